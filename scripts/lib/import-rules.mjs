@@ -24,6 +24,19 @@ const allowedInTests = new Map([
   ['extension-schema', ['protocol']],
 ]);
 
+/**
+ * The layers of the server's sources, the lowest first. A file may import from its own layer and from lower ones: a feature from
+ * `http/` and `db/`, and never the reverse. A folder is one layer; a file at the top is one too, or belongs to the last.
+ */
+const serverLayers = [
+  ...['config/', 'workers/', 'cache/', 'db/', 'blobs/', 'http/'],
+  ...['audit/', 'auth/', 'plugins/', 'apps/', 'changes/', 'instrument/', 'console/'],
+  ...['queries.ts', 'open-stores.ts', 'ops/', ''],
+];
+
+/** Files of the server that list what all layers consist of. Every layer may import types from them. */
+const serverTypes = ['services.ts', 'deps.ts', 'queries.ts'];
+
 /** Packages whose sources run in any JavaScript host. */
 const hostNeutral = new Set(['protocol', 'extension-schema', 'instrument', 'trace', 'client', 'console']);
 
@@ -51,11 +64,11 @@ export function importFaults(root) {
   for (const file of files) {
     const text = readFileSync(join(root, file), 'utf8');
     const targets = [];
-    for (const { specifier: written, line } of importsOf(text)) {
+    for (const { specifier: written, line, isType } of importsOf(text)) {
       // What follows tells the bundler how to hand the file over.
       const specifier = written.replace(/\?.*$/, '');
       const fault = specifier.startsWith('.')
-        ? relativeFault(root, file, specifier)
+        ? (relativeFault(root, file, specifier) ?? layerFault(file, specifier, isType))
         : packageFault(root, file, specifier);
       if (fault !== undefined) faults.push(`${file}:${line} imports ${written}: ${fault}`);
       if (specifier.startsWith('.')) targets.push(posix.join(posix.dirname(file), specifier));
@@ -83,6 +96,38 @@ function relativeFault(root, file, specifier) {
   if (isSource(file) && !isSource(target) && basename(target) !== 'package.json')
     return 'a source file depends on a test, a bench or a script';
   return existsSync(join(root, target)) ? undefined : 'there is no such file';
+}
+
+/**
+ * @param {string} file
+ * @param {string} specifier
+ * @param {boolean} isType
+ */
+function layerFault(file, specifier, isType) {
+  const from = inServer(file);
+  const to = inServer(posix.join(posix.dirname(file), specifier));
+  if (from === undefined || to === undefined || !isSource(file)) return undefined;
+  const [own, other] = [layerOf(from), layerOf(to)];
+  if (own === -1) return `${posix.dirname(from)}/ is not among the layers of packages/server`;
+  if (other <= own || (isType && serverTypes.includes(to))) return undefined;
+  return `${serverLayers[own]} is a lower layer of packages/server`;
+}
+
+/**
+ * The path below the server's sources; `undefined` elsewhere.
+ *
+ * @param {string} file
+ */
+function inServer(file) {
+  const folder = 'packages/server/src/';
+  return file.startsWith(folder) ? file.slice(folder.length) : undefined;
+}
+
+/** @param {string} path below the server's sources */
+function layerOf(path) {
+  const [folder] = /^[^/]+\//.exec(path) ?? [];
+  if (folder !== undefined) return serverLayers.indexOf(folder);
+  return serverLayers.includes(path) ? serverLayers.indexOf(path) : serverLayers.length - 1;
 }
 
 /**

@@ -27,7 +27,7 @@ describe('importFaults()', () => {
   it('finds nothing wrong with imports that go the right way', () => {
     plant('packages/server/src/app.ts', "import { pino } from 'pino';\nimport { join } from 'node:path';");
     plant('packages/server/src/app.test.ts', "import wabt from 'wabt';\nimport './app.ts';\nprocess.env.HOME;");
-    plant('packages/server/src/config.ts', 'export const port = process.env.PORT;');
+    plant('packages/server/src/config/config.ts', 'export const port = process.env.PORT;');
     plant('packages/server/src/worker-url.ts', "import url from './app.ts?worker&url';\nexport { url };");
     assert.deepEqual(importFaults(root), []);
   });
@@ -56,6 +56,32 @@ describe('importFaults()', () => {
     assert.deepEqual(importFaults(root), []);
     plant('packages/trace/src/index.ts', "import { two } from '@tenon/instrument';");
     assert.match(importFaults(root).join('\n'), /^packages\/trace\/src\/index\.ts:1 .*may import no other package$/);
+  });
+
+  it("lets the server's layers import lower ones, and the types of all services", () => {
+    plant(
+      'packages/server/src/services.ts',
+      "import { list } from './apps/apps.ts';\nexport type Services = typeof list;",
+    );
+    plant('packages/server/src/apps/apps.ts', "import { a } from '../auth/access.ts';\nexport const list = a;");
+    plant('packages/server/src/auth/access.ts', 'export const a = 1;');
+    plant(
+      'packages/server/src/http/route.ts',
+      "import type { Services } from '../services.ts';\nexport type S = Services;",
+    );
+    plant('packages/server/src/http/route.test.ts', "import '../apps/apps.ts';");
+    assert.deepEqual(importFaults(root), []);
+    plant(
+      'packages/server/src/http/up.ts',
+      "import type { list } from '../apps/apps.ts';\nexport type L = typeof list;",
+    );
+    plant('packages/server/src/auth/up.ts', "import '../services.ts';");
+    plant('packages/server/src/misc/new.ts', "import '../auth/access.ts';");
+    assert.deepEqual(importFaults(root), [
+      'packages/server/src/auth/up.ts:1 imports ../services.ts: auth/ is a lower layer of packages/server',
+      'packages/server/src/http/up.ts:1 imports ../apps/apps.ts: http/ is a lower layer of packages/server',
+      'packages/server/src/misc/new.ts:1 imports ../auth/access.ts: misc/ is not among the layers of packages/server',
+    ]);
   });
 
   it('finds nothing wrong with this workspace when it finds anything at all', () => {

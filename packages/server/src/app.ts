@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { admit } from './http/authenticate.ts';
+import { admit } from './auth/authenticate-request.ts';
+import { respondLost } from './console/console-page.ts';
 import { answerClientError } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
-import { respondLost } from './http/console-page.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { createServer } from './http/node-http.ts';
-import type { Parts } from './http/parts.ts';
 import { createPipeline } from './http/pipeline.ts';
-import { respondFromCache } from './http/response-cache.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
-import { routesOf } from './http/routes/all.ts';
+import { respondFromCache } from './plugins/response-cache.ts';
+import { routesOf } from './routes.ts';
+import type { Parts } from './services.ts';
 
 /** The HTTP side. */
 export type App = ReturnType<typeof createApp>;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import { handleSignals } from './handle-signals.ts';
-import { createLog } from './log.ts';
-import { type OnListening, serve } from './serve.ts';
+import type { Config } from './config/config.ts';
+import { handleSignals } from './ops/handle-signals.ts';
+import { createLog } from './ops/log.ts';
+import { type OnListening, serve } from './server.ts';
 
 /**
  * Serves with the configured number of processes until SIGTERM or SIGINT, then shuts down gracefully. A second signal kills the process at
@@ -18,7 +18,7 @@ export async function serveUntilStopped(
   log: Logger = createLog(config.logLevel),
 ): Promise<void> {
   if (config.workers > 1) {
-    const { serveWithWorkers } = await import('./cluster/workers.ts');
+    const { serveWithWorkers } = await import('./cluster.ts');
     return serveWithWorkers(config, onListening, log);
   }
   const signals = handleSignals(log);

@@ -1,13 +1,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { openFolderBlobStore } from './blobs/fs/folder-blob-store.ts';
+import type { BlobStore } from './blobs/blob-store.ts';
+import { openFolderBlobStore } from './blobs/folder/folder-blob-store.ts';
 import { keyOfName } from './blobs/object-name.ts';
-import type { Config } from './config.ts';
-import { UnknownBlobsError } from './domain/housekeeping/unknown-objects.ts';
-import type { BlobStore, Store } from './domain/ports.ts';
-import { statements } from './store/kysely/queries.ts';
-import { reserveBytes } from './store/sqlite/reserve.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
+import { UnknownBlobsError } from './blobs/unknown-objects.ts';
+import type { Config } from './config/config.ts';
+import { reserveBytes } from './db/sqlite/reserve.ts';
+import { openSqliteStore } from './db/sqlite/store.ts';
+import type { Store } from './db/store.ts';
+import { statements } from './queries.ts';
 
 /** The settings for the metadata store and the blob store. */
 export type StoreSettings = Pick<
@@ -72,7 +73,7 @@ async function openMetadata({ dataDir, databaseUrl, databaseConnections }: Store
   if (databaseUrl === undefined) {
     return openSqliteStore(statements, { file: join(dataDir, 'tenon.db'), reserveBytes });
   }
-  const { openPostgresStore } = await import('./store/postgres/store.ts');
+  const { openPostgresStore } = await import('./db/postgres/store.ts');
   return openPostgresStore(statements, { url: databaseUrl, connections: databaseConnections });
 }
 

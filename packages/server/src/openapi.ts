@@ -1,7 +1,7 @@
+import { version } from './config/version.ts';
 import { describeRoutes } from './http/openapi.ts';
-import type { Addresses } from './http/parts.ts';
-import { routesOf } from './http/routes/all.ts';
-import { version } from './version.ts';
+import { routesOf } from './routes.ts';
+import type { Addresses } from './services.ts';
 
 export interface OpenApiOptions {
   /** Describe a server that runs with this area only. */

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Account, Member, Session, SessionState } from '@tenon/protocol';
-import type { Actor } from '../src/domain/access.ts';
-import { createPasswordLink } from '../src/domain/accounts.ts';
-import { createApp } from '../src/domain/apps.ts';
-import { authenticateToken } from '../src/domain/authenticate.ts';
-import type { Context } from '../src/domain/context.ts';
-import { acceptInvitation } from '../src/domain/invitations.ts';
-import type { Store } from '../src/domain/ports.ts';
-import type { SessionRecord } from '../src/domain/records.ts';
-import { hashSecret } from '../src/domain/secrets.ts';
-import { issueSessionToken } from '../src/domain/sessions.ts';
-import { createApiKey, createToken } from '../src/domain/tokens.ts';
+import { createApp } from '../src/apps/apps.ts';
+import { acceptInvitation } from '../src/apps/invitations.ts';
+import type { Actor } from '../src/auth/access.ts';
+import { createPasswordLink } from '../src/auth/accounts.ts';
+import { authenticateToken } from '../src/auth/authenticate.ts';
+import { hashSecret } from '../src/auth/secrets.ts';
+import { issueSessionToken } from '../src/auth/sessions.ts';
+import { createApiKey, createToken } from '../src/auth/tokens.ts';
+import type { SessionRecord } from '../src/db/records.ts';
+import type { Store } from '../src/db/store.ts';
+import type { Context } from '../src/deps.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {

@@ -11,8 +11,8 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import { loadConfig } from '../src/config.ts';
-import { grantOperator } from '../src/domain/status/operators.ts';
+import { grantOperator } from '../src/auth/operators.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { auditEvent } from './helpers/records.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {

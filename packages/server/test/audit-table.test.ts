@@ -10,11 +10,11 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
-import { createPasswordLink } from '../src/domain/accounts.ts';
-import { type AuditEventRecord, auditCursor } from '../src/domain/audit/ports.ts';
-import { createSetUpLink } from '../src/domain/one-time-links.ts';
-import { grantOperator, revokeOperator } from '../src/domain/status/operators.ts';
-import { allRoutes } from '../src/http/routes/all.ts';
+import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createSetUpLink } from '../src/auth/one-time-links.ts';
+import { grantOperator, revokeOperator } from '../src/auth/operators.ts';
+import { type AuditEventRecord, auditCursor } from '../src/db/audit-records.ts';
+import { allRoutes } from '../src/routes.ts';
 import {
   approve,
   authorizationQuery,

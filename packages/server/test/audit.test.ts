@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AccountAuditEntry, type AppAuditEntry, newId } from '@tenon/protocol';
-import { purgeExpiredAuditEvents } from '../src/domain/audit/read.ts';
+import { purgeExpiredAuditEvents } from '../src/audit/read-audit.ts';
 import { signUpPerson } from './helpers/jar.ts';
 import { auditEvent } from './helpers/records.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';

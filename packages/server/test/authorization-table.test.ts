@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { cliClientId, newId, type TokenScope } from '@tenon/protocol';
-import { startSession } from '../src/domain/sessions.ts';
+import { startSession } from '../src/auth/sessions.ts';
 import { approve, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList } from '@tenon/protocol';
-import { UnavailableError } from '../src/domain/ports.ts';
+import { UnavailableError } from '../src/db/store.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { assertWireProblem, exchange, requestOf } from './helpers/wire.ts';
 import { makeGuest, makeMember, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
 import type { Route } from '../src/http/route.ts';
-import { allRoutes } from '../src/http/routes/all.ts';
+import { allRoutes } from '../src/routes.ts';
 import { openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { readConsole } from '../src/http/console-files.ts';
+import { readConsole } from '../src/console/console-files.ts';
 import { assertProblem, openService, type ServiceOptions, type TestService } from './helpers/service.ts';
 
 const script = 'console.log("a script that is long enough to be smaller when it is packed");'.repeat(20);

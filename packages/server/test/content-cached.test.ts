@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { authenticateToken } from '../src/domain/authenticate.ts';
+import { authenticateToken } from '../src/auth/authenticate.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
 

@@ -4,8 +4,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ContentAddress, Plugin } from '@tenon/protocol';
-import { blobPath } from '../src/blobs/fs/paths.ts';
-import { blobKey } from '../src/domain/housekeeping/blob-key.ts';
+import { blobPath } from '../src/blobs/folder/paths.ts';
+import { blobKey } from '../src/db/blob-key.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { largeModule, makeWorld, ok, publishAs, type World } from './helpers/world.ts';
 

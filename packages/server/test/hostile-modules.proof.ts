@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createModuleWorkers } from '../src/workers/module-workers.ts';
+import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { manyTypes } from './helpers/slow-module.ts';
 
 describe('createModuleWorkers()', () => {

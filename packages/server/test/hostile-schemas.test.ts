@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createModuleWorkers } from '../src/workers/module-workers.ts';
+import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { makeWorld, type World } from './helpers/world.ts';
 

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ExtensionPoint } from '@tenon/protocol';
 import { until } from '../../../test/helpers/until.ts';
-import { maxRelatedRows } from '../src/domain/paging.ts';
+import { maxRelatedRows } from '../src/db/paging.ts';
 import { addExtensionPoints, addGuests } from './helpers/many.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { assertWireProblem, connectTo, readAnswer, requestOf } from './helpers/wire.ts';

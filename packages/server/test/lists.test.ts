@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ExtensionPoint, maxPageLimit, type Plugin } from '@tenon/protocol';
 import type { TSchema } from 'typebox';
-import { allRoutes } from '../src/http/routes/all.ts';
+import { allRoutes } from '../src/routes.ts';
 import { addExtensionPoints, addGuests } from './helpers/many.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {

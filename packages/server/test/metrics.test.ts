@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { loadConfig, type RunningServer, readQuickstart, serve } from '../src/index.ts';
-import { definitions } from '../src/metrics/definitions.ts';
+import { definitions } from '../src/ops/metrics/definitions.ts';
 import { parseScrape, type Scrape } from './helpers/prometheus-text.ts';
 import { sampleModule } from './helpers/world.ts';
 

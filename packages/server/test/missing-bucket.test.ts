@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { pino } from 'pino';
 import { until } from '../../../test/helpers/until.ts';
-import { loadConfig } from '../src/config.ts';
-import { serve } from '../src/serve.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { serve } from '../src/server.ts';
 import { startObjectStore } from './helpers/s3.ts';
 
 it('serve() on a bucket that is not there says so by itself, before anybody asks', async () => {

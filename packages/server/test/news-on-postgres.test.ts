@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { type EventStream, openEvents, type ReceivedEvent } from './helpers/event-stream.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { noPostgres, type SharedPostgres, sharedPostgres } from './helpers/postgres.ts';

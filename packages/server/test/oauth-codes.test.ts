@@ -7,8 +7,8 @@ import {
   type OauthToken,
   oauthPaths,
 } from '@tenon/protocol';
-import { decideAuthorization } from '../src/domain/oauth/authorization-codes.ts';
-import { parseAuthorizationRequest } from '../src/domain/oauth/authorization-request.ts';
+import { decideAuthorization } from '../src/auth/oauth/authorization-codes.ts';
+import { parseAuthorizationRequest } from '../src/auth/oauth/authorization-request.ts';
 import {
   approve,
   authorizationQuery,

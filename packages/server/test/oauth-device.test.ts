@@ -9,7 +9,7 @@ import {
   oauthPaths,
   parseUserCode,
 } from '@tenon/protocol';
-import { startDeviceGrant } from '../src/domain/oauth/device-grants.ts';
+import { startDeviceGrant } from '../src/auth/oauth/device-grants.ts';
 import { openBrowser, postForm, rightPassword, type TestBrowser } from './helpers/browser.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 

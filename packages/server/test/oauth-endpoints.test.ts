@@ -10,8 +10,8 @@ import {
   oauthPaths,
   secretRandomBytes,
 } from '@tenon/protocol';
-import { UnavailableError } from '../src/domain/ports.ts';
-import { allRoutes } from '../src/http/routes/all.ts';
+import { UnavailableError } from '../src/db/store.ts';
+import { allRoutes } from '../src/routes.ts';
 import { approve, encode, exchangeOf, openBrowser, postForm } from './helpers/browser.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { exchange, requestOf } from './helpers/wire.ts';

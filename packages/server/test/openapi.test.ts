@@ -4,8 +4,8 @@ import { errorCodes } from '@tenon/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { errorsOf } from '../src/http/openapi.ts';
-import { allRoutes } from '../src/http/routes/all.ts';
 import { buildOpenApi, createOpenApiText } from '../src/openapi.ts';
+import { allRoutes } from '../src/routes.ts';
 
 interface Media {
   readonly schema: TSchema;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BindingList, Plugin, PublishedPlugin } from '@tenon/protocol';
-import { StorageFullError } from '../src/domain/ports.ts';
+import { StorageFullError } from '../src/db/store.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { formOf, makeGuest, makeWorld, ok, sampleModule, tinyModule, type World } from './helpers/world.ts';
 

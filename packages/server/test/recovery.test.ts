@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { cliClientId, type DeviceAuthorization, deviceCodeGrantType, oauthPaths } from '@tenon/protocol';
-import { createPasswordLink } from '../src/domain/accounts.ts';
+import { createPasswordLink } from '../src/auth/accounts.ts';
 import { authorizationQuery, exchangeOf, postForm } from './helpers/browser.ts';
 import { type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';

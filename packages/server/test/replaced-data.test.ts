@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { loadConfig } from '../src/config.ts';
-import { clockGap, maxClockGapMs, trustClock } from '../src/domain/housekeeping/clock-gap.ts';
-import { serve } from '../src/serve.ts';
-import { statements } from '../src/store/kysely/queries.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { clockGap, maxClockGapMs, trustClock } from '../src/blobs/clock-gap.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { openSqliteStore } from '../src/db/sqlite/store.ts';
+import { statements } from '../src/queries.ts';
+import { serve } from '../src/server.ts';
 import { auditEvent, createRecords } from './helpers/records.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

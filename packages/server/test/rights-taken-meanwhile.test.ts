@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
-import type { Context } from '../src/domain/context.ts';
-import type { Store } from '../src/domain/ports.ts';
-import { hashSecret } from '../src/domain/secrets.ts';
+import { hashSecret } from '../src/auth/secrets.ts';
+import type { Store } from '../src/db/store.ts';
+import type { Context } from '../src/deps.ts';
 import { signIn, signUpPerson } from './helpers/jar.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { invite, listOfInvitations, makeWorld, ok, tinyModule, type World } from './helpers/world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createPasswordLink } from '../src/domain/accounts.ts';
-import type { PasswordHasher } from '../src/domain/ports.ts';
+import { createPasswordLink } from '../src/auth/accounts.ts';
+import type { PasswordHasher } from '../src/auth/passwords/password-hasher.ts';
 import { goodPassword, type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 

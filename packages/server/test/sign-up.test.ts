@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type InvitationPreview, type Me, newId, type SessionState } from '@tenon/protocol';
-import type { Config } from '../src/config.ts';
-import { createPasswordLink } from '../src/domain/accounts.ts';
-import { createSetUpLink } from '../src/domain/one-time-links.ts';
-import { createUser } from '../src/domain/users.ts';
+import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createSetUpLink } from '../src/auth/one-time-links.ts';
+import { createUser } from '../src/auth/users.ts';
+import type { Config } from '../src/config/config.ts';
 import { goodPassword, openJar, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { invite, makeWorld, ok, type World } from './helpers/world.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../test/helpers/until.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { type Bystander, makeBystander, statusOn } from './helpers/others.ts';
 import { noPostgres, startPostgres } from './helpers/postgres.ts';
 import { startObjectStore } from './helpers/s3.ts';

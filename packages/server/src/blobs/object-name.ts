@@ -1,5 +1,5 @@
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobKey, blobKey, parseBlobKey } from '../domain/housekeeping/blob-key.ts';
+import { type BlobKey, blobKey, parseBlobKey } from '../db/blob-key.ts';
 
 const generationPattern = /^[0-9a-f]{24}$/;
 const namePattern = /^([0-9a-f]{64})(?:\.([0-9a-f]{24}))?$/;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CommitListener } from '../domain/ports.ts';
+import type { CommitListener } from '../db/store.ts';
 import { type CacheSpec, createCache } from './cache.ts';
 import type { CacheTag } from './cache-tag.ts';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isOutOfFileDescriptors } from '../file-descriptors.ts';
+import type { Parts } from '../services.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
 import type { ErrorAnswer, ErrorForm } from './http-error.ts';
 import { unavailable } from './http-error.ts';
-import type { Parts } from './parts.ts';
+import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
-import { DomainError } from '../domain/errors.ts';
+import type { Parts } from '../services.ts';
 import { corsHeaders } from './cors.ts';
+import { DomainError } from './domain-errors.ts';
 import type { ErrorForm } from './http-error.ts';
 import { STATUS_CODES } from './node-http.ts';
-import type { Parts } from './parts.ts';
 import { errorHeaders, problemForm } from './problem.ts';
 
 /** How long a client may take to read the response with which its connection ends, in milliseconds. */

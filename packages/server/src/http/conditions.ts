@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ByteRange } from '../domain/ports.ts';
+import type { ByteRange } from '../blobs/blob-store.ts';
 
 /*
  * Conditional requests, RFC 9110 §13. Only entity tags are there to compare: what we serve has no modification date of its

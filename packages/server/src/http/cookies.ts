@@ -1,4 +1,4 @@
-import type { Parts } from './parts.ts';
+import type { Parts } from '../services.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 

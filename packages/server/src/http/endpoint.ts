@@ -1,14 +1,14 @@
 import type { CacheVersion } from '../cache/invalidation-log.ts';
-import { TooManyAttemptsError } from '../domain/errors.ts';
-import { runWithFairnessKey } from '../domain/fairness-key.ts';
+import type { Parts } from '../services.ts';
+import { runWithFairnessKey } from '../workers/fairness-key.ts';
 import { lineOf } from './answer-error.ts';
 import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
+import { accountOf, callerOf } from './bodies/body-room.ts';
 import { parseMediaType } from './bodies/media-type.ts';
-import { accountOf, callerOf } from './body-room.ts';
 import { corsHeaders, isForAnyOrigin } from './cors.ts';
+import { TooManyAttemptsError } from './domain-errors.ts';
 import { bodyOfList, ListResponse } from './list-response.ts';
-import type { Parts } from './parts.ts';
 import { createQueryReader } from './query.ts';
 import { Reply } from './reply.ts';
 import type { Request } from './request.ts';

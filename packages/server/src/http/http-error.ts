@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@tenon/protocol';
 import type { TSchema } from 'typebox';
-import { DomainError, type FieldFault } from '../domain/errors.ts';
+import { DomainError, type FieldFault } from './domain-errors.ts';
 
 /** An error that is HTTP's own business: it carries header fields that its answer needs. */
 export class HttpError extends DomainError {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError } from './domain-errors.ts';
 import { requireKnownHost } from './known-hosts.ts';
 
 const addresses = { base: () => 'https://tenon.example/plugins', instrument: () => 'https://rewrite.example' };

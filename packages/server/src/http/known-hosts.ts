@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { DomainError } from '../domain/errors.ts';
-import { isLoopback, isWildcard } from '../listen-address.ts';
-import type { Addresses } from './parts.ts';
+import { isLoopback, isWildcard } from '../config/listen-address.ts';
+import type { Addresses } from '../services.ts';
+import { DomainError } from './domain-errors.ts';
 import { hasRepeatedField } from './request.ts';
 
 /** The field by which clients reach this host by https alone, for a year (RFC 6797); nothing where the public URL is not https. */

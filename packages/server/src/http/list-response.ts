@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Parts } from '../services.ts';
+import { callerOf, demandRoom, leaseFor } from './bodies/body-room.ts';
 import { ClientGone } from './bodies/read-bytes.ts';
-import { callerOf, demandRoom, leaseFor } from './body-room.ts';
-import type { Parts } from './parts.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { Admission } from './route.ts';

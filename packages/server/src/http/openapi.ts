@@ -1,10 +1,10 @@
 import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern } from '@tenon/protocol';
 import type { TObject, TSchema } from 'typebox';
 import { cookieName } from './cookies.ts';
+import { example } from './examples.ts';
 import type { ErrorForm } from './http-error.ts';
 import { problemForm } from './problem.ts';
 import { type Access, type Route, type SuccessDoc, tags } from './route.ts';
-import { example } from './routes/examples.ts';
 
 interface OpenApiServer {
   readonly base: string;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { isOutOfFileDescriptors } from '../file-descriptors.ts';
+import type { Parts } from '../services.ts';
 import { answerError } from './answer-error.ts';
 import { readCookie } from './cookies.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
 import { requireKnownHost, showsBrowser } from './known-hosts.ts';
-import type { Parts } from './parts.ts';
+import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
 import type { Router } from './router.ts';

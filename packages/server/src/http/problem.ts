@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protocol';
-import { DomainError, TooManyAttemptsError } from '../domain/errors.ts';
-import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../domain/ports.ts';
-import { DamagedContentError } from '../domain/stored-contents.ts';
+import { DamagedContentError } from '../blobs/stored-contents.ts';
+import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../db/store.ts';
+import { DomainError, TooManyAttemptsError } from './domain-errors.ts';
 import { challenge, type ErrorForm, HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */

@@ -1,9 +1,9 @@
 import type { PageQuery } from '@tenon/protocol';
 import { faultsOf } from '@tenon/protocol/validate';
 import type { TObject, TSchema } from 'typebox';
-import { DomainError } from '../domain/errors.ts';
-import type { PageOf } from '../domain/paging.ts';
-import type { Page } from '../domain/ports.ts';
+import type { PageOf } from '../db/paging.ts';
+import type { Page } from '../db/store.ts';
+import { DomainError } from './domain-errors.ts';
 import { ListResponse } from './list-response.ts';
 
 type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Precondition, requirePrecondition } from '../domain/errors.ts';
 import { evaluateConditions } from './conditions.ts';
 import { tagsOf } from './content-encoding.ts';
+import { type Precondition, requirePrecondition } from './domain-errors.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import { json } from './route.ts';

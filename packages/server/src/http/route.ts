@@ -1,10 +1,10 @@
 import { type ContentAddress, type ErrorCode, listOf, type TokenScope } from '@tenon/protocol';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CacheVersion } from '../cache/invalidation-log.ts';
-import type { ApiKeyRecord, SessionRecord } from '../domain/records.ts';
+import type { ApiKeyRecord, SessionRecord } from '../db/records.ts';
+import type { Actor, AppAccess, ExtensionPointAccess, Parts, PermissionName } from '../services.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { ErrorForm } from './http-error.ts';
-import type { Actor, AppAccess, ExtensionPointAccess, Parts, PermissionName } from './parts.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 

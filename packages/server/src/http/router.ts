@@ -1,6 +1,6 @@
 import { oauthPaths } from '@tenon/protocol';
 import findMyWay from 'find-my-way';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError } from './domain-errors.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ErrorForm } from './http-error.ts';
 

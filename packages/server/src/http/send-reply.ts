@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { Parts } from '../services.ts';
 import { lineOf } from './answer-error.ts';
-import { callerOf, demandRoom, leaseFor } from './body-room.ts';
+import { callerOf, demandRoom, leaseFor } from './bodies/body-room.ts';
 import { compress, compressChunks, encodedTag, encodingFor } from './content-encoding.ts';
-import type { Parts } from './parts.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { Admission } from './route.ts';

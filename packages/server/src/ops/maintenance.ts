@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import { purgeExpiredAuditEvents } from '../audit/read-audit.ts';
+import { type ClockCheck, recordMaintenance } from '../blobs/clock-gap.ts';
+import { trimNews } from '../changes/trim-changes.ts';
 import type { Settings } from '../config/settings.ts';
-import { purgeExpiredAuditEvents } from '../domain/audit/read.ts';
-import type { Context } from '../domain/context.ts';
-import { type ClockCheck, recordMaintenance } from '../domain/housekeeping/clock-gap.ts';
-import { trimNews } from '../domain/news/trim.ts';
-import { ReadOnlyError } from '../domain/ports.ts';
-import type { Status } from './status.ts';
+import { ReadOnlyError } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import type { Status } from './status/status.ts';
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;

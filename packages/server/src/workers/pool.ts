@@ -1,4 +1,4 @@
-import { createFairQueue } from '../fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 type PoolErrorCode = 'queue_full' | 'aborted' | 'timed_out' | 'crashed' | 'out_of_memory' | 'closed';
 

@@ -1,5 +1,6 @@
 import { after, before } from 'node:test';
-import type { BlobStore, Store } from '../../src/domain/ports.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import type { Store } from '../../src/db/store.ts';
 
 /** What a contract suite tests: a way to open stores, as often as wanted, on the same data. */
 export interface Backend {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
-import type { BlobStore } from '../../src/domain/ports.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { type Backend, opened } from './backend.ts';
 

@@ -8,7 +8,7 @@ import {
   secretRandomBytes,
 } from '@tenon/protocol';
 import type { Random } from '../../../../test/helpers/random.ts';
-import type { Store, Transaction } from '../../src/domain/ports.ts';
+import { hashSecret, makeCode } from '../../src/auth/secrets.ts';
 import type {
   ApiKeyRecord,
   AppRecord,
@@ -18,8 +18,8 @@ import type {
   TokenRecord,
   UserRecord,
   VersionRecord,
-} from '../../src/domain/records.ts';
-import { hashSecret, makeCode } from '../../src/domain/secrets.ts';
+} from '../../src/db/records.ts';
+import type { Store, Transaction } from '../../src/db/store.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, versionRecord } from '../helpers/records.ts';
 
 type WithSecret<T> = T & { readonly secret: string };

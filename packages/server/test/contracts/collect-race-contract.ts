@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { verify } from '../../src/domain/housekeeping/verify.ts';
+import { verify } from '../../src/blobs/verify.ts';
 import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type CollectResult, collect } from '../../src/domain/housekeeping/collect.ts';
-import type { BlobStore, Store, Transaction } from '../../src/domain/ports.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { type CollectResult, collect } from '../../src/blobs/collect.ts';
+import type { Store, Transaction } from '../../src/db/store.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 

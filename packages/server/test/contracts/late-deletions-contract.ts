@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createRandom } from '../../../../test/helpers/random.ts';
-import { verify } from '../../src/domain/housekeeping/verify.ts';
+import { verify } from '../../src/blobs/verify.ts';
 import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';

@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type ContentAddress, newId, type UserId } from '@tenon/protocol';
+import type { Actor } from '../../src/auth/access.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
-import type { Actor } from '../../src/domain/access.ts';
-import type { Context } from '../../src/domain/context.ts';
-import { blobKey } from '../../src/domain/housekeeping/blob-key.ts';
-import type { BlobStore, Store } from '../../src/domain/ports.ts';
-import { publish } from '../../src/domain/publish.ts';
-import type {
-  AppRecord,
-  ExtensionPointRecord,
-  GuestRecord,
-  PluginRecord,
-  TokenRecord,
-} from '../../src/domain/records.ts';
-import { createStoredContents } from '../../src/domain/stored-contents.ts';
+import { blobKey } from '../../src/db/blob-key.ts';
+import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord, TokenRecord } from '../../src/db/records.ts';
+import type { Store } from '../../src/db/store.ts';
+import type { Context } from '../../src/deps.ts';
+import { publish } from '../../src/plugins/publish.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { bytesOf } from '../helpers/bytes.ts';

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../src/domain/ports.ts';
+import { UnavailableError } from '../../src/db/store.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
 import type { Publisher } from './publisher.ts';
 

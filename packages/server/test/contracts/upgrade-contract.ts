@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Store } from '../../src/domain/ports.ts';
-import { type ColumnTypes, type Migration, migrate, NewerSchemaError } from '../../src/store/kysely/migrate.ts';
-import { migrations } from '../../src/store/kysely/migrations/all.ts';
+import { type ColumnTypes, type Migration, migrate, NewerSchemaError } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/all.ts';
+import type { Store } from '../../src/db/store.ts';
 import tables from '../fixtures/baseline-rows.json' with { type: 'json' };
 
 /** An empty database. */

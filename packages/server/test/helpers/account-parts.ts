@@ -1,11 +1,11 @@
-import { createCommonPasswords } from '../../src/common-passwords.ts';
+import { createCommonPasswords } from '../../src/auth/passwords/common-passwords.ts';
+import type { PasswordHasher } from '../../src/auth/passwords/password-hasher.ts';
+import { type PasswordCost, parseHash, runPasswordTask } from '../../src/auth/passwords/password-tasks.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { defaultQuotas } from '../../src/config/quotas.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Context } from '../../src/domain/context.ts';
-import type { PasswordHasher } from '../../src/domain/ports.ts';
-import { createKeyedMutex } from '../../src/keyed-mutex.ts';
-import { createRates } from '../../src/request-limits.ts';
-import { type PasswordCost, parseHash, runPasswordTask } from '../../src/workers/password-tasks.ts';
+import type { Context } from '../../src/deps.ts';
+import { createKeyedMutex } from '../../src/http/limits/keyed-mutex.ts';
+import { createRates } from '../../src/http/limits/request-limits.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
 export const cheapCost: PasswordCost = { memoryKiB: 8, passes: 1, lanes: 1 };

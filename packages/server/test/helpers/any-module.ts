@@ -1,5 +1,5 @@
-import type { ModuleChecker } from '../../src/domain/ports.ts';
-import { readSchema } from '../../src/domain/read-schema.ts';
+import { readSchema } from '../../src/instrument/read-schema.ts';
+import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
 
 /** Takes any bytes for a module that fits, where what they are is of no account. */
 export const anyModule: ModuleChecker = {

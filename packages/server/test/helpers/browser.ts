@@ -1,7 +1,7 @@
 import { cliClientId, type UserId } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
-import { preparePassword } from '../../src/domain/passwords.ts';
-import { startSession } from '../../src/domain/sessions.ts';
+import { preparePassword } from '../../src/auth/passwords/passwords.ts';
+import { startSession } from '../../src/auth/sessions.ts';
 import { cookieName } from '../../src/http/cookies.ts';
 import type { TestService } from './service.ts';
 

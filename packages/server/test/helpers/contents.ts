@@ -1,6 +1,6 @@
 import type { ContentAddress } from '@tenon/protocol';
-import type { BlobStore } from '../../src/domain/ports.ts';
-import { createStoredContents, type StoredContents } from '../../src/domain/stored-contents.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { createStoredContents, type StoredContents } from '../../src/blobs/stored-contents.ts';
 
 /** The contents of a blob store in which each has the generation `''`, by the sizes that their rows would have. */
 export function contentsOf(blobs: BlobStore, sizes: ReadonlyMap<ContentAddress, number>): StoredContents {

@@ -6,7 +6,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Database } from '../../src/domain/records.ts';
+import type { Database } from '../../src/db/records.ts';
 
 /** A database that stores nothing. @param answer the rows of a query; by default none */
 export function dummyDatabase(answer: (query: CompiledQuery) => readonly unknown[] = () => []): Kysely<Database> {

@@ -1,7 +1,7 @@
 // Runs the first start on a folder: `node first-start-child.ts <folder> [step]`. With a step it kills itself when it comes to
 // it, as a power cut would; without, it tells what the start came to.
 import process from 'node:process';
-import { firstStart } from '../../src/first-start.ts';
+import { firstStart } from '../../src/ops/first-start.ts';
 import { closeContext, demoOptions, openContext, withSteps } from './first-start-parts.ts';
 
 const [dataDir = '', lastStep] = process.argv.slice(2);

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
+import { openFolderBlobStore } from '../../src/blobs/folder/folder-blob-store.ts';
+import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
-import type { Context } from '../../src/domain/context.ts';
-import type { Transaction } from '../../src/domain/ports.ts';
-import { createStoredContents } from '../../src/domain/stored-contents.ts';
-import type { FirstStartOptions } from '../../src/first-start.ts';
-import { statements } from '../../src/store/kysely/queries.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { withEffects } from '../../src/store/with-effects.ts';
+import { openSqliteStore } from '../../src/db/sqlite/store.ts';
+import type { Transaction } from '../../src/db/store.ts';
+import type { Context } from '../../src/deps.ts';
+import type { FirstStartOptions } from '../../src/ops/first-start.ts';
+import { statements } from '../../src/queries.ts';
+import { withEffects } from '../../src/with-effects.ts';
 import { accountParts } from './account-parts.ts';
 import { anyModule } from './any-module.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId, type SessionState, type UserId } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
-import { createSetUpLink } from '../../src/domain/one-time-links.ts';
+import { createSetUpLink } from '../../src/auth/one-time-links.ts';
 import type { TestService } from './service.ts';
 
 /** A browser as our pages find it: it keeps cookies, and says that what it sends comes from our own page. */

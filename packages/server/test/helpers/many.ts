@@ -1,5 +1,5 @@
 import { newId } from '@tenon/protocol';
-import { noLimits } from '../../src/domain/records.ts';
+import { noLimits } from '../../src/db/records.ts';
 import type { TestService, TestUser } from './service.ts';
 
 /** Fills an application behind the rates' and quotas' back. */

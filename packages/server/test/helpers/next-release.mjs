@@ -15,7 +15,7 @@ migrations.push({
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    if (!url.endsWith('/store/kysely/migrations/all.ts')) return loaded;
+    if (!url.endsWith('/db/migrations/all.ts')) return loaded;
     return { ...loaded, source: `${loaded.source}${migration.replace('migrations.', '(migrations as Migration[]).')}` };
   },
 });

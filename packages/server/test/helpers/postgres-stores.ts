@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolderBlobStore } from '../../src/blobs/fs/folder-blob-store.ts';
-import { statements } from '../../src/store/kysely/queries.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openFolderBlobStore } from '../../src/blobs/folder/folder-blob-store.ts';
+import { openPostgresStore } from '../../src/db/postgres/store.ts';
+import { statements } from '../../src/queries.ts';
 import type { Backend } from '../contracts/backend.ts';
 import { type Major, type SharedPostgres, sharedPostgres, startPostgres } from './postgres.ts';
 import { putCalls, watchedFiles } from './watched-files.ts';

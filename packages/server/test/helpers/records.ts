@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
-import type { AuditEventRecord } from '../../src/domain/audit/ports.ts';
-import type { BindingKey, Store, Transaction } from '../../src/domain/ports.ts';
+import type { AuditEventRecord } from '../../src/db/audit-records.ts';
 import {
   type ApiKeyRecord,
   type AppRecord,
@@ -22,7 +21,8 @@ import {
   type TokenRecord,
   type UserRecord,
   type VersionRecord,
-} from '../../src/domain/records.ts';
+} from '../../src/db/records.ts';
+import type { BindingKey, Store, Transaction } from '../../src/db/store.ts';
 
 /** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
 export const someTimeMs = Date.UTC(2026, 4, 17, 9, 30, 15, 123);

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { until } from '../../../../test/helpers/until.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { readAnswer, requestOf, type WireAnswer } from './wire.ts';
 
 /** A server in a process of its own, on the data of a service of the test's, which makes users and tokens for it. */

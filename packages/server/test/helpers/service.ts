@@ -9,16 +9,16 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { type App, createApp } from '../../src/app.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
-import type { Store } from '../../src/domain/ports.ts';
-import { issueApiKey, issueToken } from '../../src/domain/tokens.ts';
-import { createUser } from '../../src/domain/users.ts';
-import type { Parts } from '../../src/http/parts.ts';
+import { issueApiKey, issueToken } from '../../src/auth/tokens.ts';
+import { createUser } from '../../src/auth/users.ts';
+import { type Config, loadConfig } from '../../src/config/config.ts';
+import type { Store } from '../../src/db/store.ts';
+import { createRequestLimits } from '../../src/http/limits/request-limits.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { Router } from '../../src/http/router.ts';
-import { allRoutes } from '../../src/http/routes/all.ts';
-import { createParts, openData } from '../../src/open-parts.ts';
-import { createRequestLimits } from '../../src/request-limits.ts';
+import { createParts, openData } from '../../src/open-services.ts';
+import { allRoutes } from '../../src/routes.ts';
+import type { Parts } from '../../src/services.ts';
 import { cheapCost } from './account-parts.ts';
 
 /** A user with a token that has all scopes. */

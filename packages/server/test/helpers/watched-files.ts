@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type FileSystem, fileSystem } from '../../src/blobs/fs/file-system.ts';
+import { type FileSystem, fileSystem } from '../../src/blobs/folder/file-system.ts';
 
 /** The calls that store one blob, in their order. */
 export const putCalls = ['open', 'write', 'write again', 'sync', 'close', 'link', 'rename', 'syncFolder'] as const;

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../test/helpers/random.ts';
-import type { VersionAction } from '../../src/domain/version-states.ts';
+import type { VersionAction } from '../../src/plugins/version-states.ts';
 
 /*
  * What people do in one sequence: two guests of one application; Ann holds both, Bob holds one of them beside her, and Olga, who owns

@@ -9,20 +9,27 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import { createCache } from '../../src/cache/cache.ts';
+import { inviteGuest, removeGuest, removeGuestUser } from '../../src/apps/guests.ts';
+import { acceptInvitation } from '../../src/apps/invitations.ts';
 import {
   type Actor,
   authorizeApp,
   authorizeExtensionPoint,
   type ExtensionPointAccess,
   type PermissionName,
-} from '../../src/domain/access.ts';
-import { readBindings } from '../../src/domain/bindings.ts';
-import { authorizeContent } from '../../src/domain/content.ts';
-import type { Context } from '../../src/domain/context.ts';
-import { DomainError } from '../../src/domain/errors.ts';
-import { updateExtensionPoint } from '../../src/domain/extension-points.ts';
-import { inviteGuest, removeGuest, removeGuestUser } from '../../src/domain/guests.ts';
+} from '../../src/auth/access.ts';
+import { authorizeContent } from '../../src/auth/content-access.ts';
+import { makeToken } from '../../src/auth/tokens.ts';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { createStoredContents } from '../../src/blobs/stored-contents.ts';
+import { createCache } from '../../src/cache/cache.ts';
+import { noLimits, type TokenRecord } from '../../src/db/records.ts';
+import type { Store } from '../../src/db/store.ts';
+import type { Context } from '../../src/deps.ts';
+import { DomainError } from '../../src/http/domain-errors.ts';
+import { readSchema } from '../../src/instrument/read-schema.ts';
+import { readBindings } from '../../src/plugins/bindings.ts';
+import { updateExtensionPoint } from '../../src/plugins/extension-points.ts';
 import {
   blockPlugin,
   deletePlugin,
@@ -30,16 +37,11 @@ import {
   rollBack,
   unblockPlugin,
   unpinBinding,
-} from '../../src/domain/host-control.ts';
-import { acceptInvitation } from '../../src/domain/invitations.ts';
-import type { BlobStore, ModuleChecker, Store } from '../../src/domain/ports.ts';
-import { publish } from '../../src/domain/publish.ts';
-import { readSchema } from '../../src/domain/read-schema.ts';
-import { noLimits, type TokenRecord } from '../../src/domain/records.ts';
-import { createStoredContents } from '../../src/domain/stored-contents.ts';
-import { makeToken } from '../../src/domain/tokens.ts';
-import { decideVersion } from '../../src/domain/versions.ts';
-import { withEffects } from '../../src/store/with-effects.ts';
+} from '../../src/plugins/host-control.ts';
+import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
+import { publish } from '../../src/plugins/publish.ts';
+import { decideVersion } from '../../src/plugins/versions.ts';
+import { withEffects } from '../../src/with-effects.ts';
 import { accountParts } from '../helpers/account-parts.ts';
 import {
   type Content,

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { statements } from '../../src/store/kysely/queries.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openPostgresStore } from '../../src/db/postgres/store.ts';
+import { openSqliteStore } from '../../src/db/sqlite/store.ts';
+import { statements } from '../../src/queries.ts';
 import { runSequence, type Tally } from './run-sequence.ts';
 import { openStage, type Stage } from './stage.ts';
 

@@ -1,4 +1,4 @@
-import { RefusedError, StorageFullError, UnavailableError } from '../../domain/ports.ts';
+import { RefusedError, StorageFullError, UnavailableError } from '../../db/store.ts';
 
 /** Error codes for a full store; each vendor has its own. */
 const fullNames = new Set(['InsufficientStorage', 'QuotaExceeded', 'XMinioStorageFull']);

@@ -13,16 +13,11 @@ import {
 } from '../../../../../test/helpers/fault-proxy.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
 import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
-import { verify } from '../../domain/housekeeping/verify.ts';
-import {
-  type BlobStore,
-  RefusedError,
-  StorageFullError,
-  UnavailableError,
-  WrongBytesError,
-} from '../../domain/ports.ts';
-import { statements } from '../../store/kysely/queries.ts';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
+import { openSqliteStore } from '../../db/sqlite/store.ts';
+import { RefusedError, StorageFullError, UnavailableError, WrongBytesError } from '../../db/store.ts';
+import { statements } from '../../queries.ts';
+import type { BlobStore } from '../blob-store.ts';
+import { verify } from '../verify.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
 
 const answer =

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Fault, type FaultProxy, openFaultProxy } from '../../../../../test/helpers/fault-proxy.ts';
 import { until } from '../../../../../test/helpers/until.ts';
 import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
-import type { BlobStore } from '../../domain/ports.ts';
+import type { BlobStore } from '../blob-store.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
 
 const MiB = 1024 * 1024;

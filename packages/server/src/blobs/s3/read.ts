@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { ContentAddress } from '@tenon/protocol';
-import { type ByteRange, UnavailableError, WrongBytesError } from '../../domain/ports.ts';
+import { UnavailableError, WrongBytesError } from '../../db/store.ts';
+import type { ByteRange } from '../blob-store.ts';
 import { isMissing, translateError } from './errors.ts';
 
 /**

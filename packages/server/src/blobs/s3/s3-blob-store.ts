@@ -8,8 +8,8 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
-import { type BlobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
-import type { BlobStat, BlobStore } from '../../domain/ports.ts';
+import { type BlobKey, parseBlobKey } from '../../db/blob-key.ts';
+import type { BlobStat, BlobStore } from '../blob-store.ts';
 import { digestName, keyOfName, objectName } from '../object-name.ts';
 import { isMissing, translateError } from './errors.ts';
 import { readObject } from './read.ts';

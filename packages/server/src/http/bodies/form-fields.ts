@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError } from '../domain-errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader, BodySource } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';

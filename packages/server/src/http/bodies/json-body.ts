@@ -1,6 +1,6 @@
 import { type Fault, faultsOf } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
-import { DomainError, invalidField } from '../../domain/errors.ts';
+import { DomainError, invalidField } from '../domain-errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodyReader } from './body-reader.ts';
 import { readBytes } from './read-bytes.ts';

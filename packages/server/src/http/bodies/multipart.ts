@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError } from '../domain-errors.ts';
 import { HttpError } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
 import { parseMediaType, parseParameters } from './media-type.ts';

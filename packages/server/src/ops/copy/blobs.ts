@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { link } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { blobPath } from '../../blobs/fs/paths.ts';
-import { type BlobKey, blobKey, parseBlobKey } from '../../domain/housekeeping/blob-key.ts';
-import type { ReferencedContent } from '../../domain/housekeeping/ports.ts';
-import { unknownObjects } from '../../domain/housekeeping/unknown-objects.ts';
-import { readAllPages } from '../../domain/paging.ts';
-import { type BlobStore, type Queries, WrongBytesError } from '../../domain/ports.ts';
-import { syncFolder } from '../../durable-folder.ts';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import { blobPath } from '../../blobs/folder/paths.ts';
+import { unknownObjects } from '../../blobs/unknown-objects.ts';
+import { type BlobKey, blobKey, parseBlobKey } from '../../db/blob-key.ts';
+import type { ReferencedContent } from '../../db/blob-records.ts';
+import type { Db } from '../../db/db.ts';
+import { syncFolder } from '../../db/durable-folder.ts';
+import { readAllPages } from '../../db/paging.ts';
+import { type Queries, WrongBytesError } from '../../db/store.ts';
 import type { StoreSettings, Stores } from '../../open-stores.ts';
-import type { Db } from '../../store/kysely/db.ts';
-import { queries } from '../../store/kysely/queries.ts';
+import { queries } from '../../queries.ts';
 import { CopyError } from './errors.ts';
 
 /** How many contents are copied at once. Each is in memory as a whole. */

@@ -9,8 +9,8 @@ import { dump } from '../../../test/helpers/dump.ts';
 import { contents, type FolderCopies, openFolderCopies } from '../../../test/helpers/folder-copies.ts';
 import { openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
-import { verify } from '../../domain/housekeeping/verify.ts';
-import { writeWithBlob } from '../../domain/housekeeping/with-blob.ts';
+import { verify } from '../../blobs/verify.ts';
+import { writeWithBlob } from '../../blobs/with-blob.ts';
 import { type CopyStep, copySteps } from './copy-store.ts';
 import { readCopiedTables } from './tables.ts';
 

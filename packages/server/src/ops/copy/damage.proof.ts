@@ -7,8 +7,8 @@ import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { assertVerifies, copy, embedded, openAsServer, refused } from '../../../test/helpers/copies.ts';
 import { dump } from '../../../test/helpers/dump.ts';
 import { contents, type FolderCopies, openFolderCopies } from '../../../test/helpers/folder-copies.ts';
-import { NewerSchemaError } from '../../store/kysely/migrate.ts';
-import { migrations } from '../../store/kysely/migrations/all.ts';
+import { NewerSchemaError } from '../../db/migrate.ts';
+import { migrations } from '../../db/migrations/all.ts';
 import type { CopyErrorCode } from './errors.ts';
 
 const [first = new Uint8Array()] = contents;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import type { Database } from '../../domain/records.ts';
+import type { Db } from '../../db/db.ts';
+import type { Database } from '../../db/records.ts';
+import { readingDialect, writingDialect } from '../../db/sqlite/dialect.ts';
+import { whenFree } from '../../db/sqlite/errors.ts';
+import { openReader, openWriter } from '../../db/sqlite/files.ts';
 import type { StoreSettings } from '../../open-stores.ts';
-import type { Db } from '../../store/kysely/db.ts';
-import { readingDialect, writingDialect } from '../../store/sqlite/dialect.ts';
-import { whenFree } from '../../store/sqlite/errors.ts';
-import { openReader, openWriter } from '../../store/sqlite/files.ts';
 
 /** How long one statement may take, in milliseconds. */
 const waitMs = 5 * 60_000;
@@ -49,8 +49,8 @@ export async function writeDatabase<T>(settings: Settings, work: (db: Kysely<Dat
 
 async function withPostgres<T>(url: string, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
   const [{ openPool }, { poolDialect }] = await Promise.all([
-    import('../../store/postgres/pool.ts'),
-    import('../../store/postgres/dialect.ts'),
+    import('../../db/postgres/pool.ts'),
+    import('../../db/postgres/dialect.ts'),
   ]);
   const pool = openPool({ url, waitMs }, 2);
   try {

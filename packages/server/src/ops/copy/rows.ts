@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db } from '../../store/kysely/db.ts';
+import type { Db } from '../../db/db.ts';
 import type { CopiedTable } from './tables.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import { migrate } from '../../store/kysely/migrate.ts';
-import { migrations } from '../../store/kysely/migrations/all.ts';
-import { columnTypes, writingDialect } from '../../store/sqlite/dialect.ts';
+import { migrate } from '../../db/migrate.ts';
+import { migrations } from '../../db/migrations/all.ts';
+import { columnTypes, writingDialect } from '../../db/sqlite/dialect.ts';
 
 export interface CopiedTable {
   readonly name: string;

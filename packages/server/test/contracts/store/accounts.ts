@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type SessionId } from '@tenon/protocol';
-import { ConflictError } from '../../../src/domain/ports.ts';
+import { ConflictError } from '../../../src/db/store.ts';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';

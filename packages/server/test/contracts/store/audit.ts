@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppId, newId, type UserId } from '@tenon/protocol';
-import { type AuditEventRecord, type AuditFilter, auditCursor } from '../../../src/domain/audit/ports.ts';
-import type { Store } from '../../../src/domain/ports.ts';
+import { type AuditEventRecord, type AuditFilter, auditCursor } from '../../../src/db/audit-records.ts';
+import type { Store } from '../../../src/db/store.ts';
 import { auditEvent, createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Store } from '../../../src/domain/ports.ts';
+import type { Store } from '../../../src/db/store.ts';
 import { createRecords } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store } from '../../../src/domain/ports.ts';
+import type { Store } from '../../../src/db/store.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { prepareChild, runInChild } from './child.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { blobKey } from '../../../src/domain/housekeeping/blob-key.ts';
-import type { BlobRecord } from '../../../src/domain/housekeeping/ports.ts';
+import { blobKey } from '../../../src/db/blob-key.ts';
+import type { BlobRecord } from '../../../src/db/blob-records.ts';
 import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

@@ -1,6 +1,6 @@
 import { type AppId, type InvitationId, newId, type TokenId, type UserId } from '@tenon/protocol';
-import type { Store } from '../../../src/domain/ports.ts';
-import type { PluginKey } from '../../../src/domain/records.ts';
+import type { PluginKey } from '../../../src/db/records.ts';
+import type { Store } from '../../../src/db/store.ts';
 import { someHash, someTimeMs, versionRecord } from '../../helpers/records.ts';
 
 /** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */

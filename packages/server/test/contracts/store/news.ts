@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppId, newId } from '@tenon/protocol';
-import { beforeAllNews } from '../../../src/domain/news/ports.ts';
+import { beforeAllNews } from '../../../src/db/change-records.ts';
 import { createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Page } from '../../../src/domain/ports.ts';
+import type { Page } from '../../../src/db/store.ts';
 
 /**
  * Holds a list against its pages: sorted by cursor in code-unit order, and the same whether it is asked for whole or in

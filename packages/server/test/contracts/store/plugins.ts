@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { ConflictError } from '../../../src/domain/ports.ts';
-import type { BindingRecord } from '../../../src/domain/records.ts';
+import type { BindingRecord } from '../../../src/db/records.ts';
+import { ConflictError } from '../../../src/db/store.ts';
 import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';

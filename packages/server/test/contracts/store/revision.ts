@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../../../test/helpers/until.ts';
 import type { CacheTag } from '../../../src/cache/cache-tag.ts';
-import type { Store } from '../../../src/domain/ports.ts';
+import type { Store } from '../../../src/db/store.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { runInChild } from './child.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import type { NodeRecord } from '../../../src/domain/status/ports.ts';
+import type { NodeRecord } from '../../../src/db/node-records.ts';
 import { createRecords, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newId } from '@tenon/protocol';
-import { ConflictError, type Transaction } from '../../../src/domain/ports.ts';
+import { ConflictError, type Transaction } from '../../../src/db/store.ts';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 

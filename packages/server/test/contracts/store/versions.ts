@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type VersionState } from '@tenon/protocol';
-import type { VersionDecision, VersionRecord } from '../../../src/domain/records.ts';
+import type { VersionDecision, VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, unheld } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';

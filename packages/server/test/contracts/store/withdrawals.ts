@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { VersionRecord } from '../../../src/domain/records.ts';
+import type { VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { demandPages } from './pages.ts';

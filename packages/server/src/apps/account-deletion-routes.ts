@@ -1,0 +1,20 @@
+import { accountDeletion } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { type Route, routeTagged } from '../http/route.ts';
+import { deleteAccount } from './delete-account.ts';
+
+const route = routeTagged('Account');
+
+export const accountDeletionRoutes: readonly Route[] = [
+  route('POST', '/api/v1/me/deletion', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(accountDeletion, { password: 'magnolia tugboat 17 linen' }),
+    id: 'deleteAccount',
+    summary: 'Delete your account, immediately',
+    description:
+      'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required', 'invalid_credentials', 'conflict', 'unavailable'],
+    handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
+  }),
+];

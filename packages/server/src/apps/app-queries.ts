@@ -1,0 +1,132 @@
+import type { AppId, UserId } from '@tenon/protocol';
+import { allContentsTag, membershipTag, readableContentsTag } from '../cache/cache-tag.ts';
+import { appsOfGuestUser, appsOfMember, type Db, hasRow } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { paged } from '../db/page-queries.ts';
+import type { Page } from '../db/query-types.ts';
+import { type AppRecord, columns, type MemberRecord } from '../db/records.ts';
+
+export const appQueries = {
+  app: (db: Db, id: AppId): Promise<AppRecord | undefined> =>
+    db.selectFrom('apps').select(columns.apps).where('id', '=', id).where('deletedAtMs', 'is', null).executeTakeFirst(),
+
+  /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
+  appsOf(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]> {
+    let apps = db
+      .selectFrom('apps')
+      .select(columns.apps)
+      .where('id', 'in', appsOfMember(db, userId).union(appsOfGuestUser(db, userId)))
+      .where('deletedAtMs', 'is', null);
+    if (appId !== undefined) apps = apps.where('id', '=', appId);
+    return paged(apps, 'id', page).execute();
+  },
+
+  member: (db: Db, appId: AppId, userId: UserId): Promise<MemberRecord | undefined> =>
+    db
+      .selectFrom('members')
+      .select(columns.members)
+      .where('appId', '=', appId)
+      .where('userId', '=', userId)
+      .executeTakeFirst(),
+
+  /** With the users' names; paged by user id. */
+  members(db: Db, appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]> {
+    const members = db
+      .selectFrom('members')
+      .innerJoin('users', 'users.id', 'members.userId')
+      .select(columns.members)
+      .select('users.name as userName')
+      .where('members.appId', '=', appId);
+    return paged(members, 'members.userId', page).execute();
+  },
+
+  async countOwners(db: Db, appId: AppId): Promise<number> {
+    const { count } = await db
+      .selectFrom('members')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('appId', '=', appId)
+      .where('role', '=', 'owner')
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+
+  /** Whether a user belongs to the team of any application. */
+  isMemberOfAny: (db: Db, userId: UserId): Promise<boolean> => hasRow(appsOfMember(db, userId)),
+
+  /** The applications whose only owner the user is, by id. */
+  appsOwnedAlone(db: Db, userId: UserId): Promise<AppRecord[]> {
+    const owned = appsOfMember(db, userId).where('role', '=', 'owner');
+    return db
+      .selectFrom('apps')
+      .select(columns.apps)
+      .where('id', 'in', owned)
+      .where('deletedAtMs', 'is', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('members')
+              .select('members.appId')
+              .whereRef('members.appId', '=', 'apps.id')
+              .where('members.role', '=', 'owner')
+              .where('members.userId', '!=', userId),
+          ),
+        ),
+      )
+      .orderBy('id')
+      .execute();
+  },
+};
+
+export const appMutations = {
+  insertApp: statement({ audit: true, invalidates: nothing }, (db: Db, app: AppRecord) =>
+    db.insertInto('apps').values(app),
+  ),
+
+  updateApp: statement(
+    { audit: true, invalidates: (id) => [id] },
+    (db: Db, id: AppId, { name, updatedAtMs }: { readonly name: string; readonly updatedAtMs: number }) =>
+      db.updateTable('apps').set({ name, updatedAtMs }).where('id', '=', id),
+  ),
+
+  /**
+   * Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store.
+   * Its audit trail stays for the accounts that are in it, without the guest keys.
+   */
+  deleteApp: mutation(
+    {
+      audit: true,
+      invalidates: (id) => [id, allContentsTag],
+      changes: (changed, _db, id) => changed.forget(id),
+      freesSpace: true,
+    },
+    async (db: Db, id: AppId): Promise<void> => {
+      await db
+        .updateTable('audit_events')
+        .set({ guestKeys: null })
+        .where('appId', '=', id)
+        .where('guestKeys', 'is not', null)
+        .execute();
+      await db.deleteFrom('apps').where('id', '=', id).execute();
+    },
+  ),
+
+  /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
+  putMember: statement(
+    { audit: true, invalidates: ({ appId, userId }) => [membershipTag(userId, appId), readableContentsTag(userId)] },
+    (db: Db, member: MemberRecord) =>
+      db
+        .insertInto('members')
+        .values(member)
+        .onConflict((conflict) => conflict.columns(['appId', 'userId']).doUpdateSet({ role: member.role })),
+  ),
+
+  deleteMember: statement(
+    {
+      audit: true,
+      invalidates: (appId, userId) => [membershipTag(userId, appId), readableContentsTag(userId)],
+      freesSpace: true,
+    },
+    (db: Db, appId: AppId, userId: UserId) =>
+      db.deleteFrom('members').where('appId', '=', appId).where('userId', '=', userId),
+  ),
+};

@@ -1,0 +1,62 @@
+import { app, appInput, appUpdate, pageQuery } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { appExample } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../http/representation.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { toApp } from './app-wire.ts';
+import { createApp, deleteApp, listApps, renameApp } from './apps.ts';
+
+const route = routeTagged('Applications');
+
+export const appRoutes: readonly Route[] = [
+  route('GET', '/api/v1/apps', {
+    access: { kind: 'user', scope: 'read' },
+    query: pageQuery,
+    id: 'listApps',
+    summary: 'List the applications that you are a member or a guest of',
+    answers: { 200: jsonList('the applications', app, appExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listApps(context, admission.actor, toPage(query)), toApp),
+  }),
+  route('POST', '/api/v1/apps', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(appInput, { name: 'Acme Spreadsheet' }),
+    id: 'createApp',
+    summary: 'Create an application and become its owner',
+    description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
+    answers: { 201: json('the new application', app, appExample) },
+    errors: ['quota_exceeded'],
+    handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
+  }),
+  route('GET', '/api/v1/apps/:appId', {
+    access: { kind: 'app', purpose: 'readApp' },
+    id: 'readApp',
+    summary: 'Read an application',
+    ...readOf('the application', app, appExample),
+    handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
+  }),
+  route('PUT', '/api/v1/apps/:appId', {
+    access: { kind: 'app', purpose: 'updateApp' },
+    body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
+    id: 'updateApp',
+    summary: 'Rename an application',
+    requestHeaders: writeConditions.requestHeaders,
+    answers: { 200: json('the application', app, appExample, writeConditions.headers) },
+    errors: ['precondition_failed'],
+    handle: async ({ context }, { request, admission, body }, reply) => {
+      const renamed = await renameApp(context, admission.access, body.name, preconditionOf(request, toApp));
+      return sendRepresentation(request, reply, toApp(renamed));
+    },
+  }),
+  route('DELETE', '/api/v1/apps/:appId', {
+    access: { kind: 'app', purpose: 'deleteApp' },
+    id: 'deleteApp',
+    summary: 'Delete an application with everything in it',
+    description:
+      'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required'],
+    handle: ({ context }, { admission }) => deleteApp(context, admission.access),
+  }),
+];

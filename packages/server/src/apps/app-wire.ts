@@ -1,0 +1,62 @@
+import type { App, Guest, Invitation, Member, MemberInvitation } from '@tenon/protocol';
+import type { AppAccess } from '../auth/access.ts';
+import { invitationStatus } from '../auth/find-invitation.ts';
+import type { InvitationRecord } from '../db/records.ts';
+import type { GuestInvitation, TeamInvitation } from '../db/store.ts';
+import { time, timeOrNull } from '../http/wire-time.ts';
+import type { GuestWithUsers } from './guests.ts';
+import type { NamedMember } from './members.ts';
+
+export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
+  return {
+    id: app.id,
+    name: app.name,
+    role,
+    guestIds: guests.map((guest) => guest.id),
+    hasMoreGuests,
+    createdAt: time(app.createdAtMs),
+    updatedAt: time(app.updatedAtMs),
+  };
+}
+
+export function toMember(member: NamedMember): Member {
+  const { userId, userName, role, guests, hasMoreGuests, createdAtMs } = member;
+  const guestIds = guests.map(({ id }) => id);
+  return { userId, name: userName, role, guestIds, hasMoreGuests, createdAt: time(createdAtMs) };
+}
+
+export function toGuest({ guest, users }: GuestWithUsers): Guest {
+  return {
+    id: guest.id,
+    guestKey: guest.guestKey,
+    users: users.map(({ userId, userName, acceptedAtMs }) => ({
+      userId,
+      name: userName,
+      acceptedAt: time(acceptedAtMs),
+    })),
+    createdAt: time(guest.createdAtMs),
+  };
+}
+
+export function toInvitation(invitation: GuestInvitation, nowMs: number): Invitation {
+  const { id, guestId, guestKey } = invitation;
+  return { id, guestId, guestKey, ...toInvitationFields(invitation, nowMs) };
+}
+
+export function toMemberInvitation(invitation: TeamInvitation, nowMs: number): MemberInvitation {
+  const { id, role, createdBy, inviterName } = invitation;
+  const invitedBy = { userId: createdBy, name: inviterName };
+  return { id, role, invitedBy, ...toInvitationFields(invitation, nowMs) };
+}
+
+function toInvitationFields(invitation: InvitationRecord, nowMs: number) {
+  const { email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
+  return {
+    status: invitationStatus(invitation, nowMs),
+    email,
+    name,
+    createdAt: time(createdAtMs),
+    expiresAt: time(expiresAtMs),
+    settledAt: timeOrNull(settledAtMs),
+  };
+}

@@ -1,0 +1,115 @@
+import { newId } from '@tenon/protocol';
+import { changedFields, record } from '../audit/record.ts';
+import { type Actor, type AppAccess, mayCreateApps, renewAccess, requireActiveToken } from '../auth/access.ts';
+import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireQuota } from '../auth/quotas.ts';
+import { deleteBatchSize } from '../db/deletion-scope.ts';
+import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
+import type { AppRecord, GuestRecord } from '../db/records.ts';
+import type { Page, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
+
+/**
+ * Creates an application. The actor becomes its owner.
+ *
+ * @throws DomainError `forbidden` if `TENON_CREATE_APPS` excludes the actor, `quota_exceeded`
+ */
+export async function createApp(context: Context, actor: Actor, name: string): Promise<AppAccess> {
+  const createdAtMs = context.clock();
+  const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    await requireMayCreateApps(context, tx, actor);
+    requireQuota(context.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
+    await tx.insertApp(app);
+    await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
+    await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
+  });
+  return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
+}
+
+async function requireMayCreateApps(context: Context, tx: Transaction, { userId }: Actor): Promise<void> {
+  if (await mayCreateApps(context, tx, userId)) return;
+  const { createApps } = context;
+  const allowed = createApps === 'members' ? 'operators and members of a team' : 'operators';
+  throw new DomainError(
+    'forbidden',
+    `On this server, only ${allowed} can create applications (TENON_CREATE_APPS=${createApps}).`,
+  );
+}
+
+/** Lists the applications that the actor may see, each with the actor's role and guests. */
+export async function listApps(context: Context, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
+  const { read } = context.store;
+  const idOf = (app: AppRecord): string => app.id;
+  const found = await readRelatedRows(
+    await readPageById(page, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
+    {
+      cursorOf: idOf,
+      keyOf: idOf,
+      keyOfRow: (guest: GuestRecord) => guest.appId,
+      load: (apps, limit) =>
+        read.guestsHeldIn(
+          actor.userId,
+          apps.map(({ id }) => id),
+          limit,
+        ),
+    },
+  );
+  const items = await Promise.all(
+    found.items.map(async (app): Promise<AppAccess> => {
+      const member = await read.member(app.id, actor.userId);
+      return {
+        actor,
+        app,
+        role: member?.role ?? 'guest',
+        guests: found.rows.get(app.id) ?? [],
+        hasMoreGuests: found.hasMoreRows,
+      };
+    }),
+  );
+  return { items, next: found.next };
+}
+
+/**
+ * Renames an application. Changes nothing if `name` is `undefined`.
+ *
+ * @throws DomainError `precondition_failed`
+ */
+export async function renameApp(
+  context: Context,
+  access: AppAccess,
+  name: string | undefined,
+  precondition?: Precondition<AppAccess>,
+): Promise<AppAccess> {
+  const updatedAtMs = context.clock();
+  return context.store.write(async (tx) => {
+    const renewed = await renewAccess(tx, access, 'updateApp');
+    requirePrecondition(precondition, renewed);
+    if (name === undefined) return renewed;
+    const { app: present } = renewed;
+    const app = { ...present, name, updatedAtMs };
+    await tx.updateApp(app.id, { name, updatedAtMs });
+    const details = changedFields(present, app, ['name']);
+    await record(context, tx, access.actor, { action: 'app.update', appId: app.id, target: app, details });
+    return { ...renewed, app };
+  });
+}
+
+/**
+ * Deletes an application with its extension points, guests, plugins and bindings. If it has very many rows, it is only marked as
+ * deleted, and `finishPendingChanges()` deletes the rows later.
+ *
+ * @throws DomainError `password_required`
+ */
+export async function deleteApp(context: Context, access: AppAccess): Promise<void> {
+  await context.store.write(async (tx) => {
+    const { actor, app } = await renewAccess(tx, access, 'deleteApp');
+    await requireRecentPassword(context, actor.sessionId, tx);
+    await record(context, tx, actor, { action: 'app.delete', appId: app.id, target: app });
+    const isLarge = await tx.hasMoreRows({ appId: app.id }, deleteBatchSize);
+    if (isLarge) await tx.markAppDeleted(app.id, context.clock());
+    else await tx.deleteApp(app.id);
+  });
+}

@@ -1,0 +1,181 @@
+import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
+import { sql } from 'kysely';
+import { allContentsTag } from '../cache/cache-tag.ts';
+import type { Db } from '../db/db.ts';
+import type { DeletionScope } from '../db/deletion-scope.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import type { PluginKey } from '../db/records.ts';
+
+/*
+ * What a plugin, an extension point, or an application has very many rows of is deleted in pieces, each of so many rows of one table:
+ * other writers wait for a transaction. Tables that refer to others come first, so that no piece cascades far.
+ */
+
+export const deletionQueries = {
+  /** Whether more than so many rows of some table belong to it, or to the plugins of a user. */
+  async hasMoreRows(db: Db, scope: DeletionScope | { readonly userId: UserId }, limit: number): Promise<boolean> {
+    for (const { table, rows } of dependents(scope)) {
+      const { rows: found } = await sql`
+          select 1 from ${sql.table(table)} where ${rows} limit 1 offset ${sql.lit(limit)}
+        `.execute(db);
+      if (found.length > 0) return true;
+    }
+    if (!('appId' in scope)) return false;
+    const events = await db
+      .selectFrom('audit_events')
+      .select('id')
+      .where('appId', '=', scope.appId)
+      .where('guestKeys', 'is not', null)
+      .limit(1)
+      .offset(limit)
+      .execute();
+    return events.length > 0;
+  },
+
+  /** The extension points and applications that are marked as deleted. */
+  async pendingDeletions(db: Db, limit: number): Promise<Exclude<DeletionScope, PluginKey>[]> {
+    const [apps, extensionPoints] = await Promise.all([
+      db.selectFrom('apps').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
+      db.selectFrom('extension_points').select('id').where('deletedAtMs', 'is not', null).limit(limit).execute(),
+    ]);
+    return [...extensionPoints.map(({ id }) => ({ extensionPointId: id })), ...apps.map(({ id }) => ({ appId: id }))];
+  },
+};
+
+export const deletionMutations = {
+  /** Also notes that its bindings are pending: `finishRebind()` deletes it once they are moved. */
+  markPluginDeleted: statement(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, key: PluginKey, atMs: number) => markDeleted(db, atMs).where(isOfPlugin(key)),
+  ),
+
+  /** Marks all plugins of a user, likewise. @returns these plugins */
+  markPluginsDeleted: mutation(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, userId: UserId, atMs: number): Promise<PluginKey[]> =>
+      markDeleted(db, atMs).where('userId', '=', userId).returning(['extensionPointId', 'userId', 'name']).execute(),
+  ),
+
+  markExtensionPointDeleted: statement(
+    {
+      audit: true,
+      invalidates: (id) => [id, allContentsTag],
+      changes: (changed, db, id) => changed.addDeleted(db, id),
+      freesSpace: true,
+    },
+    (db: Db, id: ExtensionPointId, atMs: number) =>
+      db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id),
+  ),
+
+  /** Deletes tokens that are restricted to the application at once. */
+  markAppDeleted: mutation(
+    { audit: true, invalidates: (id) => [id, allContentsTag], freesSpace: true },
+    async (db: Db, id: AppId, atMs: number): Promise<void> => {
+      await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
+      await db.deleteFrom('tokens').where('appId', '=', id).execute();
+    },
+  ),
+
+  /** Deletes so many of the rows that belong to something marked as deleted. @returns whether none is left */
+  purgeRows: mutation(
+    {
+      // They go on with a deletion that has left its row.
+      audit: false,
+      invalidates: nothing,
+      freesSpace: true,
+    },
+    async (db: Db, scope: DeletionScope, limit: number): Promise<boolean> => {
+      for (const { table, key, rows } of dependents(scope)) {
+        const columns = sql.join(key.map((column) => sql.ref(column)));
+        const { numAffectedRows = 0n } = await sql`
+          delete from ${sql.table(table)}
+          where (${columns}) in (select ${columns} from ${sql.table(table)} where ${rows} limit ${sql.lit(limit)})
+        `.execute(db);
+        if (numAffectedRows > 0n) return false;
+      }
+      return !('appId' in scope) || (await eraseGuestKeys(db, scope.appId, limit));
+    },
+  ),
+
+  /** Deletes what is marked as deleted itself, once its rows are gone. */
+  purgeDeleted: mutation(
+    { audit: false, invalidates: () => [allContentsTag], freesSpace: true },
+    async (db: Db, scope: DeletionScope): Promise<void> => {
+      if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
+      else if ('name' in scope) await sql`delete from plugins where ${isOfPlugin(scope)}`.execute(db);
+      else await db.deleteFrom('extension_points').where('id', '=', scope.extensionPointId).execute();
+    },
+  ),
+};
+
+function markDeleted(db: Db, atMs: number) {
+  const pendingRebind = { after: '', selection: null };
+  return db.updateTable('plugins').set({ deletedAtMs: atMs, pendingRebind });
+}
+
+/** An application's audit trail stays for the accounts that are in it, without the guest keys. @returns whether none is left */
+async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<boolean> {
+  const withKeys = db
+    .selectFrom('audit_events')
+    .select('id')
+    .where('appId', '=', appId)
+    .where('guestKeys', 'is not', null)
+    .limit(limit);
+  const { numUpdatedRows } = await db
+    .updateTable('audit_events')
+    .set({ guestKeys: null })
+    .where('id', 'in', withKeys)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 0n;
+}
+
+/** A table with rows that belong to something, the columns of its key, and which rows these are. */
+interface Dependents {
+  readonly table: 'bindings' | 'version_guests' | 'versions' | 'plugins' | 'invitations' | 'guests' | 'news';
+  readonly key: readonly string[];
+  readonly rows: ReturnType<typeof sql<boolean>>;
+}
+
+function dependents(scope: DeletionScope | { readonly userId: UserId }): readonly Dependents[] {
+  if ('appId' in scope) return ofApp(scope.appId);
+  if ('name' in scope) return dependentsOfPlugins(isOfPlugin(scope));
+  return 'extensionPointId' in scope ? ofExtensionPoint(scope.extensionPointId) : ofUser(scope.userId);
+}
+
+function ofUser(id: UserId): readonly Dependents[] {
+  const plugins = sql`select "extensionPointId", "userId", name from plugins where "userId" = ${id}`;
+  return dependentsOfPlugins(sql<boolean>`("extensionPointId", "userId", name) in (${plugins})`);
+}
+
+function isOfPlugin({ extensionPointId, userId, name }: PluginKey) {
+  return sql<boolean>`"extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}`;
+}
+
+function ofExtensionPoint(id: ExtensionPointId): readonly Dependents[] {
+  const of = sql<boolean>`"extensionPointId" = ${id}`;
+  return [...dependentsOfPlugins(of), { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of }];
+}
+
+function ofApp(id: AppId): readonly Dependents[] {
+  const of = sql<boolean>`"extensionPointId" in (select id from extension_points where "appId" = ${id})`;
+  const rows = sql<boolean>`"appId" = ${id}`;
+  return [
+    ...dependentsOfPlugins(of),
+    { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of },
+    { table: 'invitations', key: ['id'], rows },
+    { table: 'guests', key: ['id'], rows },
+    { table: 'news', key: ['appId', 'serial'], rows },
+  ];
+}
+
+function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Dependents[] {
+  return [
+    { table: 'bindings', key: ['extensionPointId', 'guestId', 'name'], rows: of },
+    {
+      table: 'version_guests',
+      key: ['versionId', 'guestId'],
+      rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
+    },
+    { table: 'versions', key: ['id'], rows: of },
+  ];
+}

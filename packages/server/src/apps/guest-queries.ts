@@ -1,0 +1,162 @@
+import type { AppId, GuestId, UserId } from '@tenon/protocol';
+import { allContentsTag, type CacheTag, membershipTag, readableContentsTag } from '../cache/cache-tag.ts';
+import type { Db } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { atMost, inChunks, paged, setOf } from '../db/page-queries.ts';
+import type { Page } from '../db/query-types.ts';
+import { columns, type GuestRecord, type GuestUserRecord } from '../db/records.ts';
+
+export const guestQueries = {
+  guest: (db: Db, id: GuestId): Promise<GuestRecord | undefined> =>
+    db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
+
+  guestByKey: (db: Db, appId: AppId, guestKey: string): Promise<GuestRecord | undefined> =>
+    db
+      .selectFrom('guests')
+      .select(columns.guests)
+      .where('appId', '=', appId)
+      .where('guestKey', '=', guestKey)
+      .executeTakeFirst(),
+
+  guests: (db: Db, appId: AppId, page: Page): Promise<GuestRecord[]> =>
+    paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
+
+  /** The guests that a user holds in an application, by id: all of them, at most `limit` after an id, or the one that is named. */
+  guestsHeldBy(
+    db: Db,
+    userId: UserId,
+    appId: AppId,
+    {
+      limit,
+      after,
+      guestId,
+    }: {
+      readonly limit?: number;
+      readonly after?: string | undefined;
+      readonly guestId?: string | undefined;
+    } = {},
+  ): Promise<GuestRecord[]> {
+    // Not a join: the planner would go through all guests of the application, and look who holds them.
+    let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
+    if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
+    if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
+    const guests = db.selectFrom('guests').select(columns.guests).where('appId', '=', appId).where('id', 'in', held);
+    return atMost(guests.orderBy('id'), limit).execute();
+  },
+
+  /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
+  guestsHeldIn(db: Db, userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]> {
+    const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
+    return inChunks(
+      appIds,
+      (chunk, left) => {
+        const guests = db
+          .selectFrom('guests')
+          .select(columns.guests)
+          .where('appId', 'in', chunk)
+          .where('id', 'in', held);
+        return atMost(guests.orderBy('appId').orderBy('id'), left).execute();
+      },
+      limit,
+    );
+  },
+
+  /**
+   * The users who hold these guests, with their names, in the order of acceptance. With `limit` at most so many, in the order of
+   * the guests' ids.
+   */
+  async usersOfGuests(
+    db: Db,
+    guestIds: readonly GuestId[],
+    limit?: number,
+  ): Promise<(GuestUserRecord & { readonly userName: string })[]> {
+    const users = await inChunks(guestIds, (chunk, left) => usersOf(db, chunk, left), limit);
+    if (limit !== undefined) return users;
+    return users.sort(
+      (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
+    );
+  },
+};
+
+function usersOf(db: Db, guestIds: readonly GuestId[], limit: number | undefined) {
+  const users = db
+    .selectFrom('guest_users')
+    .innerJoin('users', 'users.id', 'guest_users.userId')
+    .select(columns.guestUsers)
+    .select('users.name as userName')
+    .where('guest_users.guestId', 'in', guestIds);
+  if (limit === undefined) return users.execute();
+  return users.orderBy('guest_users.guestId').orderBy('guest_users.userId').limit(limit).execute();
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What a user may do, where some guests of one application are given to the user or taken away. */
+function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly CacheTag[]> {
+  return async (db) => {
+    const guest = guestId === undefined ? undefined : await guestQueries.guest(db, guestId);
+    return guest === undefined ? [] : [membershipTag(userId, guest.appId), readableContentsTag(userId)];
+  };
+}
+
+export const guestMutations = {
+  insertGuest: statement({ audit: true, invalidates: nothing }, (db: Db, guest: GuestRecord) =>
+    db.insertInto('guests').values(guest),
+  ),
+
+  /** Takes its invitations, its users and its bindings with it; plugins and versions stay with their publishers. */
+  deleteGuest: statement(
+    {
+      audit: true,
+      invalidates: (id) => async (db) => {
+        const guest = await guestQueries.guest(db, id);
+        return guest === undefined ? [] : [guest.appId, allContentsTag];
+      },
+      changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
+      freesSpace: true,
+    },
+    (db: Db, id: GuestId) => db.deleteFrom('guests').where('id', '=', id),
+  ),
+
+  /** Makes the user hold the guest; nothing when it does already. */
+  putGuestUser: statement(
+    { audit: true, invalidates: ({ guestId, userId }) => rightsOfHolder([guestId], userId) },
+    (db: Db, guestUser: GuestUserRecord) =>
+      db
+        .insertInto('guest_users')
+        .values(guestUser)
+        .onConflict((conflict) => conflict.columns(['guestId', 'userId']).doNothing()),
+  ),
+
+  /**
+   * Takes guests of one application from the user, and with each the bindings under it of what the user published, pins included,
+   * that it was published under it, and names that are reserved for the user there.
+   */
+  deleteGuestUser: mutation(
+    {
+      audit: true,
+      invalidates: rightsOfHolder,
+      changes: (changed, db, guestIds, userId) => changed.addBound(db, { guestIds, userId }),
+      freesSpace: true,
+    },
+    async (db: Db, guestIds: readonly GuestId[], userId: UserId): Promise<void> => {
+      for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {
+        await db.deleteFrom(table).where('guestId', 'in', setOf(guestIds)).where('userId', '=', userId).execute();
+      }
+      await db
+        .deleteFrom('version_guests')
+        .where('guestId', 'in', setOf(guestIds))
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('versions')
+              .select('versions.id')
+              .whereRef('versions.id', '=', 'version_guests.versionId')
+              .where('versions.userId', '=', userId),
+          ),
+        )
+        .execute();
+    },
+  ),
+};

@@ -1,0 +1,99 @@
+import { guest, invitation, invitationInput, pageQuery } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { example } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { toGuest, toInvitation } from './app-wire.ts';
+import { inviteGuest, listGuests, listInvitations, readGuest, removeGuest, removeGuestUser } from './guests.ts';
+import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
+import { revokeInvitation } from './invitations.ts';
+
+const route = routeTagged('Guests');
+
+const guestExample = {
+  id: example.guestId,
+  guestKey: 'customers/globex',
+  users: [{ userId: example.userId, name: 'Grace', acceptedAt: example.time }],
+  createdAt: example.time,
+};
+
+const invitationExample = {
+  ...pendingInvitationExample,
+  guestId: example.guestId,
+  guestKey: 'customers/globex',
+};
+
+export const guestRoutes: readonly Route[] = [
+  inviteRoute('/api/v1/apps/:appId/guests', {
+    id: 'inviteGuest',
+    summary: 'Invite a guest',
+    description: 'Another request with the same guest key creates another invitation for the same guest.',
+  }),
+  inviteRoute('/api/v1/apps/:appId/guests/invite', {
+    id: 'inviteGuestAtOlderPath',
+    summary: 'Invite a guest, at the path of older clients',
+  }),
+  route('GET', '/api/v1/apps/:appId/guests', {
+    access: { kind: 'app', purpose: 'readGuests' },
+    query: pageQuery,
+    id: 'listGuests',
+    summary: "List an application's guests, with their keys and users",
+    answers: { 200: jsonList('the guests', guest, guestExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listGuests(context, admission.access, toPage(query)), toGuest),
+  }),
+  route('GET', '/api/v1/apps/:appId/guests/:guestId', {
+    access: { kind: 'app', purpose: 'readGuests' },
+    id: 'readGuest',
+    summary: 'Read a guest',
+    answers: { 200: json('the guest', guest, guestExample) },
+    handle: async ({ context }, { admission, params }) =>
+      toGuest(await readGuest(context, admission.access, params.guestId)),
+  }),
+  route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
+    access: { kind: 'app', purpose: 'changeGuests' },
+    id: 'removeGuest',
+    summary: 'Remove a guest with its invitations and bindings',
+    answers: { 204: { description: 'removed' } },
+    handle: ({ context }, { admission, params }) => removeGuest(context, admission.access, params.guestId),
+  }),
+  route('DELETE', '/api/v1/apps/:appId/guests/:guestId/users/:userId', {
+    access: { kind: 'app', purpose: 'changeGuests' },
+    id: 'removeGuestUser',
+    summary: "Remove a user from a guest, with the user's bindings under it",
+    answers: { 204: { description: 'removed' } },
+    handle: ({ context }, { admission, params }) =>
+      removeGuestUser(context, admission.access, params.guestId, params.userId),
+  }),
+  route('GET', '/api/v1/apps/:appId/invitations', {
+    access: { kind: 'app', purpose: 'readGuests' },
+    query: pageQuery,
+    id: 'listInvitations',
+    summary: "List an application's invitations, including settled ones",
+    answers: { 200: jsonList('the invitations', invitation, invitationExample) },
+    handle: async ({ context }, { admission, query }) => {
+      const nowMs = context.clock();
+      return toList(await listInvitations(context, admission.access, toPage(query)), (one) => toInvitation(one, nowMs));
+    },
+  }),
+  route('DELETE', '/api/v1/apps/:appId/invitations/:invitationId', {
+    access: { kind: 'app', purpose: 'changeGuests' },
+    id: 'revokeInvitation',
+    summary: 'Revoke an invitation: its link stops working',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['conflict'],
+    handle: ({ context }, { admission, params }) => revokeInvitation(context, admission.access, params.invitationId),
+  }),
+];
+
+function inviteRoute(path: string, doc: Pick<Route, 'id' | 'summary' | 'description'>): Route {
+  return route('POST', path, {
+    ...doc,
+    access: { kind: 'app', purpose: 'changeGuests' },
+    body: jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' }),
+    answers: invitationAnswers,
+    errors: ['unsupported_delivery_method', 'quota_exceeded'],
+    handle: async (parts, { admission: { actor, access }, body }) =>
+      toInvitationLink(parts, await inviteGuest(parts.context, actor, access, body)),
+  });
+}

@@ -1,0 +1,146 @@
+import { guestKeyFault, newId } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
+import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/access.ts';
+import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
+import type { GuestRecord, GuestUserRecord } from '../db/records.ts';
+import type { GuestInvitation, Page } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { insertInvitation } from './invitations.ts';
+
+/** The ways to deliver an invitation. With `link`, the caller passes the link on. */
+const deliveryMethods = ['link'] as const;
+
+interface InvitationFields {
+  readonly guestKey: string;
+  /** `link` by default. */
+  readonly deliveryMethod?: string | undefined;
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Invites a user to an application under a guest key. Creates the guest if the key is new; otherwise the invitation is a further one
+ * to the same guest.
+ *
+ * @returns the invitation's code, of which only the hash is stored
+ * @throws DomainError `unsupported_delivery_method`, `invalid_field` for an invalid guest key, `quota_exceeded`
+ */
+export async function inviteGuest(
+  context: Context,
+  actor: Actor,
+  access: AppAccess,
+  fields: InvitationFields,
+): Promise<string> {
+  if (!deliveryMethods.some((method) => method === (fields.deliveryMethod ?? 'link'))) {
+    const detail = `is not supported; supported: ${deliveryMethods.map((method) => `"${method}"`).join(', ')}`;
+    throw new DomainError('unsupported_delivery_method', `The delivery method ${detail}.`, {
+      errors: [{ pointer: '/deliveryMethod', detail }],
+    });
+  }
+  const fault = guestKeyFault(fields.guestKey);
+  if (fault !== undefined) throw invalidField('/guestKey', `a guest key ${fault}`);
+
+  const { guestKey, email, name } = fields;
+  const appId = access.app.id;
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
+    let guest = await tx.guestByKey(appId, guestKey);
+    if (guest === undefined) {
+      guest = { id: newId('guest'), appId, guestKey, createdAtMs: context.clock() };
+      await tx.insertGuest(guest);
+    }
+    const invited = await insertInvitation(context, tx, actor, { appId, guestId: guest.id, role: null, email, name });
+    await record(context, tx, actor, {
+      action: 'guest.invite',
+      appId,
+      target: { id: guest.id, name: null },
+      details: { invitationId: invited.id },
+      guests: [guest],
+    });
+    return invited.code;
+  });
+}
+
+/** A user of a guest, with the user's name. */
+type NamedGuestUser = GuestUserRecord & { readonly userName: string };
+
+export interface GuestWithUsers {
+  readonly guest: GuestRecord;
+  readonly users: readonly NamedGuestUser[];
+}
+
+export async function listGuests(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
+  const { read } = context.store;
+  const idOf = (guest: GuestRecord): string => guest.id;
+  const { items, next, rows } = await readRelatedRows(
+    await readPageById(page, (range) => read.guests(access.app.id, range)),
+    {
+      cursorOf: idOf,
+      keyOf: idOf,
+      keyOfRow: (user: NamedGuestUser) => user.guestId,
+      load: (guests, limit) =>
+        read.usersOfGuests(
+          guests.map(({ id }) => id),
+          limit,
+        ),
+    },
+  );
+  return { items: items.map((guest) => ({ guest, users: sortByAcceptance(rows.get(guest.id)) })), next };
+}
+
+function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly NamedGuestUser[] {
+  return users.toSorted((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.userId < b.userId ? -1 : 1));
+}
+
+/** @throws DomainError `not_found` */
+export async function readGuest(context: Context, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
+  const guest = await findGuest(context.store.read, access, guestId);
+  return { guest, users: await context.store.read.usersOfGuests([guest.id]) };
+}
+
+/**
+ * Removes a guest from an application, with its invitations and bindings.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function removeGuest(context: Context, access: AppAccess, guestId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
+    const guest = await findGuest(tx, access, guestId);
+    await tx.deleteGuest(guest.id);
+    const target = { id: guest.id, name: null };
+    await record(context, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
+  });
+}
+
+/**
+ * Removes a user from a guest, with the user's bindings under the guest.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function removeGuestUser(
+  context: Context,
+  access: AppAccess,
+  guestId: string,
+  userId: string,
+): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
+    const guest = await findGuest(tx, access, guestId);
+    const users = await tx.usersOfGuests([guest.id]);
+    const guestUser = users.find((user) => user.userId === userId);
+    if (guestUser === undefined) throw notFound('user of the guest');
+    await tx.deleteGuestUser([guest.id], guestUser.userId);
+    await record(context, tx, access.actor, {
+      action: 'guest.remove_user',
+      appId: guest.appId,
+      target: { id: guestUser.userId, name: guestUser.userName },
+      guests: [guest],
+    });
+  });
+}
+
+export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
+  return readPageById(page, (range) => context.store.read.invitations(access.app.id, range));
+}

@@ -1,0 +1,82 @@
+import type { AppId, InvitationId, UserId } from '@tenon/protocol';
+import type { NotNull } from 'kysely';
+import type { Db } from '../db/db.ts';
+import { nothing, statement } from '../db/mutation.ts';
+import { paged, setOf } from '../db/page-queries.ts';
+import type { GuestInvitation, Page, TeamInvitation } from '../db/query-types.ts';
+import { columns, type InvitationRecord, type StoredInvitationStatus } from '../db/records.ts';
+
+export const invitationQueries = {
+  invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
+    db.selectFrom('invitations').select(columns.invitations).where('id', '=', id).executeTakeFirst(),
+
+  invitationByCodeHash: (db: Db, codeHash: string): Promise<InvitationRecord | undefined> =>
+    db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
+
+  /** The invitations of guests, with the guest keys that they assign. */
+  invitations(db: Db, appId: AppId, page: Page): Promise<GuestInvitation[]> {
+    const invitations = db
+      .selectFrom('invitations')
+      .innerJoin('guests', 'guests.id', 'invitations.guestId')
+      .select(columns.invitations)
+      .select('guests.guestKey')
+      .where('invitations.appId', '=', appId)
+      .$narrowType<{ guestId: NotNull }>();
+    return paged(invitations, 'invitations.id', page).execute();
+  },
+
+  /** The invitations to the team, with the names of the users who made them. */
+  teamInvitations(db: Db, appId: AppId, page: Page): Promise<TeamInvitation[]> {
+    const invitations = db
+      .selectFrom('invitations')
+      .innerJoin('users', 'users.id', 'invitations.createdBy')
+      .select(columns.invitations)
+      .select('users.name as inviterName')
+      .where('invitations.appId', '=', appId)
+      .where('invitations.role', 'is not', null)
+      .$narrowType<{ role: NotNull }>();
+    return paged(invitations, 'invitations.id', page).execute();
+  },
+
+  /** The pending invitations that a user made in an application, by id; with the guest keys that they assign, if they do. */
+  pendingInvitationsBy: (db: Db, userId: UserId, appId: AppId) =>
+    db
+      .selectFrom('invitations')
+      .leftJoin('guests', 'guests.id', 'invitations.guestId')
+      .select(columns.invitations)
+      .select('guests.guestKey')
+      .where('invitations.createdBy', '=', userId)
+      .where('invitations.appId', '=', appId)
+      .where('invitations.status', '=', 'pending')
+      .orderBy('invitations.id')
+      .execute(),
+};
+
+export const invitationMutations = {
+  insertInvitation: statement({ audit: true, invalidates: nothing }, (db: Db, invitation: InvitationRecord) =>
+    db.insertInto('invitations').values(invitation),
+  ),
+
+  /** Moves a pending invitation on; one that is not pending stays as it is. */
+  closeInvitation: statement(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, id: InvitationId, status: Exclude<StoredInvitationStatus, 'pending'>, settledAtMs: number) =>
+      db.updateTable('invitations').set({ status, settledAtMs }).where('id', '=', id).where('status', '=', 'pending'),
+  ),
+
+  /** Revokes pending invitations; those that are not pending stay as they are. */
+  revokeInvitations: statement(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, ids: readonly InvitationId[], settledAtMs: number) =>
+      db
+        .updateTable('invitations')
+        .set({ status: 'revoked', settledAtMs })
+        .where('id', 'in', setOf(ids))
+        .where('status', '=', 'pending'),
+  ),
+
+  /** Notes that an account was made by means of an invitation. */
+  setInvitationSignUp: statement({ audit: true, invalidates: nothing }, (db: Db, id: InvitationId, userId: UserId) =>
+    db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id),
+  ),
+};

@@ -1,0 +1,242 @@
+import {
+  type AppId,
+  type InvitationId,
+  type InvitationStatus,
+  isId,
+  type MemberRole,
+  newId,
+  type UserId,
+} from '@tenon/protocol';
+import { type AuditActor, record, recordAll } from '../audit/record.ts';
+import { type Actor, type AppAccess, renewAccess, requireActiveToken, requireScope } from '../auth/access.ts';
+import {
+  findByCode,
+  findPendingInvitation,
+  invitationStatus,
+  invitePermission,
+  mayInvite,
+} from '../auth/find-invitation.ts';
+import { requireQuota } from '../auth/quotas.ts';
+import { hashSecret, makeCode } from '../auth/secrets.ts';
+import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+
+/*
+ * The user who accepts an invitation becomes a guest of an application, or a member of its team. State transitions:
+ *
+ *   pending ──► accepted   by the invited user
+ *           ──► declined   by the invited user
+ *           ──► revoked    by a member who may invite, or because the inviter lost the right to invite
+ *           ──► expired    by time
+ */
+
+/** The data that the server shows to a signed-in holder of an invitation's link. */
+export interface InvitationSummary {
+  readonly app: AppRecord;
+  readonly status: InvitationStatus;
+  readonly expiresAtMs: number;
+}
+
+/** @throws DomainError `not_found` for an unknown code */
+export async function describeInvitation(context: Context, code: string): Promise<InvitationSummary> {
+  const invitation = await findByCode(context.store.read, code);
+  const app = await context.store.read.app(invitation.appId);
+  if (app === undefined) throw notFound('invitation');
+  return { app, status: invitationStatus(invitation, context.clock()), expiresAtMs: invitation.expiresAtMs };
+}
+
+/** The data that the server shows to the holder of a pending invitation's link, even without an account. */
+export interface InvitationPreview {
+  readonly app: AppRecord;
+  /** The role of a user who accepts it. */
+  readonly role: MemberRole | 'guest';
+  /** The name of the inviting member; `null` for a guest, because guests may not see members. */
+  readonly inviterName: string | null;
+  readonly expiresAtMs: number;
+  /** Whether the holder can sign up with it. */
+  readonly allowsSignUp: boolean;
+}
+
+/** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
+export async function previewInvitation(context: Context, code: string): Promise<InvitationPreview> {
+  const { invitation, app } = await findPendingInvitation(context.store.read, code, context.clock());
+  const allowsSignUp =
+    context.signUp === 'open' || (context.signUp === 'invitation' && invitation.signedUpUserId === null);
+  const { role, expiresAtMs, createdBy } = invitation;
+  const inviterName = role === null ? null : ((await context.store.read.user(createdBy))?.name ?? null);
+  return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
+}
+
+/** The result of accepting an invitation: the actor's new guest, or the actor's new role on the team. */
+type AcceptedInvitation =
+  | { readonly app: AppRecord; readonly guest: GuestRecord; readonly role?: undefined }
+  | { readonly app: AppRecord; readonly role: MemberRole; readonly guest?: undefined };
+
+/**
+ * Accepts an invitation. The actor becomes a user of the invited guest, or a member of the team. The actor's plugins are bound under
+ * the guest only by the next publish.
+ *
+ * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`; for an invitation to the team
+ *   `insufficient_scope` without `manage`, and `conflict` for a user who is already a member
+ */
+export function acceptInvitation(context: Context, actor: Actor, code: string): Promise<AcceptedInvitation> {
+  const nowMs = context.clock();
+  return context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
+    const accepted =
+      invitation.role === null
+        ? { guest: await becomeGuest(tx, actor, invitation, nowMs) }
+        : { role: await becomeMember(tx, actor, invitation, invitation.role, nowMs) };
+    await tx.closeInvitation(invitation.id, 'accepted', nowMs);
+    await recordDecision(context, tx, actor, 'invitation.accept', invitation);
+    return { app, ...accepted };
+  });
+}
+
+async function becomeGuest(
+  tx: Transaction,
+  { userId }: Actor,
+  { guestId }: InvitationRecord,
+  acceptedAtMs: number,
+): Promise<GuestRecord> {
+  const guest = guestId === null ? undefined : await tx.guest(guestId);
+  if (guest === undefined) throw notFound('invitation');
+  await tx.putGuestUser({ guestId: guest.id, userId, acceptedAtMs });
+  return guest;
+}
+
+/**
+ * Adds the actor to the team. It never changes the role of a member: an owner who accepts a lower role by mistake could leave the
+ * application without an owner.
+ */
+async function becomeMember(
+  tx: Transaction,
+  actor: Actor,
+  { appId }: InvitationRecord,
+  role: MemberRole,
+  createdAtMs: number,
+): Promise<MemberRole> {
+  requireScope(actor, 'manage');
+  const present = await tx.member(appId, actor.userId);
+  if (present !== undefined) {
+    throw new DomainError(
+      'conflict',
+      `You are already on the team, as ${present.role}. An owner can change your role.`,
+    );
+  }
+  await tx.putMember({ appId, userId: actor.userId, role, createdAtMs });
+  return role;
+}
+
+/** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
+export function declineInvitation(context: Context, actor: Actor, code: string): Promise<AppRecord> {
+  const nowMs = context.clock();
+  return context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
+    await tx.closeInvitation(invitation.id, 'declined', nowMs);
+    await recordDecision(context, tx, actor, 'invitation.decline', invitation);
+    return app;
+  });
+}
+
+/**
+ * Revokes a pending or expired invitation.
+ *
+ * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `conflict` if it was accepted, declined
+ *   or revoked
+ */
+export async function revokeInvitation(context: Context, access: AppAccess, invitationId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
+    const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
+    if (invitation?.appId !== access.app.id) throw notFound('invitation');
+    await renewAccess(tx, access, invitePermission(invitation));
+    if (invitation.status !== 'pending') {
+      throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
+    }
+    await tx.closeInvitation(invitation.id, 'revoked', context.clock());
+    await recordDecision(context, tx, access.actor, 'invitation.revoke', invitation);
+  });
+}
+
+async function recordDecision(
+  context: Context,
+  tx: Transaction,
+  actor: AuditActor,
+  action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
+  { id, appId, guestId, role, createdBy }: InvitationRecord,
+): Promise<void> {
+  const target = { id, name: null };
+  if (role !== null) {
+    await record(context, tx, actor, { action, appId, target, details: { role, invitedBy: createdBy } });
+    return;
+  }
+  const guest = guestId === null ? undefined : await tx.guest(guestId);
+  await record(context, tx, actor, { action, appId, target, guests: guest === undefined ? [] : [guest] });
+}
+
+/**
+ * Creates an invitation.
+ *
+ * @returns its id and its code. Only the hash of the code is stored
+ * @throws DomainError `quota_exceeded`
+ */
+export async function insertInvitation(
+  { clock, random, limits }: Context,
+  tx: Transaction,
+  { userId }: Actor,
+  { email = null, name = null, ...fields }: NewInvitation,
+): Promise<{ readonly id: InvitationId; readonly code: string }> {
+  const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
+  requireQuota(limits.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
+  await tx.insertInvitation({
+    id,
+    ...fields,
+    codeHash: hashSecret(code),
+    status: 'pending',
+    email,
+    name,
+    createdBy: userId,
+    createdAtMs,
+    expiresAtMs: createdAtMs + limits.invitationLifetimeMs,
+    settledAtMs: null,
+    signedUpUserId: null,
+  });
+  return { id, code };
+}
+
+type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
+  readonly email?: string | null | undefined;
+  readonly name?: string | null | undefined;
+};
+
+/**
+ * Revokes the pending invitations in an application that a user made, and may not make in the user's new role. Call it in the
+ * transaction that changes the role.
+ *
+ * @param membership `role`: the user's new role; `undefined` if the user is removed from the team
+ */
+export async function revokeInvitationsOf(
+  context: Context,
+  tx: Transaction,
+  actor: AuditActor,
+  membership: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
+): Promise<void> {
+  const { appId, userId, role } = membership;
+  const pending = await tx.pendingInvitationsBy(userId, appId);
+  const revoked = pending.filter((invitation) => !mayInvite(role, invitation));
+  const ids = revoked.map(({ id }) => id);
+  await tx.revokeInvitations(ids, context.clock());
+  const cause = 'inviter_lost_right';
+  const entries = revoked.map(({ id, guestId, guestKey, role: invitedAs }) => {
+    const entry = { action: 'invitation.revoke', appId, target: { id, name: null } } as const;
+    return guestId === null || guestKey === null
+      ? { ...entry, details: { cause, role: invitedAs, invitedBy: userId } }
+      : { ...entry, details: { cause }, guests: [{ id: guestId, guestKey }] };
+  });
+  await recordAll(context, tx, actor, entries);
+}

@@ -1,0 +1,108 @@
+import {
+  member,
+  memberInput,
+  memberInvitation,
+  memberInvitationInput,
+  memberRemovalQuery,
+  pageQuery,
+} from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { example } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { toMember, toMemberInvitation } from './app-wire.ts';
+import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
+import {
+  changeMemberRole,
+  inviteMember,
+  leaveTeam,
+  listMembers,
+  listTeamInvitations,
+  removeMember,
+} from './members.ts';
+
+const route = routeTagged('Applications');
+
+const memberExample = {
+  userId: example.userId,
+  name: 'Ada',
+  role: 'admin' as const,
+  guestIds: [],
+  hasMoreGuests: false,
+  createdAt: example.time,
+};
+
+const invitationExample = {
+  ...pendingInvitationExample,
+  role: 'admin' as const,
+  invitedBy: { userId: example.userId, name: 'Grace' },
+};
+
+export const memberRoutes: readonly Route[] = [
+  route('GET', '/api/v1/apps/:appId/members', {
+    access: { kind: 'app', purpose: 'readMembers' },
+    query: pageQuery,
+    id: 'listMembers',
+    summary: "List an application's team",
+    answers: { 200: jsonList('the members', member, memberExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listMembers(context, admission.access, toPage(query)), toMember),
+  }),
+  route('POST', '/api/v1/apps/:appId/members', {
+    access: { kind: 'app', purpose: 'changeMembers' },
+    body: jsonBody(memberInvitationInput, { role: 'admin', name: 'Ada' }),
+    id: 'inviteMember',
+    summary: 'Invite a member to the team',
+    description:
+      'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 15 minutes.',
+    answers: invitationAnswers,
+    errors: ['password_required', 'quota_exceeded'],
+    handle: async (parts, { admission, body }) =>
+      toInvitationLink(parts, await inviteMember(parts.context, admission.actor, admission.access, body)),
+  }),
+  route('GET', '/api/v1/apps/:appId/members/invitations', {
+    access: { kind: 'app', purpose: 'readMembers' },
+    query: pageQuery,
+    id: 'listMemberInvitations',
+    summary: "List an application's invitations to the team, including settled ones",
+    description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
+    answers: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
+    handle: async ({ context }, { admission, query }) => {
+      const nowMs = context.clock();
+      const found = await listTeamInvitations(context, admission.access, toPage(query));
+      return toList(found, (one) => toMemberInvitation(one, nowMs));
+    },
+  }),
+  route('PUT', '/api/v1/apps/:appId/members/:userId', {
+    access: { kind: 'app', purpose: 'changeMembers' },
+    body: jsonBody(memberInput, { role: 'admin' }),
+    id: 'putMember',
+    summary: "Change a member's role",
+    description:
+      '404 for a user who is not a member; invite the user instead. Revokes pending invitations that the new role may not make.',
+    answers: { 200: json('the member', member, memberExample) },
+    errors: ['conflict', 'password_required'],
+    handle: async ({ context }, { admission, params, body }) =>
+      toMember(await changeMemberRole(context, admission.access, params.userId, body.role)),
+  }),
+  route('DELETE', '/api/v1/apps/:appId/members/:userId', {
+    access: { kind: 'app', purpose: 'changeMembers' },
+    query: memberRemovalQuery,
+    id: 'removeMember',
+    summary: 'Remove a member from the team',
+    description: "Revokes the member's pending invitations. The member keeps guests unless you send `guests=remove`.",
+    answers: { 204: { description: 'removed' } },
+    errors: ['conflict'],
+    handle: ({ context }, { admission, params, query }) =>
+      removeMember(context, admission.access, params.userId, query.guests === 'remove'),
+  }),
+  route('DELETE', '/api/v1/apps/:appId/membership', {
+    access: { kind: 'app', purpose: 'leaveTeam' },
+    id: 'leaveTeam',
+    summary: "Leave an application's team",
+    description: 'You keep your guests. The last owner cannot leave.',
+    answers: { 204: { description: 'you left the team' } },
+    errors: ['conflict'],
+    handle: ({ context }, { admission }) => leaveTeam(context, admission.access),
+  }),
+];

@@ -1,0 +1,182 @@
+import { type AppId, isId, type MemberRole } from '@tenon/protocol';
+import { type AuditActor, record, recordAll } from '../audit/record.ts';
+import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
+import { requireRecentPassword } from '../auth/confirmation.ts';
+import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
+import type { GuestRecord, MemberRecord } from '../db/records.ts';
+import type { Page, Queries, TeamInvitation, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
+
+/** The maximum number of guests listed with a member. */
+const maxListedGuests = 20;
+
+/** A member with the user's name and guests. */
+export type NamedMember = MemberRecord & {
+  readonly userName: string;
+  /** The first guests that the user holds in the same application. */
+  readonly guests: readonly GuestRecord[];
+  /** Whether the user holds more guests than these. */
+  readonly hasMoreGuests: boolean;
+};
+
+export async function listMembers(context: Context, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
+  const { read } = context.store;
+  const found = await readPage(
+    page,
+    (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => member.userId,
+    (range) => read.members(access.app.id, range),
+  );
+  const items = found.items.map(async (member) => ({
+    ...member,
+    ...(await firstGuestsOf(read, member)),
+  }));
+  return { items: await Promise.all(items), next: found.next };
+}
+
+async function firstGuestsOf(
+  read: Queries,
+  { userId, appId }: MemberRecord,
+): Promise<Pick<NamedMember, 'guests' | 'hasMoreGuests'>> {
+  const held = await readLimited((limit) => read.guestsHeldIn(userId, [appId], limit), maxListedGuests);
+  return { guests: held.rows, hasMoreGuests: held.hasMore };
+}
+
+interface TeamInvitationFields {
+  readonly role: MemberRole;
+  /** `email` and `name` are notes for the team. The server doesn't use them. */
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Invites a user to an application's team. The user becomes a member by accepting.
+ *
+ * @returns the invitation's code. Only its hash is stored
+ * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}
+ */
+export async function inviteMember(
+  context: Context,
+  actor: Actor,
+  access: AppAccess,
+  { role, email, name }: TeamInvitationFields,
+): Promise<string> {
+  const { app } = access;
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    if (role === 'owner') await requireRecentPassword(context, actor.sessionId, tx);
+    const fields = { appId: app.id, guestId: null, role, email, name };
+    const { id, code } = await insertInvitation(context, tx, actor, fields);
+    const target = { id, name: null };
+    await record(context, tx, actor, { action: 'member.invite', appId: app.id, target, details: { role } });
+    return code;
+  });
+}
+
+export function listTeamInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
+  return readPageById(page, (range) => context.store.read.teamInvitations(access.app.id, range));
+}
+
+/**
+ * Changes a member's role. Revokes the member's pending invitations that the new role may not make.
+ *
+ * @throws DomainError `not_found` for a user who is not a member, `conflict` if the last owner would lose the role,
+ *   `password_required` for a new owner
+ */
+export async function changeMemberRole(
+  context: Context,
+  access: AppAccess,
+  userId: string,
+  role: MemberRole,
+): Promise<NamedMember> {
+  const appId = access.app.id;
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    const present = await requireMember(tx, appId, userId);
+    const user = await tx.user(present.userId);
+    if (user === undefined) throw notFound('member');
+    if (role === 'owner' && present.role !== 'owner') {
+      await requireRecentPassword(context, access.actor.sessionId, tx);
+    }
+    if (present.role === 'owner' && role !== 'owner') await requireAnotherOwner(tx, appId);
+    await tx.putMember({ ...present, role });
+    const details = { role: { before: present.role, after: role } };
+    await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
+    await revokeInvitationsOf(context, tx, access.actor, { appId, userId: user.id, role });
+    return { ...present, role, userName: user.name, ...(await firstGuestsOf(tx, present)) };
+  });
+}
+
+/**
+ * Removes a member from an application's team. Revokes the member's pending invitations.
+ *
+ * @param withGuests whether the user is also removed from the guests that the user holds in the application
+ * @throws DomainError `not_found` for a user who is not a member, `conflict` for the last owner
+ */
+export async function removeMember(
+  context: Context,
+  access: AppAccess,
+  userId: string,
+  withGuests: boolean,
+): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeMembers');
+    const member = await requireMember(tx, access.app.id, userId);
+    await deleteMembership(context, tx, access.actor, member, 'member.remove');
+    if (withGuests) await removeGuestsHeldBy(context, tx, access.actor, member);
+  });
+}
+
+/**
+ * Ends the actor's own membership.
+ *
+ * @throws DomainError `conflict` for the last owner
+ */
+export async function leaveTeam(context: Context, access: AppAccess): Promise<void> {
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'leaveTeam');
+    const member = await requireMember(tx, access.app.id, access.actor.userId);
+    await deleteMembership(context, tx, access.actor, member, 'member.leave');
+  });
+}
+
+async function deleteMembership(
+  context: Context,
+  tx: Transaction,
+  actor: AuditActor,
+  { appId, userId, role }: MemberRecord,
+  action: 'member.remove' | 'member.leave',
+): Promise<void> {
+  if (role === 'owner') await requireAnotherOwner(tx, appId);
+  await tx.deleteMember(appId, userId);
+  const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
+  await record(context, tx, actor, { action, appId, target, details: { role } });
+  await revokeInvitationsOf(context, tx, actor, { appId, userId, role: undefined });
+}
+
+async function removeGuestsHeldBy(
+  context: Context,
+  tx: Transaction,
+  actor: AuditActor,
+  { appId, userId }: MemberRecord,
+): Promise<void> {
+  const guests = await tx.guestsHeldBy(userId, appId);
+  const ids = guests.map(({ id }) => id);
+  await tx.deleteGuestUser(ids, userId);
+  const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
+  const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);
+  await recordAll(context, tx, actor, entries);
+}
+
+/** @throws DomainError `not_found` for an unknown user, and for a user who is not a member */
+async function requireMember(tx: Transaction, appId: AppId, userId: string): Promise<MemberRecord> {
+  const member = isId('user', userId) ? await tx.member(appId, userId) : undefined;
+  if (member === undefined) throw notFound('member');
+  return member;
+}
+
+async function requireAnotherOwner(tx: Transaction, appId: AppId): Promise<void> {
+  if ((await tx.countOwners(appId)) > 1) return;
+  throw new DomainError('conflict', 'An application needs at least one owner. Make another member an owner first.');
+}

@@ -1,0 +1,84 @@
+import type { AppId, UserId } from '@tenon/protocol';
+import type { SelectQueryBuilder } from 'kysely';
+import {
+  type AccountAuditEvent,
+  type AuditEventRecord,
+  type AuditFilter,
+  type AuditPage,
+  parseAuditCursor,
+} from '../db/audit-records.ts';
+import type { Db } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { columns, type Database } from '../db/records.ts';
+
+const events = (db: Db) => db.selectFrom('audit_events').select(columns.accountAudit);
+const withKeys = (db: Db) => events(db).select('guestKeys');
+
+export const auditQueries = {
+  auditOfApp: (db: Db, appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
+    cut(withKeys(db).where('appId', '=', appId), filter, page).execute(),
+
+  auditOfAccount: (db: Db, accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]> =>
+    cut(events(db).where('accountId', '=', accountId), filter, page).execute(),
+
+  /** All events, for the operator. */
+  auditOfAll: (db: Db, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
+    cut(withKeys(db), filter, page).execute(),
+};
+
+/** The rows that a filter lets through, from the newest on. */
+function cut<O>(
+  rows: SelectQueryBuilder<Database, 'audit_events', O>,
+  { action, userId, targetId, fromMs, toMs }: AuditFilter,
+  { after, limit }: AuditPage,
+): SelectQueryBuilder<Database, 'audit_events', O> {
+  let found = rows;
+  if (action !== undefined) found = found.where('action', '=', action);
+  if (userId !== undefined) found = found.where('userId', '=', userId);
+  if (targetId !== undefined) found = found.where('targetId', '=', targetId);
+  if (fromMs !== undefined) found = found.where('atMs', '>=', fromMs);
+  if (toMs !== undefined) found = found.where('atMs', '<', toMs);
+  const last = after === undefined ? undefined : parseAuditCursor(after);
+  if (last !== undefined) {
+    found = found.where(({ eb, refTuple, tuple }) => eb(refTuple('atMs', 'id'), '<', tuple(last.atMs, last.id)));
+  }
+  return found.orderBy('atMs', 'desc').orderBy('id', 'desc').limit(limit);
+}
+
+/** Times the number of columns it stays below what SQLite and PostgreSQL take of parameters: 32,766 and 65,535. */
+const rowsPerInsert = 500;
+
+export const auditMutations = {
+  insertAuditEvent: statement(
+    { audit: false, invalidates: nothing, records: ({ action }) => [action] },
+    (db: Db, event: AuditEventRecord) => db.insertInto('audit_events').values(event),
+  ),
+
+  insertAuditEvents: mutation(
+    { audit: false, invalidates: nothing, records: (events) => events.map(({ action }) => action) },
+    async (db: Db, events: readonly AuditEventRecord[]): Promise<void> => {
+      for (let at = 0; at < events.length; at += rowsPerInsert) {
+        await db
+          .insertInto('audit_events')
+          .values(events.slice(at, at + rowsPerInsert))
+          .execute();
+      }
+    },
+  ),
+
+  /** Deletes events from before a time, the oldest first. @returns how many */
+  deleteAuditBefore: mutation(
+    { audit: false, invalidates: nothing, freesSpace: true },
+    async (db: Db, beforeMs: number, limit: number): Promise<number> => {
+      const old = db
+        .selectFrom('audit_events')
+        .select('id')
+        .where('atMs', '<', beforeMs)
+        .orderBy('atMs')
+        .orderBy('id')
+        .limit(limit);
+      const { numDeletedRows } = await db.deleteFrom('audit_events').where('id', 'in', old).executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+  ),
+};

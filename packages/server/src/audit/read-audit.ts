@@ -1,0 +1,90 @@
+import type { AppId, UserId } from '@tenon/protocol';
+import {
+  type AccountAuditEvent,
+  type AuditEventRecord,
+  type AuditFilter,
+  type AuditPage,
+  auditCursor,
+  parseAuditCursor,
+} from '../db/audit-records.ts';
+import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
+import type { Page } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+
+/** How many events one query of an export reads. */
+const exportBatchSize = 500;
+
+/**
+ * Lists an application's audit events, the newest first.
+ *
+ * @throws DomainError `invalid_request` for an invalid cursor
+ */
+export function listAppAudit(
+  { store }: Pick<Context, 'store'>,
+  access: { readonly app: { readonly id: AppId } },
+  filter: AuditFilter,
+  page: Page,
+): Promise<PageOf<AuditEventRecord>> {
+  return readAuditPage(page, (range) => store.read.auditOfApp(access.app.id, filter, range));
+}
+
+/** Lists the actor's actions and the changes of the actor's account, the newest first. */
+export function listOwnAudit(
+  { store }: Pick<Context, 'store'>,
+  { userId }: { readonly userId: UserId },
+  filter: AuditFilter,
+  page: Page,
+): Promise<PageOf<AccountAuditEvent>> {
+  return readAuditPage(page, (range) => store.read.auditOfAccount(userId, filter, range));
+}
+
+/** Lists all audit events, for the operator. */
+export function listAllAudit(
+  { store }: Pick<Context, 'store'>,
+  filter: AuditFilter,
+  page: Page,
+): Promise<PageOf<AuditEventRecord>> {
+  return readAuditPage(page, (range) => store.read.auditOfAll(filter, range));
+}
+
+function readAuditPage<T extends AccountAuditEvent>(
+  page: Page,
+  list: (page: AuditPage) => Promise<T[]>,
+): Promise<PageOf<T>> {
+  if (page.after !== undefined && parseAuditCursor(page.after) === undefined) {
+    throw new DomainError('invalid_request', 'In the query, "cursor" must be a cursor that this list returned.');
+  }
+  return readPage(page, auditCursor, list);
+}
+
+/** Reads all audit events of an application, the newest first, in batches, with backpressure. */
+export function exportAppAudit(
+  { store }: Pick<Context, 'store'>,
+  access: { readonly app: { readonly id: AppId } },
+  filter: AuditFilter,
+): AsyncGenerator<readonly AuditEventRecord[]> {
+  return readAllPages(exportBatchSize, auditCursor, (page) => store.read.auditOfApp(access.app.id, filter, page));
+}
+
+/** How many events one transaction deletes. It is limited because other writers wait for the transaction. */
+const purgeBatchSize = 1000;
+
+/**
+ * Deletes audit events that are older than the retention time.
+ *
+ * @returns the number of deleted events
+ */
+export async function purgeExpiredAuditEvents(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  retentionMs: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  const beforeMs = clock() - retentionMs;
+  for (let deleted = 0; ; ) {
+    signal?.throwIfAborted();
+    const count = await store.write((tx) => tx.deleteAuditBefore(beforeMs, purgeBatchSize));
+    deleted += count;
+    if (count < purgeBatchSize) return deleted;
+  }
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { closeContext, openContext } from '../../test/helpers/first-start-parts.ts';
+import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
+import { createRecords, someTimeMs } from '../../test/helpers/records.ts';
+import { createCache } from '../cache/cache.ts';
+import type { UserRecord } from '../db/records.ts';
+import type { Context } from '../deps.ts';
+import { type Actor, authorizeApp, authorizeExtensionPoint } from './access.ts';
+
+/** The size of the cache: half of it is less than one large answer below. */
+const cacheBytes = 32 * 1024;
+
+describe('the cache of memberships', () => {
+  let house: House;
+  let context: Context;
+  let records: ReturnType<typeof createRecords>;
+  beforeEach(async () => {
+    house = await openHouse();
+    const opened = await openContext(house.dataDir);
+    context = { ...opened, cache: createCache(opened.store, cacheBytes) };
+    records = createRecords(house.store);
+  });
+  afterEach(async () => {
+    await closeContext(context);
+    await house.close();
+  });
+
+  const actorOf = ({ id }: UserRecord): Actor => ({
+    userId: id,
+    tokenId: newId('token'),
+    scopes: ['read'],
+    appId: null,
+    sessionId: null,
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+  });
+  /** How often something had to be read that was read before. */
+  const forgottenAfter = async (ask: () => Promise<unknown>) => {
+    const before = context.cache.usage.miss;
+    await ask();
+    return context.cache.usage.miss - before;
+  };
+
+  it('counts the size of the schema of an extension point', async () => {
+    const user = await records.user();
+    const app = await records.app();
+    await records.member(app, user);
+    const [small, smallToo] = [await records.extensionPoint(app), await records.extensionPoint(app)];
+    const schemaJson = JSON.stringify({ description: 'x'.repeat(20_000) });
+    const [large, largeToo] = [
+      await records.extensionPoint(app, { schemaJson }),
+      await records.extensionPoint(app, { schemaJson }),
+    ];
+    const ask = ({ id }: { id: string }) => authorizeExtensionPoint(context, actorOf(user), 'readExtensionPoints', id);
+    for (const point of [small, smallToo]) await ask(point);
+    assert.equal(await forgottenAfter(() => ask(small)), 0);
+    for (const point of [large, largeToo]) await ask(point);
+    assert.ok((await forgottenAfter(() => ask(large))) > 0, 'a large one made room for the next');
+  });
+
+  it('counts the size of the guests that a user holds', async () => {
+    const user = await records.user();
+    const apps = [await records.app(), await records.app()] as const;
+    await house.store.write(async (tx) => {
+      for (const { id: appId } of apps) {
+        for (let count = 0; count < 40; count++) {
+          const guest = { id: newId('guest'), appId, guestKey: `${count} ${'k'.repeat(400)}`, createdAtMs: someTimeMs };
+          await tx.insertGuest(guest);
+          await tx.putGuestUser({ guestId: guest.id, userId: user.id, acceptedAtMs: someTimeMs });
+        }
+      }
+    });
+    const ask = ({ id }: { id: string }) => authorizeApp(context, actorOf(user), 'readApp', id);
+    for (const app of apps) await ask(app);
+    assert.ok((await forgottenAfter(() => ask(apps[0]))) > 0, 'one made room for the next');
+  });
+});

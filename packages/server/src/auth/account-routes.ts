@@ -1,0 +1,62 @@
+import { account, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { accountExample, example } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { toAccount, toSession } from './account-wire.ts';
+import { changePassword, updateAccount } from './accounts.ts';
+import { endOwnSession, listSessions } from './sessions.ts';
+
+const route = routeTagged('Account');
+
+const sessionExample = {
+  id: example.sessionId,
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  address: '192.0.2.7',
+  isCurrent: true,
+  createdAt: example.time,
+  lastUsedAt: example.time,
+  expiresAt: '2026-03-31T12:00:00.000Z',
+};
+
+export const accountRoutes: readonly Route[] = [
+  route('PUT', '/api/v1/me', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(accountUpdate, { name: accountExample.name }),
+    id: 'updateAccount',
+    summary: 'Change your name',
+    answers: { 200: json('the account', account, accountExample) },
+    handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
+  }),
+  route('PUT', '/api/v1/me/password', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(passwordChange, {
+      currentPassword: 'magnolia tugboat 17 linen',
+      newPassword: 'four candles, no fork handles',
+    }),
+    id: 'changePassword',
+    summary: 'Change your password',
+    description:
+      "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
+    answers: { 204: { description: 'changed' } },
+    errors: ['weak_password', 'invalid_credentials', 'conflict', 'unavailable'],
+    handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
+  }),
+  route('GET', '/api/v1/sessions', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    query: pageQuery,
+    id: 'listSessions',
+    summary: 'List your browser sessions',
+    answers: { 200: jsonList('the sessions', session, sessionExample) },
+    handle: async ({ context }, { admission: { actor }, query }) =>
+      toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),
+  }),
+  route('DELETE', '/api/v1/sessions/:sessionId', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    id: 'endSession',
+    summary: 'End a browser session, immediately',
+    answers: { 204: { description: 'ended' } },
+    errors: ['not_found'],
+    handle: ({ context }, { admission, params }) => endOwnSession(context, admission.actor, params.sessionId),
+  }),
+];

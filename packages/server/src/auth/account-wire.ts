@@ -1,0 +1,52 @@
+import type { Account, ApiKeyInfo, OneTimeLinkInfo, QuotaUse, Session, TokenInfo } from '@tenon/protocol';
+import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
+import { time, timeOrNull } from '../http/wire-time.ts';
+import type { Actor } from './access.ts';
+import type { Account as AccountWithEmail } from './accounts.ts';
+import type { OneTimeLinkSummary } from './one-time-links.ts';
+import type { QuotaUsage } from './quotas.ts';
+
+export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
+  return {
+    quotas: taken.map(({ name, what, isBytes = false, limit, used }) => ({ name, what, isBytes, limit, used })),
+  };
+}
+
+export function toTokenInfo(token: TokenRecord): TokenInfo {
+  const { id, name, scopes, appId, createdAtMs, expiresAtMs, lastUsedAtMs } = token;
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    appId,
+    createdAt: time(createdAtMs),
+    expiresAt: time(expiresAtMs),
+    lastUsedAt: timeOrNull(lastUsedAtMs),
+  };
+}
+
+export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {
+  const times = { createdAt: time(createdAtMs), expiresAt: time(expiresAtMs), lastUsedAt: timeOrNull(lastUsedAtMs) };
+  return { id, name, ...times };
+}
+
+export function toAccount({ user, isOperator, mayCreateApps }: AccountWithEmail): Account {
+  return { id: user.id, name: user.name, email: user.email, isOperator, mayCreateApps };
+}
+
+export function toSession(session: SessionRecord, actor: Actor): Session {
+  const { id, userAgent, address, createdAtMs, lastUsedAtMs, expiresAtMs } = session;
+  return {
+    id,
+    userAgent,
+    address,
+    isCurrent: id === actor.sessionId,
+    createdAt: time(createdAtMs),
+    lastUsedAt: time(lastUsedAtMs),
+    expiresAt: time(expiresAtMs),
+  };
+}
+
+export function toOneTimeLinkInfo({ purpose, email, expiresAtMs }: OneTimeLinkSummary): OneTimeLinkInfo {
+  return { purpose, email, expiresAt: time(expiresAtMs) };
+}

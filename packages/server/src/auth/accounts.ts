@@ -1,0 +1,174 @@
+import type { UserId } from '@tenon/protocol';
+import { changedFields, record } from '../audit/record.ts';
+import type { UserRecord } from '../db/records.ts';
+import type { Queries, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { type Actor, mayCreateApps, requireActiveToken } from './access.ts';
+import { parseEmail } from './emails.ts';
+import { type CreatedLink, findUsableLink, insertPasswordLink } from './one-time-links.ts';
+import { hashNewPassword } from './passwords/password-policy.ts';
+import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
+import { type Browser, type StartedSession, startSession } from './sessions.ts';
+import { requireUnusedEmail } from './sign-up.ts';
+
+/** A user, as the user sees it. */
+export interface Account {
+  readonly user: UserRecord;
+  /** Whether the user may see the server's status. */
+  readonly isOperator: boolean;
+  readonly mayCreateApps: boolean;
+}
+
+/** @throws DomainError `not_found` if the user doesn't exist or was deleted */
+export async function readAccount(context: Context, userId: UserId): Promise<Account> {
+  const { read } = context.store;
+  const [user, isOperator, isMaker] = await Promise.all([
+    read.user(userId),
+    read.isOperator(userId),
+    mayCreateApps(context, read, userId),
+  ]);
+  if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+  return { user, isOperator, mayCreateApps: isMaker };
+}
+
+/** Changes the given fields. */
+export async function updateAccount(
+  context: Context,
+  actor: Actor,
+  change: { readonly name?: string | undefined },
+): Promise<Account> {
+  const { name } = change;
+  if (name !== undefined) {
+    await context.store.write(async (tx) => {
+      await requireActiveToken(tx, actor);
+      const user = await tx.user(actor.userId);
+      if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+      const details = changedFields(user, { ...user, name }, ['name']);
+      await record(context, tx, actor, { action: 'account.update', target: user, details });
+      await tx.renameUser(user.id, name);
+    });
+  }
+  return readAccount(context, actor.userId);
+}
+
+/**
+ * Changes the actor's password. Ends all sessions except the actor's, and revokes the credentials that
+ * {@link revokeOtherCredentials} lists.
+ *
+ * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
+ */
+export async function changePassword(
+  context: Context,
+  actor: Actor,
+  change: {
+    readonly currentPassword: string;
+    readonly newPassword: string;
+    readonly revokeTokens?: boolean | undefined;
+  },
+): Promise<void> {
+  const { userId, sessionId } = actor;
+  const verified = await requirePassword(context, actor, change.currentPassword);
+  const { user } = await readAccount(context, userId);
+  const hash = await hashNewPassword(context, change.newPassword, user, 'newPassword');
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    await requireUnchangedPassword(tx, verified);
+    const updatedAtMs = context.clock();
+    const details = { revokedTokens: change.revokeTokens === true };
+    await record(context, tx, actor, { action: 'account.password_change', target: user, details });
+    await tx.putPassword({ userId, hash, updatedAtMs });
+    await tx.deleteSessionsOf(userId, sessionId ?? undefined);
+    if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
+    await revokeOtherCredentials(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
+  });
+}
+
+/**
+ * Revokes a user's credentials other than sessions and the password: unused links, approved logins whose token was not fetched
+ * yet, known browsers and, on request, access tokens and API keys.
+ */
+async function revokeOtherCredentials(
+  tx: Transaction,
+  userId: UserId,
+  { revokeTokens, nowMs }: { readonly revokeTokens: boolean; readonly nowMs: number },
+): Promise<void> {
+  await tx.expireLinksOf(userId, nowMs);
+  await tx.deletePendingLoginsOf(userId);
+  await tx.deleteKnownBrowsersOf(userId);
+  if (revokeTokens) await tx.deleteTokensAndKeysOf(userId);
+}
+
+/**
+ * Creates a link that sets a user's password. A user without an e-mail address gets the given one.
+ *
+ * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`
+ */
+export function createPasswordLink(context: Context, userId: UserId, email?: string): Promise<CreatedLink> {
+  return context.store.write(async (tx) => {
+    const user = await tx.user(userId);
+    if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+    const wanted = email === undefined ? user.email : parseEmail(email);
+    if (wanted === null) {
+      throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with. Give one.');
+    }
+    if (user.email !== null && wanted !== user.email) {
+      throw new DomainError(
+        'invalid_field',
+        `The user already has the e-mail address ${user.email}, and can't get another one (got ${wanted}).`,
+      );
+    }
+    if (user.email === null) {
+      await requireUnusedEmail(tx, wanted);
+      await tx.setEmail(userId, wanted);
+    }
+    const link = await insertPasswordLink(context, tx, userId);
+    const details = { linkId: link.record.id };
+    await record(context, tx, 'operator', {
+      action: 'account.password_link',
+      accountId: userId,
+      target: user,
+      details,
+    });
+    return link;
+  });
+}
+
+/**
+ * Sets a password by a password link, and signs the user in. Ends all other sessions and revokes the user's other credentials.
+ *
+ * @param reset `revokeTokens`: whether to revoke access tokens and API keys too. Default: `true`
+ * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
+ */
+export async function resetPassword(
+  context: Context,
+  reset: { readonly code: string; readonly password: string; readonly revokeTokens?: boolean | undefined },
+  browser: Browser,
+): Promise<StartedSession> {
+  const { code, password, revokeTokens = true } = reset;
+  const found = await findLinkOwner(context, context.store.read, code);
+  // Hashing is costly: hash one password at a time for each link, and none once the link has been used.
+  return context.mutex(found.linkId, async () => {
+    const { user } = await findLinkOwner(context, context.store.read, code);
+    const hash = await hashNewPassword(context, password, user, 'password');
+    return context.store.write(async (tx) => {
+      const { linkId } = await findLinkOwner(context, tx, code);
+      const nowMs = context.clock();
+      await tx.useOneTimeLink(linkId, nowMs);
+      await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
+      await tx.deleteSessionsOf(user.id);
+      await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
+      const actor = { userId: user.id, sessionId: null, address: browser.address };
+      const details = { linkId, revokedTokens: revokeTokens };
+      await record(context, tx, actor, { action: 'account.password_reset', target: user, details });
+      return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
+    });
+  });
+}
+
+async function findLinkOwner({ clock }: Context, queries: Queries, code: string) {
+  const link = await findUsableLink(queries, code, clock(), 'reset_password');
+  const user = link.userId === null ? undefined : await queries.user(link.userId);
+  if (user === undefined) throw notFound('link');
+  return { linkId: link.id, user };
+}

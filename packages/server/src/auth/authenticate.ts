@@ -1,0 +1,94 @@
+import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { type Actor, actorCacheTags } from './access.ts';
+import { hashSecret } from './secrets.ts';
+
+/** Cached by the secret itself. Parsing and hashing it would be the most costly part of a host's usual request. */
+const tokens: CacheSpec<Actor> = {
+  name: 'tokens',
+  tags: actorCacheTags,
+};
+
+const apiKeys: CacheSpec<ApiKeyRecord> = {
+  name: 'API keys',
+  tags: ({ id, userId, tokenId }) => (tokenId === null ? [id, userId] : [id, userId, tokenId]),
+};
+
+/**
+ * Authenticates an access token. A text with an invalid format or checksum is rejected without a query.
+ *
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
+ */
+export async function authenticateToken(context: Context, secret: string): Promise<Actor> {
+  const actor = await context.cache.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
+  if (actor === undefined || actor.expiresAtMs <= context.clock()) throw invalidToken();
+  return actor;
+}
+
+async function loadToken(context: Context, secret: string): Promise<Actor | undefined> {
+  if (!isSecret('accessToken', secret)) return undefined;
+  const record = await context.store.read.tokenByHash(hashSecret(secret));
+  return record && toActor(record);
+}
+
+/**
+ * Authenticates an API key.
+ *
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
+ */
+export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
+  if (!isSecret('apiKey', secret)) throw invalidToken();
+  const secretHash = hashSecret(secret);
+  const load = () => context.store.read.apiKeyByHash(secretHash);
+  const record = await context.cache.of(apiKeys).getOrLoad(secretHash, load);
+  if (record === undefined || record.expiresAtMs <= context.clock()) throw invalidToken();
+  return record;
+}
+
+function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs }: TokenRecord): Actor {
+  return { tokenId: id, userId, scopes, appId, sessionId, expiresAtMs };
+}
+
+function invalidToken(): DomainError {
+  return new DomainError(
+    'invalid_token',
+    'The token is unknown, revoked, expired, or of a kind that this request does not accept.',
+  );
+}
+
+/** A credential with a "last used" time. */
+export type CredentialId = TokenId | ApiKeyId | SessionId;
+
+/** Buffers the "last used" times of tokens, keys and sessions, so that a request needs no write. */
+export type LastUsedLog = ReturnType<typeof createLastUsedLog>;
+
+/** Times are rounded down to this, so that a busy token costs one write per minute. */
+const lastUsedResolutionMs = 60_000;
+
+/** How many written times are remembered, to skip equal ones. */
+const maxWritten = 10_000;
+
+export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>) {
+  let pending = new Map<CredentialId, number>();
+  const written = new Map<CredentialId, number>();
+  return {
+    /** Notes that a credential is used now. */
+    note(id: CredentialId): void {
+      const now = context.clock();
+      const minute = now - (now % lastUsedResolutionMs);
+      if (written.get(id) !== minute) pending.set(id, minute);
+    },
+    /** Writes the buffered times. */
+    async flush(): Promise<void> {
+      if (pending.size === 0) return;
+      const uses = pending;
+      pending = new Map();
+      await context.store.write((tx) => tx.updateLastUsed(uses));
+      if (written.size > maxWritten) written.clear();
+      for (const [id, minute] of uses) written.set(id, minute);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { type ContentAddress, isContentAddress } from '@tenon/protocol';
+import type { CacheSpec } from '../cache/cache.ts';
+import { allContentsTag, type CacheTag, readableContentsTag } from '../cache/cache-tag.ts';
+import type { Context } from '../deps.ts';
+import { notFound } from '../http/domain-errors.ts';
+import { type Actor, actorCacheTags, requireScope } from './access.ts';
+
+/** Cached by the user's id, the token's application and the content address. Only permissions are cached, not denials. */
+const readable: CacheSpec<true> = {
+  name: 'readable content',
+  tags(_mayRead, key) {
+    const userId = key.slice(0, key.indexOf(' '));
+    return [userId, readableContentsTag(userId), allContentsTag];
+  },
+};
+
+/** The cache tags of what an actor may read. */
+export function contentCacheTags(actor: Actor): readonly CacheTag[] {
+  return [...actorCacheTags(actor), readableContentsTag(actor.userId), allContentsTag];
+}
+
+/**
+ * Authorizes an actor to read bytes by their content address. Members may read the bytes of all versions in their application,
+ * guests those that they published there. Bytes of yanked versions stay readable, because hosts may have an older binding list.
+ *
+ * @throws DomainError `not_found` (also for bytes that the actor may not read), otherwise `insufficient_scope`
+ */
+export async function authorizeContent(context: Context, actor: Actor, address: string): Promise<ContentAddress> {
+  if (!isContentAddress(address)) throw notFound('content');
+  const { userId, appId } = actor;
+  const load = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
+  const mayRead = await context.cache.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
+  if (!mayRead) throw notFound('content');
+  requireScope(actor, 'read');
+  return address;
+}

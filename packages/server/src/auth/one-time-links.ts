@@ -1,0 +1,105 @@
+import { newId, type UserId } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
+import type { OneTimeLinkPurpose, OneTimeLinkRecord } from '../db/records.ts';
+import type { Queries, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { hashSecret, makeCode } from './secrets.ts';
+
+/** The paths of the links. The code is in the URL's fragment, which browsers don't send to servers. */
+const pages: Readonly<Record<OneTimeLinkPurpose, string>> = {
+  set_up: '/set-up',
+  reset_password: '/reset-password',
+};
+
+export interface CreatedLink {
+  readonly record: OneTimeLinkRecord;
+  /** The secret of the link. Only its hash is stored. */
+  readonly code: string;
+}
+
+type Deps = Pick<Context, 'store' | 'clock' | 'random' | 'limits'>;
+
+export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
+  return `${baseUrl}${pages[record.purpose]}#code=${code}`;
+}
+
+/**
+ * Creates a link that lets its holder create one account.
+ *
+ * @param isForFirstUser whether the link works only while there is no account
+ */
+export function createSetUpLink(deps: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
+  return deps.store.write(async (tx) => {
+    const link = await insertLink(deps, tx, { purpose: 'set_up', userId: null, isForFirstUser });
+    const target = { id: link.record.id, name: null };
+    await record(deps, tx, 'operator', { action: 'link.create', target, details: { isForFirstUser } });
+    return link;
+  });
+}
+
+/** Creates a link that lets its holder set a user's password, and so sign in as that user. */
+export function insertPasswordLink(deps: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
+  return insertLink(deps, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
+}
+
+async function insertLink(
+  { clock, random, limits }: Deps,
+  tx: Transaction,
+  fields: Pick<OneTimeLinkRecord, 'purpose' | 'userId' | 'isForFirstUser'>,
+): Promise<CreatedLink> {
+  const code = makeCode(random);
+  const createdAtMs = clock();
+  const record: OneTimeLinkRecord = {
+    id: newId('oneTimeLink'),
+    ...fields,
+    codeHash: hashSecret(code),
+    createdAtMs,
+    expiresAtMs: createdAtMs + limits.linkLifetimeMs,
+    usedAtMs: null,
+  };
+  await tx.insertOneTimeLink(record);
+  return { record, code };
+}
+
+/**
+ * Finds a link that was not used and has not expired.
+ *
+ * @param purpose finds only links for this purpose
+ * @throws DomainError `not_found`, `link_used`, `link_expired`
+ */
+export async function findUsableLink(
+  queries: Queries,
+  code: string,
+  nowMs: number,
+  purpose?: OneTimeLinkPurpose,
+): Promise<OneTimeLinkRecord> {
+  const link = await queries.oneTimeLinkByHash(hashSecret(code));
+  if (link === undefined || (purpose !== undefined && link.purpose !== purpose)) throw notFound('link');
+  if (link.usedAtMs !== null) {
+    throw new DomainError('link_used', 'The link has been used. Sign in, or ask the operator for another one.');
+  }
+  if (link.expiresAtMs <= nowMs) {
+    throw new DomainError('link_expired', 'The link has expired. Ask the operator for another one.');
+  }
+  if (link.isForFirstUser && (await queries.anyUser())) {
+    throw new DomainError('link_expired', 'The link was for the first account, which already exists.');
+  }
+  return link;
+}
+
+/** The data that the server shows to the holder of a link. */
+export interface OneTimeLinkSummary {
+  readonly purpose: OneTimeLinkPurpose;
+  /** The e-mail address of the user whose password the link sets. */
+  readonly email: string | null;
+  readonly expiresAtMs: number;
+}
+
+/** @throws DomainError `not_found`, `link_used`, `link_expired` */
+export async function describeLink(context: Context, code: string): Promise<OneTimeLinkSummary> {
+  const { read } = context.store;
+  const { purpose, userId, expiresAtMs } = await findUsableLink(read, code, context.clock());
+  const user = userId === null ? undefined : await read.user(userId);
+  return { purpose, email: user?.email ?? null, expiresAtMs };
+}

@@ -1,0 +1,29 @@
+import { quotaUse } from '@tenon/protocol';
+import { json, type Route, routeTagged } from '../http/route.ts';
+import { toQuotaUse } from './account-wire.ts';
+import { readAccountQuotas, readAppQuotas } from './quotas.ts';
+
+const useOf = (name: string, what: string, limit: number, used: number) => ({
+  quotas: [{ name, what, isBytes: false, limit, used }],
+});
+
+const appRoute = routeTagged('Applications');
+const accountRoute = routeTagged('Account');
+
+export const quotaRoutes: readonly Route[] = [
+  accountRoute('GET', '/api/v1/me/quotas', {
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    id: 'readAccountQuotas',
+    summary: "Read your account's quota usage",
+    answers: { 200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)) },
+    handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
+  }),
+  appRoute('GET', '/api/v1/apps/:appId/quotas', {
+    access: { kind: 'app', purpose: 'readMembers' },
+    id: 'readAppQuotas',
+    summary: "Read an application's quota usage",
+    description: 'Without the quotas on publishes per hour and on a single plugin.',
+    answers: { 200: json('each quota', quotaUse, useOf('plugins', 'plugins', 10_000, 12)) },
+    handle: async ({ context }, { admission }) => toQuotaUse(await readAppQuotas(context, admission.access.app.id)),
+  }),
+];

@@ -1,0 +1,184 @@
+import {
+  linkCode,
+  oneTimeLinkInfo,
+  passwordConfirmation,
+  passwordReset,
+  type SessionState,
+  sessionState,
+  sessionToken,
+  signInInput,
+  signUpInput,
+} from '@tenon/protocol';
+import { Type } from '@tenon/protocol/type';
+import type { SessionRecord } from '../db/records.ts';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { readCookie } from '../http/cookies.ts';
+import { accountExample, example } from '../http/examples.ts';
+import type { Reply } from '../http/reply.ts';
+import { json, type Route, routeTagged } from '../http/route.ts';
+import type { Parts } from '../services.ts';
+import { toAccount, toOneTimeLinkInfo } from './account-wire.ts';
+import { readAccount, resetPassword } from './accounts.ts';
+import { withCodeTries } from './code-attempts.ts';
+import { confirmSession } from './confirmation.ts';
+import { describeLink } from './one-time-links.ts';
+import { browserOf, dropSession, keepSession } from './session-cookies.ts';
+import { endSession, findSession, issueSessionToken, type StartedSession } from './sessions.ts';
+import { signIn } from './sign-in.ts';
+import { signUp } from './sign-up.ts';
+
+/*
+ * The routes that use the session cookie: sign-in, sign-up, and a short-lived access token, with which the console's pages call the API
+ * like any other client. Routes below `/api` ignore cookies, and the routes here ignore tokens.
+ */
+
+const route = routeTagged('Browser session');
+const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
+const passwordExample = 'magnolia tugboat 17 linen';
+const stateExample = {
+  signUp: 'invitation' as const,
+  createApps: 'members' as const,
+  maxModuleBytes: 67_108_864,
+  account: accountExample,
+};
+const setsCookies = {
+  'set-cookie': 'the session cookie, and the cookie that marks the browser as known to the account',
+};
+const linkErrors = ['not_found', 'link_used', 'link_expired', 'rate_limited'] as const;
+
+export const sessionRoutes: readonly Route[] = [
+  route('GET', '/session', {
+    access: { kind: 'ownOrigin' },
+    id: 'readSession',
+    summary: "Read the browser's session, and who may sign up",
+    answers: { 200: json('the state', sessionState, stateExample) },
+    handle: async (parts, { request }) => {
+      const session = await findSession(parts.context, readCookie(parts, request, 'session'));
+      if (session === undefined) return { ...settingsOf(parts), account: null };
+      parts.uses.note(session.id);
+      return stateOf(parts, session);
+    },
+  }),
+  route('POST', '/session', {
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(signInInput, { email: accountExample.email, password: passwordExample }),
+    id: 'signIn',
+    summary: 'Sign in',
+    description:
+      "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
+    answers: { 200: json('signed in', sessionState, stateExample, setsCookies) },
+    errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
+    handle: async (parts, { request, body }, reply) =>
+      answerStarted(parts, reply, await signIn(parts.context, body, browserOf(parts, request))),
+  }),
+  route('POST', '/session/sign-up', {
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(signUpInput, {
+      name: accountExample.name,
+      email: accountExample.email,
+      password: passwordExample,
+      invitationCode: codeExample,
+    }),
+    id: 'signUp',
+    summary: 'Create an account and sign in to it',
+    description:
+      "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
+    answers: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
+    errors: [
+      'sign_up_closed',
+      'email_taken',
+      'invitation_used',
+      'invitation_expired',
+      'invitation_revoked',
+      'weak_password',
+      'unavailable',
+      ...linkErrors,
+    ],
+    handle: async (parts, { request, body }, reply) => {
+      const browser = browserOf(parts, request);
+      const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
+      return answerStarted(parts, reply, started);
+    },
+  }),
+  route('POST', '/session/link', {
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(linkCode, { code: codeExample }),
+    id: 'readLink',
+    summary: "Describe an operator's link without using it",
+    answers: {
+      200: json('the purpose of the link', oneTimeLinkInfo, {
+        purpose: 'reset_password',
+        email: accountExample.email,
+        expiresAt: example.time,
+      }),
+    },
+    errors: linkErrors,
+    handle: async (parts, { request, body }) =>
+      toOneTimeLinkInfo(await withCodeTries(parts, request, () => describeLink(parts.context, body.code))),
+  }),
+  route('POST', '/session/reset-password', {
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(passwordReset, { code: codeExample, password: passwordExample }),
+    id: 'resetPassword',
+    summary: "Reset an account's password with an operator's link, and sign in",
+    description:
+      "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
+    answers: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
+    errors: ['weak_password', 'unavailable', ...linkErrors],
+    handle: async (parts, { request, body }, reply) => {
+      const browser = browserOf(parts, request);
+      const started = await withCodeTries(parts, request, () => resetPassword(parts.context, body, browser));
+      return answerStarted(parts, reply, started);
+    },
+  }),
+  route('DELETE', '/session', {
+    access: { kind: 'session' },
+    id: 'signOut',
+    summary: 'Sign out: end the session and its access tokens',
+    answers: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
+    handle: async (parts, { admission }, reply) => {
+      await endSession(parts.context, admission.session);
+      dropSession(parts, reply);
+    },
+  }),
+  route('POST', '/session/token', {
+    access: { kind: 'session' },
+    body: jsonBody(Type.Object({}), {}),
+    id: 'createSessionToken',
+    summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
+    description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
+    answers: {
+      201: json('the token', sessionToken, {
+        accessToken: 'tnn_0000000000000000000000000000AbCdEf',
+        scopes: ['read', 'publish', 'manage'],
+        expiresAt: '2026-03-01T13:00:00.000Z',
+      }),
+    },
+    handle: async ({ context }, { admission }) => {
+      const { record, secret } = await issueSessionToken(context, admission.session);
+      return { accessToken: secret, scopes: record.scopes, expiresAt: new Date(record.expiresAtMs).toISOString() };
+    },
+  }),
+  route('POST', '/session/confirm', {
+    access: { kind: 'session' },
+    body: jsonBody(passwordConfirmation, { password: passwordExample }),
+    id: 'confirmPassword',
+    summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
+    answers: { 204: { description: 'the password is correct' } },
+    errors: ['invalid_credentials', 'conflict', 'unavailable'],
+    handle: ({ context }, { admission, body }) => confirmSession(context, admission.session, body.password),
+  }),
+];
+
+function settingsOf({ context, settings }: Parts): Omit<SessionState, 'account'> {
+  return { signUp: context.signUp, createApps: context.createApps, maxModuleBytes: settings.maxModuleBytes };
+}
+
+async function stateOf(parts: Parts, session: SessionRecord): Promise<SessionState> {
+  return { ...settingsOf(parts), account: toAccount(await readAccount(parts.context, session.userId)) };
+}
+
+function answerStarted(parts: Parts, reply: Reply, started: StartedSession): Promise<SessionState> {
+  keepSession(parts, reply, started);
+  return stateOf(parts, started.session);
+}

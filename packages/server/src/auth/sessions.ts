@@ -1,0 +1,194 @@
+import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import { type AuditUserActor, record, sessionActor, sessionTarget } from '../audit/record.ts';
+import type { CacheSpec } from '../cache/cache.ts';
+import { type PageOf, readPageById } from '../db/paging.ts';
+import type { SessionRecord } from '../db/records.ts';
+import type { Page, Queries, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { type Actor, requireActiveToken } from './access.ts';
+import { hashSecret, isCode, makeCode } from './secrets.ts';
+import { makeToken, type NewToken } from './tokens.ts';
+
+/** The browser in which a user signs in. */
+export interface Browser {
+  readonly userAgent: string | null;
+  /** The client's network address. */
+  readonly address: string;
+  /** The prefix of the address that identifies one client for rate limits. */
+  readonly network: string;
+  /** The secret of the browser's previous session, from its cookie. */
+  readonly sessionSecret: string | undefined;
+  /** The secret that identifies a browser known to the account, from its cookie. */
+  readonly browserSecret: string | undefined;
+}
+
+/** A new session, with the secrets for the browser's cookies. */
+export interface StartedSession {
+  readonly session: SessionRecord;
+  readonly sessionSecret: string;
+  readonly browserSecret: string;
+}
+
+/** How long an account knows a browser. */
+export const knownBrowserLifetimeMs = 365 * 24 * 60 * 60 * 1000;
+
+/** The maximum number of an account's sessions, and of its known browsers. A new one replaces the oldest. */
+const maxBrowsers = 100;
+
+const maxUserAgentLength = 300;
+
+/**
+ * Whether an account knows the browser, because its user has signed in there. The lookup runs even if there is no account, so that
+ * the timing doesn't reveal whether there is one.
+ */
+export async function isKnownBrowser(context: Context, userId: UserId | undefined, secret: string): Promise<boolean> {
+  return isKnownBrowserSecret(context.store.read, userId, secret, context.clock());
+}
+
+async function isKnownBrowserSecret(
+  queries: Queries,
+  userId: UserId | undefined,
+  secret: string,
+  nowMs: number,
+): Promise<boolean> {
+  if (!isCode(secret)) return false;
+  const browser = await queries.knownBrowserByHash(hashSecret(secret));
+  return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
+}
+
+/** Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's. */
+export async function startSession(
+  context: Context,
+  tx: Transaction,
+  userId: UserId,
+  browser: Browser,
+): Promise<StartedSession> {
+  const nowMs = context.clock();
+  const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
+  if (previous) await deleteSession(context, tx, sessionActor(previous), previous, 'signed_in_anew');
+  const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
+  if (oldest !== undefined && others.length === maxBrowsers - 1) {
+    await deleteSession(context, tx, 'system', oldest, 'too_many');
+  }
+
+  const sessionSecret = makeCode(context.random);
+  const session: SessionRecord = {
+    id: newId('session'),
+    userId,
+    secretHash: hashSecret(sessionSecret),
+    userAgent: browser.userAgent?.slice(0, maxUserAgentLength) ?? null,
+    address: browser.address,
+    createdAtMs: nowMs,
+    lastUsedAtMs: nowMs,
+    expiresAtMs: nowMs + context.limits.sessionLifetimeMs,
+    confirmedAtMs: nowMs,
+  };
+  await tx.insertSession(session);
+  const actor = { ...sessionActor(session), address: session.address };
+  await record(context, tx, actor, { action: 'session.start', target: sessionTarget(session) });
+  return { session, sessionSecret, browserSecret: await rememberBrowser(context, tx, userId, browser.browserSecret) };
+}
+
+async function rememberBrowser(
+  context: Context,
+  tx: Transaction,
+  userId: UserId,
+  secret: string | undefined,
+): Promise<string> {
+  const nowMs = context.clock();
+  if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
+  const newSecret = makeCode(context.random);
+  await tx.insertKnownBrowser({ secretHash: hashSecret(newSecret), userId, createdAtMs: nowMs });
+  await tx.trimKnownBrowsers(userId, maxBrowsers);
+  return newSecret;
+}
+
+/** Cached by their secrets. */
+const sessions: CacheSpec<SessionRecord> = {
+  name: 'sessions',
+  tags: ({ id, userId }) => [id, userId],
+};
+
+/**
+ * Finds the session with a secret.
+ *
+ * @throws DomainError `not_signed_in` if there is none, or it has ended
+ */
+export async function authenticateSession(context: Context, secret: string | undefined): Promise<SessionRecord> {
+  const session = await findSession(context, secret);
+  if (session === undefined) throw notSignedIn();
+  return session;
+}
+
+/** As {@link authenticateSession}, but returns `undefined` instead of throwing. */
+export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
+  if (secret === undefined || !isCode(secret)) return undefined;
+  const load = () => context.store.read.sessionByHash(hashSecret(secret));
+  const session = await context.cache.of(sessions).getOrLoad(secret, load);
+  return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
+}
+
+/** Signs out: ends the session that makes the request. */
+export async function endSession(context: Context, session: SessionRecord): Promise<void> {
+  await context.store.write((tx) => deleteSession(context, tx, sessionActor(session), session, 'signed_out'));
+}
+
+/** Why a session ended before it expired. */
+type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_many';
+
+async function deleteSession(
+  context: Context,
+  tx: Transaction,
+  actor: AuditUserActor | 'system',
+  session: SessionRecord,
+  cause: SessionEnd,
+): Promise<void> {
+  const target = sessionTarget(session);
+  await record(context, tx, actor, { action: 'session.end', accountId: session.userId, target, details: { cause } });
+  await tx.deleteSession(session.id);
+}
+
+/** Lists the actor's sessions that have not expired. */
+export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
+  const found = await readPageById(page, (range) => context.store.read.sessions(actor.userId, range));
+  const nowMs = context.clock();
+  return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
+}
+
+/** @throws DomainError `not_found` for a session that has ended or belongs to another user */
+export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
+    if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
+    await deleteSession(context, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');
+  });
+}
+
+/** The lifetime of a session's access token. The console fetches another one before it expires. */
+const sessionTokenLifetimeMs = 60 * 60 * 1000;
+
+/**
+ * Creates an access token with all scopes for the console in a signed-in browser. It ends with the session.
+ *
+ * @throws DomainError `not_signed_in` if the session has ended
+ */
+export async function issueSessionToken(context: Context, session: SessionRecord): Promise<NewToken> {
+  const token = makeToken(context, session.userId, {
+    name: 'browser session',
+    scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
+    appId: null,
+    sessionId: session.id,
+    expiresAtMs: Math.min(context.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
+  });
+  await context.store.write(async (tx) => {
+    if ((await tx.session(session.id)) === undefined) throw notSignedIn();
+    await tx.insertToken(token.record);
+  });
+  return token;
+}
+
+function notSignedIn(): DomainError {
+  return new DomainError('not_signed_in', 'You are not signed in in this browser.');
+}

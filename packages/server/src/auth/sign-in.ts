@@ -1,0 +1,63 @@
+import { hash as digest } from 'node:crypto';
+import type { PasswordRecord } from '../db/records.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { type AttemptLimit, checkPassword } from './attempts.ts';
+import { normalizeEmail } from './emails.ts';
+import { passwordEnteredTooOften, preparePassword } from './passwords/passwords.ts';
+import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
+
+/**
+ * Signs a user in by e-mail address and password. It always verifies one password, so that neither the response nor its timing
+ * reveals whether the address has an account.
+ *
+ * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords
+ * @throws UnavailableError if too many passwords wait to be verified
+ */
+export async function signIn(
+  context: Context,
+  fields: { readonly email: string; readonly password: string },
+  browser: Browser,
+): Promise<StartedSession> {
+  const email = normalizeEmail(fields.email);
+  const password = preparePassword(fields.password);
+  const found = await context.store.read.passwordByEmail(email);
+  const limits = await attemptLimits(context, email, found, browser);
+  const isCorrect = await checkPassword(limits, () => context.passwords.verify(password, found?.hash));
+  if (found === undefined || !isCorrect) throw invalidCredentials();
+
+  const { userId } = found;
+  const isOutdated = context.passwords.isOutdated(found.hash);
+  const hash = isOutdated ? await context.passwords.hash(password) : found.hash;
+  return context.store.write(async (tx) => {
+    // During the verification, the password may have been changed or the account deleted.
+    const current = await tx.passwordByEmail(email);
+    if (current?.userId !== userId || current.hash !== found.hash) throw invalidCredentials();
+    if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: context.clock() });
+    return startSession(context, tx, userId, browser);
+  });
+}
+
+async function attemptLimits(
+  context: Context,
+  email: string,
+  found: PasswordRecord | undefined,
+  browser: Browser,
+): Promise<AttemptLimit[]> {
+  const { rates } = context;
+  const { browserSecret, network } = browser;
+  const ofAccount: AttemptLimit[] =
+    found === undefined
+      ? []
+      : [{ limiter: rates.correctPasswords, key: found.userId, counts: 'right', message: passwordEnteredTooOften }];
+  if (browserSecret !== undefined && (await isKnownBrowser(context, found?.userId, browserSecret))) {
+    return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofAccount];
+  }
+  // Hashed, because the text may be long, and the limiter need not keep e-mail addresses.
+  const account = digest('sha256', email, 'base64url');
+  return [{ limiter: rates.byAddress, key: network }, { limiter: rates.byAccount, key: account }, ...ofAccount];
+}
+
+function invalidCredentials(): DomainError {
+  return new DomainError('invalid_credentials', 'No account has this e-mail address and this password.');
+}

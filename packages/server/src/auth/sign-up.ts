@@ -1,0 +1,148 @@
+import { newId, type UserId } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
+import { ConflictError, type Queries, type Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
+import { parseEmail } from './emails.ts';
+import { findPendingInvitation } from './find-invitation.ts';
+import { findUsableLink } from './one-time-links.ts';
+import { insertOperator } from './operators.ts';
+import { requireStrongPassword } from './passwords/password-policy.ts';
+import { type Browser, type StartedSession, startSession } from './sessions.ts';
+
+/** A request for a new account. Unless sign-up is open, it needs one of the two codes. */
+interface SignUp {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly invitationCode?: string | undefined;
+  readonly linkCode?: string | undefined;
+}
+
+/** The permission to create one account: an operator's link, an invitation, or open sign-up. */
+interface Permit {
+  readonly means: 'link' | 'invitation' | 'open';
+  /** The id of the link or invitation. */
+  readonly id?: string;
+  readonly inviterId?: UserId;
+  /** Marks the link or invitation as used. */
+  readonly use: (tx: Transaction, userId: UserId) => Promise<void>;
+}
+
+/**
+ * Creates an account and signs the user in. It doesn't accept the invitation; the user decides about that afterwards.
+ *
+ * Hashing is costly. Therefore the password is hashed after all other checks, within rate limits, and one at a time for each link
+ * or invitation. Only after the hash does the response reveal whether the e-mail address has an account.
+ *
+ * @throws DomainError `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
+ *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
+ * @throws UnavailableError if too many passwords wait to be hashed
+ */
+export async function signUp(context: Context, input: SignUp, browser: Browser): Promise<StartedSession> {
+  const { id } = await findPermit(context, context.store.read, input);
+  const email = parseEmail(input.email);
+  const password = await requireStrongPassword(context, input.password, { name: input.name, email }, 'password');
+  const hashAndCreate = async (): Promise<StartedSession> => {
+    // Again, because another sign-up may have used the link or invitation while this one waited for the mutex.
+    const permit = await findPermit(context, context.store.read, input);
+    return withAttemptLimits(
+      attemptLimits(context, permit, browser),
+      () => createAccount(context, input, { email, password }, browser),
+      {
+        ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
+      },
+    );
+  };
+  return id === undefined ? hashAndCreate() : context.mutex(id, hashAndCreate);
+}
+
+function attemptLimits({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
+  const limits: AttemptLimit[] = [];
+  if (means !== 'link') {
+    const message = 'Too many accounts were created from your network address.';
+    limits.push({ limiter: rates.signUps, key: network, counts: 'both', message });
+  }
+  if (inviterId !== undefined) {
+    const message = 'Too many accounts were created with invitations of the person who invited you.';
+    limits.push({ limiter: rates.inviterSignUps, key: inviterId, counts: 'right', message });
+  }
+  if (id !== undefined) {
+    const message = 'Too many e-mail addresses that already have accounts were tried with this link.';
+    limits.push({ limiter: rates.takenEmails, key: id, message });
+  }
+  return limits;
+}
+
+async function createAccount(
+  context: Context,
+  input: SignUp,
+  { email, password }: { readonly email: string; readonly password: string },
+  browser: Browser,
+): Promise<StartedSession> {
+  const hash = await context.passwords.hash(password);
+  try {
+    return await context.store.write(async (tx) => {
+      const permit = await findPermit(context, tx, input);
+      await requireUnusedEmail(tx, email);
+      const userId = newId('user');
+      const createdAtMs = context.clock();
+      await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
+      await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
+      const actor = { userId, sessionId: null, address: browser.address };
+      const target = { id: userId, name: input.name };
+      await record(context, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
+      await permit.use(tx, userId);
+      return startSession(context, tx, userId, browser);
+    });
+  } catch (error) {
+    throw error instanceof ConflictError ? emailTaken(error) : error;
+  }
+}
+
+async function findPermit(context: Context, queries: Queries, input: SignUp): Promise<Permit> {
+  const { clock, signUp: mode } = context;
+  const nowMs = clock();
+  if (input.linkCode !== undefined) {
+    const link = await findUsableLink(queries, input.linkCode, nowMs, 'set_up');
+    return {
+      means: 'link',
+      id: link.id,
+      async use(tx, userId) {
+        await tx.useOneTimeLink(link.id, nowMs);
+        // Only an operator with access to the machine gets this link.
+        if (link.isForFirstUser) await insertOperator(context, tx, userId, 'first_account');
+      },
+    };
+  }
+  if (mode === 'open') return { means: 'open', use: async () => {} };
+  if (mode === 'off' || input.invitationCode === undefined) throw signUpClosed(mode);
+  const { invitation } = await findPendingInvitation(queries, input.invitationCode, nowMs);
+  if (invitation.signedUpUserId !== null) {
+    throw new DomainError(
+      'invitation_used',
+      'This invitation has already been used to create an account. Sign in to it.',
+    );
+  }
+  return {
+    means: 'invitation',
+    id: invitation.id,
+    inviterId: invitation.createdBy,
+    use: (tx, userId) => tx.setInvitationSignUp(invitation.id, userId),
+  };
+}
+
+function signUpClosed(mode: 'invitation' | 'off'): DomainError {
+  const means = mode === 'off' ? "the operator's link" : "an invitation or the operator's link";
+  return new DomainError('sign_up_closed', `On this server, you need ${means} to create an account.`);
+}
+
+/** @throws DomainError `email_taken` */
+export async function requireUnusedEmail(queries: Queries, email: string): Promise<void> {
+  if ((await queries.userByEmail(email)) !== undefined) throw emailTaken();
+}
+
+function emailTaken(cause?: unknown): DomainError {
+  return new DomainError('email_taken', 'This e-mail address already has an account. Sign in to it.', { cause });
+}

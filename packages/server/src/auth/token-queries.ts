@@ -1,0 +1,93 @@
+import { type ApiKeyId, type AppId, idPrefixes, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
+import type { Db } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { paged } from '../db/page-queries.ts';
+import type { Page } from '../db/query-types.ts';
+import { type ApiKeyRecord, columns, type TokenRecord } from '../db/records.ts';
+
+const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
+const apiKeys = (db: Db) => db.selectFrom('api_keys').select(columns.apiKeys);
+
+export const tokenQueries = {
+  tokenByHash: (db: Db, secretHash: string): Promise<TokenRecord | undefined> =>
+    tokens(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+
+  token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
+
+  /**
+   * A user's tokens, the expired ones included, without those of sessions; those restricted to `appId` alone when it is given.
+   */
+  tokens(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]> {
+    const all = tokens(db).where('userId', '=', userId).where('sessionId', 'is', null);
+    return paged(appId === undefined ? all : all.where('appId', '=', appId), 'id', page).execute();
+  },
+
+  apiKeyByHash: (db: Db, secretHash: string): Promise<ApiKeyRecord | undefined> =>
+    apiKeys(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+
+  apiKey: (db: Db, id: ApiKeyId): Promise<ApiKeyRecord | undefined> =>
+    apiKeys(db).where('id', '=', id).executeTakeFirst(),
+
+  apiKeys: (db: Db, userId: UserId, page: Page): Promise<ApiKeyRecord[]> =>
+    paged(apiKeys(db).where('userId', '=', userId), 'id', page).execute(),
+};
+
+export const tokenMutations = {
+  insertToken: statement(
+    {
+      // The pages of a browser fetch one each hour and each time that they are opened: the session's start is what counts.
+      audit: (token) => token.sessionId === null,
+      invalidates: nothing,
+      freesSpace: (token) => token.sessionId !== null,
+    },
+    (db: Db, token: TokenRecord) => db.insertInto('tokens').values(token),
+  ),
+
+  deleteToken: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: TokenId) =>
+    db.deleteFrom('tokens').where('id', '=', id),
+  ),
+
+  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
+  deleteTokensAndKeysOf: mutation(
+    { audit: true, invalidates: (userId) => [userId], freesSpace: true },
+    async (db: Db, userId: UserId): Promise<void> => {
+      await db.deleteFrom('tokens').where('userId', '=', userId).where('sessionId', 'is', null).execute();
+      await db.deleteFrom('api_keys').where('userId', '=', userId).execute();
+    },
+  ),
+
+  insertApiKey: statement({ audit: true, invalidates: nothing }, (db: Db, key: ApiKeyRecord) =>
+    db.insertInto('api_keys').values(key),
+  ),
+
+  deleteApiKey: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: ApiKeyId) =>
+    db.deleteFrom('api_keys').where('id', '=', id),
+  ),
+
+  /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */
+  updateLastUsed: mutation(
+    {
+      audit: false,
+      // Nobody shows from memory when something was last used.
+      invalidates: nothing,
+    },
+    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void> => {
+      for (const [id, usedAtMs] of uses) await updateLastUsedOf(db, id, usedAtMs);
+    },
+  ),
+};
+
+/** Several processes note uses, each from time to time: a later one that is known already stays. */
+async function updateLastUsedOf(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
+  await db
+    .updateTable(tableOf(id))
+    .set({ lastUsedAtMs: usedAtMs })
+    .where('id', '=', id as TokenId & ApiKeyId & SessionId)
+    .where((eb) => eb.or([eb('lastUsedAtMs', 'is', null), eb('lastUsedAtMs', '<', usedAtMs)]))
+    .execute();
+}
+
+function tableOf(id: TokenId | ApiKeyId | SessionId): 'tokens' | 'api_keys' | 'sessions' {
+  if (id.startsWith(`${idPrefixes.token}_`)) return 'tokens';
+  return id.startsWith(`${idPrefixes.session}_`) ? 'sessions' : 'api_keys';
+}

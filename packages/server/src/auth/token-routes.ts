@@ -1,0 +1,151 @@
+import {
+  apiKeyCreated,
+  apiKeyInfo,
+  apiKeyInput,
+  me,
+  pageQuery,
+  tokenCreated,
+  tokenInfo,
+  tokenInput,
+} from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { example } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { type Actor, requireScope } from './access.ts';
+import { toAccount, toApiKeyInfo, toTokenInfo } from './account-wire.ts';
+import { readAccount } from './accounts.ts';
+import {
+  createApiKey,
+  createToken,
+  listApiKeys,
+  listTokens,
+  readOwnToken,
+  revokeApiKey,
+  revokeToken,
+} from './tokens.ts';
+
+const route = routeTagged('Tokens and keys');
+
+const tokenExample = {
+  id: example.tokenId,
+  name: 'CI',
+  scopes: ['publish' as const],
+  appId: null,
+  createdAt: example.time,
+  expiresAt: '2026-05-30T12:00:00.000Z',
+  lastUsedAt: null,
+};
+
+const apiKeyExample = {
+  id: example.apiKeyId,
+  name: 'build server',
+  createdAt: example.time,
+  expiresAt: '2026-07-30T12:00:00.000Z',
+  lastUsedAt: null,
+};
+
+export const tokenRoutes: readonly Route[] = [
+  route('GET', '/api/v1/me', {
+    access: { kind: 'user' },
+    id: 'readMe',
+    summary: 'Read your account and the token of the request',
+    description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
+    answers: {
+      200: json('the account', me, {
+        id: example.userId,
+        name: 'Ada',
+        email: null,
+        isOperator: false,
+        mayCreateApps: true,
+        token: tokenExample,
+      }),
+    },
+    handle: async ({ context }, { admission: { actor } }) => {
+      const account = toAccount(await readAccount(context, actor.userId));
+      const email = mayReadEmail(actor) ? account.email : null;
+      return { ...account, email, token: toTokenInfo(await readOwnToken(context, actor)) };
+    },
+  }),
+  route('GET', '/api/v1/tokens', {
+    access: { kind: 'user', scope: 'read' },
+    query: pageQuery,
+    id: 'listTokens',
+    summary: 'List your access tokens, without their secrets',
+    answers: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
+  }),
+  route('POST', '/api/v1/tokens', {
+    access: { kind: 'user', scope: 'manage' },
+    body: jsonBody(tokenInput, { name: 'CI', scopes: ['publish'], expiresInDays: 30 }),
+    id: 'createToken',
+    summary: 'Create an access token, with no more rights and no longer lifetime than yours',
+    description:
+      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
+    answers: {
+      201: json('the token with its secret, which is shown only once', tokenCreated, {
+        ...tokenExample,
+        token: 'tnn_0000000000000000000000000000AbCdEf',
+      }),
+    },
+    errors: ['forbidden', 'password_required', 'quota_exceeded'],
+    handle: async ({ context }, { admission, body }) => {
+      const { record, secret } = await createToken(context, admission.actor, body);
+      return { ...toTokenInfo(record), token: secret };
+    },
+  }),
+  route('DELETE', '/api/v1/tokens/:tokenId', {
+    access: { kind: 'user' },
+    id: 'revokeToken',
+    summary: 'Revoke an access token, immediately',
+    description: 'Any token can revoke itself. Revoking another one requires the scope `manage`.',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['not_found', 'insufficient_scope'],
+    beforeBody: (_parts, { admission: { actor }, params }) => {
+      if (params.tokenId !== actor.tokenId) requireScope(actor, 'manage');
+    },
+    handle: ({ context }, { admission, params }) => revokeToken(context, admission.actor, params.tokenId),
+  }),
+  route('GET', '/api/v1/api-keys', {
+    access: { kind: 'user', scope: 'read', userLevel: true },
+    query: pageQuery,
+    id: 'listApiKeys',
+    summary: 'List your API keys, without their secrets',
+    answers: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
+  }),
+  route('POST', '/api/v1/api-keys', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(apiKeyInput, { name: 'build server', expiresInDays: 90 }),
+    id: 'createApiKey',
+    summary: 'Create an API key, which is valid for the instrumentation endpoint only',
+    description:
+      "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
+    answers: {
+      201: json('the key with its secret, which is shown only once', apiKeyCreated, {
+        ...apiKeyExample,
+        apiKey: 'tnk_0000000000000000000000000000AbCdEf',
+      }),
+    },
+    errors: ['forbidden', 'password_required', 'quota_exceeded'],
+    handle: async ({ context }, { admission, body }) => {
+      const { record, secret } = await createApiKey(context, admission.actor, body);
+      return { ...toApiKeyInfo(record), apiKey: secret };
+    },
+  }),
+  route('DELETE', '/api/v1/api-keys/:apiKeyId', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    id: 'revokeApiKey',
+    summary: 'Revoke an API key, immediately',
+    answers: { 204: { description: 'revoked' } },
+    errors: ['not_found'],
+    handle: ({ context }, { admission, params }) => revokeApiKey(context, admission.actor, params.apiKeyId),
+  }),
+];
+
+/** Hosts and builds don't need the e-mail address of their token's owner. Their tokens only read, or are restricted to one application. */
+function mayReadEmail({ scopes, appId }: Actor): boolean {
+  return appId === null && scopes.some((scope) => scope !== 'read');
+}

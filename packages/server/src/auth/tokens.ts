@@ -1,0 +1,299 @@
+import {
+  type AppId,
+  isId,
+  makeSecret,
+  newId,
+  type SessionId,
+  secretRandomBytes,
+  type TokenScope,
+  type UserId,
+} from '@tenon/protocol';
+import { type AuditActor, record } from '../audit/record.ts';
+import { type PageOf, readPageById } from '../db/paging.ts';
+import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
+import type { Page, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
+import { requireRecentPassword } from './confirmation.ts';
+import { requireQuota } from './quotas.ts';
+import { hashSecret } from './secrets.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The lifetime of a new token or API key, in days. */
+interface LifetimeDays {
+  readonly default: number;
+  readonly max: number;
+}
+
+/** Returns the lifetime of a token with these scopes. */
+export function tokenLifetimeDays(scopes: readonly TokenScope[]): LifetimeDays {
+  const onlyReads = scopes.every((scope) => scope === 'read');
+  return onlyReads ? { default: 90, max: 3650 } : { default: 7, max: 90 };
+}
+
+/**
+ * Returns when a new token or API key expires.
+ *
+ * @param days the requested lifetime; `undefined` for the default
+ * @throws DomainError `invalid_field` for more days than allowed
+ */
+export function lifetimeEnd(lifetime: LifetimeDays, days: number | undefined, nowMs: number): number {
+  const { max } = lifetime;
+  if (days !== undefined && days > max) {
+    throw invalidField('/expiresInDays', `must be at most ${max} (got ${days}). Default: ${lifetime.default}`);
+  }
+  return nowMs + (days ?? lifetime.default) * dayMs;
+}
+
+type Deps = Pick<Context, 'store' | 'clock' | 'random'>;
+
+export interface TokenFields {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  /** The application that the token is restricted to. */
+  readonly appId: AppId | null;
+  /** The browser's session that the token belongs to. Omitted for a program's token. */
+  readonly sessionId?: SessionId;
+  readonly expiresAtMs: number;
+}
+
+/** A new credential. Only the hash of its secret is stored. */
+interface WithSecret<R> {
+  readonly record: R;
+  readonly secret: string;
+}
+
+export type NewToken = WithSecret<TokenRecord>;
+type NewApiKey = WithSecret<ApiKeyRecord>;
+
+/** Creates a token without storing it, and without any check. */
+export function makeToken(deps: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
+  const secret = makeSecret('accessToken', deps.random(secretRandomBytes));
+  const record: TokenRecord = {
+    sessionId: null,
+    ...fields,
+    id: newId('token'),
+    userId,
+    secretHash: hashSecret(secret),
+    createdAtMs: deps.clock(),
+    lastUsedAtMs: null,
+  };
+  return { record, secret };
+}
+
+/** @throws DomainError `quota_exceeded` if the account may not have another token */
+export async function requireTokenQuota(
+  { limits, clock }: Pick<Context, 'limits' | 'clock'>,
+  tx: Transaction,
+  userId: UserId,
+): Promise<void> {
+  requireQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
+}
+
+/**
+ * Stores a program's token, with an audit event.
+ *
+ * @param means how the token was created
+ */
+export async function storeToken(
+  deps: Pick<Deps, 'clock'>,
+  tx: Transaction,
+  actor: AuditActor,
+  token: TokenRecord,
+  means: 'operator' | 'token' | 'login',
+): Promise<void> {
+  await tx.insertToken(token);
+  const { userId, scopes, appId, expiresAtMs } = token;
+  await record(deps, tx, actor, {
+    action: 'token.create',
+    accountId: userId,
+    target: token,
+    details: { scopes, appId, expiresAt: new Date(expiresAtMs).toISOString(), means },
+  });
+}
+
+/** Creates and stores a token for a user in the name of the operator, without any check. */
+export async function issueToken(deps: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
+  const token = makeToken(deps, userId, fields);
+  await deps.store.write((tx) => storeToken(deps, tx, 'operator', token.record, 'operator'));
+  return token;
+}
+
+/** A user's request for a token. Omitted fields have the values of the actor's token. */
+export interface TokenInput {
+  readonly name: string;
+  readonly scopes?: readonly TokenScope[] | undefined;
+  readonly appId?: string | undefined;
+  readonly expiresInDays?: number | undefined;
+}
+
+/**
+ * Creates a token for the actor. It can't have more scopes or applications than the actor's token. It can't outlive a program's
+ * token; in a browser's session it can, but the password must have been entered there recently.
+ *
+ * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
+ *   that the actor may not see, or a lifetime above the maximum; `password_required`, `quota_exceeded`
+ */
+export async function createToken(context: Context, actor: Actor, input: TokenInput): Promise<NewToken> {
+  const scopes = input.scopes ?? actor.scopes;
+  const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
+  if (missing.length > 0) {
+    const names = missing.map((scope) => `"${scope}"`).join(', ');
+    throw new DomainError('forbidden', `A token can't create a token with more scopes. Your token lacks ${names}.`);
+  }
+  const appId = await resolveAppRestriction(context, actor, input.appId);
+  const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), context.clock());
+  await requireRecentPassword(context, actor.sessionId);
+  const token = makeToken(context, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    await requireTokenQuota(context, tx, actor.userId);
+    await storeToken(context, tx, actor, token.record, 'token');
+  });
+  return token;
+}
+
+/**
+ * Returns when a token or API key that the actor creates expires: not after the actor's token, if that is a program's.
+ *
+ * @throws DomainError `forbidden`, `invalid_field`
+ */
+function expiryOf(actor: Actor, days: number | undefined, lifetime: LifetimeDays, nowMs: number): number {
+  const latestMs = actor.sessionId === null ? actor.expiresAtMs : Number.POSITIVE_INFINITY;
+  const requestedMs = lifetimeEnd(lifetime, days, nowMs);
+  if (days === undefined) return Math.min(requestedMs, latestMs);
+  if (requestedMs <= latestMs) return requestedMs;
+  throw new DomainError(
+    'forbidden',
+    `A token can't create a token or a key that outlives it. Your token expires at ${new Date(latestMs).toISOString()}.`,
+  );
+}
+
+/** Checks the application that a new token is to be restricted to. */
+async function resolveAppRestriction(context: Context, actor: Actor, appId: string | undefined): Promise<AppId | null> {
+  if (appId === undefined) {
+    requireUnrestrictedToken(actor);
+    return null;
+  }
+  const { read } = context.store;
+  const mayUse = actor.appId === null || actor.appId === appId;
+  if (mayUse && isId('app', appId)) {
+    const [member, guests] = await Promise.all([
+      read.member(appId, actor.userId),
+      read.guestsHeldBy(actor.userId, appId, { limit: 1 }),
+    ]);
+    if (member !== undefined || guests.length > 0) return appId;
+  }
+  throw invalidField('/appId', 'there is no such application, or you are not allowed to see it');
+}
+
+/**
+ * Reads the actor's token.
+ *
+ * @throws DomainError `invalid_token` if it was revoked
+ */
+export async function readOwnToken({ store }: Context, actor: Actor): Promise<TokenRecord> {
+  return requireActiveToken(store.read, actor);
+}
+
+/** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
+export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
+  return readPageById(page, (range) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
+}
+
+/** @throws DomainError `not_found` */
+export async function revokeToken(context: Context, actor: Actor, tokenId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
+    if (token?.userId !== actor.userId || !isInScopeOf(actor, token)) throw notFound('token');
+    await record(context, tx, actor, { action: 'token.revoke', target: token });
+    await tx.deleteToken(token.id);
+  });
+}
+
+function isInScopeOf(actor: Actor, token: TokenRecord): boolean {
+  return actor.appId === null || actor.appId === token.appId;
+}
+
+const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
+
+/**
+ * Creates an API key for the actor. A key that a program's token creates can't outlive the token, and is revoked with it. In a
+ * browser's session, the password must have been entered recently.
+ *
+ * @throws DomainError `forbidden` for a key that would outlive the token, `invalid_field` for a lifetime above the maximum,
+ *   `password_required`, `quota_exceeded`
+ */
+export async function createApiKey(
+  context: Context,
+  actor: Actor,
+  { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
+): Promise<NewApiKey> {
+  const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, context.clock());
+  await requireRecentPassword(context, actor.sessionId);
+  const tokenId = actor.sessionId === null ? actor.tokenId : null;
+  const key = makeApiKey(context, actor.userId, { name, tokenId, expiresAtMs });
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const used = await tx.countApiKeys(actor.userId, context.clock());
+    requireQuota(context.limits.quotas, 'api-keys', actor.userId, used);
+    await tx.insertApiKey(key.record);
+    await recordApiKey(context, tx, actor, key.record);
+  });
+  return key;
+}
+
+function makeApiKey(
+  deps: Pick<Deps, 'clock' | 'random'>,
+  userId: UserId,
+  fields: Pick<ApiKeyRecord, 'name' | 'tokenId' | 'expiresAtMs'>,
+): NewApiKey {
+  const secret = makeSecret('apiKey', deps.random(secretRandomBytes));
+  const record: ApiKeyRecord = {
+    ...fields,
+    id: newId('apiKey'),
+    userId,
+    secretHash: hashSecret(secret),
+    createdAtMs: deps.clock(),
+    lastUsedAtMs: null,
+  };
+  return { record, secret };
+}
+
+function recordApiKey(deps: Pick<Deps, 'clock'>, tx: Transaction, actor: AuditActor, key: ApiKeyRecord): Promise<void> {
+  const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
+  return record(deps, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
+}
+
+/**
+ * Creates and stores an API key for a user in the name of the operator.
+ *
+ * @throws DomainError `invalid_field` for a lifetime above the maximum
+ */
+export async function issueApiKey(deps: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
+  const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, deps.clock());
+  const key = makeApiKey(deps, userId, { name, tokenId: null, expiresAtMs });
+  await deps.store.write(async (tx) => {
+    await tx.insertApiKey(key.record);
+    await recordApiKey(deps, tx, 'operator', key.record);
+  });
+  return key;
+}
+
+export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
+  return readPageById(page, (range) => context.store.read.apiKeys(actor.userId, range));
+}
+
+/** @throws DomainError `not_found` */
+export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
+  await context.store.write(async (tx) => {
+    await requireActiveToken(tx, actor);
+    const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId) : undefined;
+    if (key?.userId !== actor.userId) throw notFound('API key');
+    await tx.deleteApiKey(key.id);
+    await record(context, tx, actor, { action: 'api_key.revoke', target: key });
+  });
+}

@@ -1,0 +1,117 @@
+import type { UserId } from '@tenon/protocol';
+import { allContentsTag } from '../cache/cache-tag.ts';
+import { type Db, hasRow } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { columns, type PasswordRecord, type UserRecord } from '../db/records.ts';
+
+const users = (db: Db) => db.selectFrom('users').select(columns.users);
+const passwords = (db: Db) => db.selectFrom('passwords').select(columns.passwords);
+
+export const userQueries = {
+  user: (db: Db, id: UserId): Promise<UserRecord | undefined> => users(db).where('id', '=', id).executeTakeFirst(),
+
+  /** @param email in its normal form */
+  userByEmail: (db: Db, email: string): Promise<UserRecord | undefined> =>
+    users(db).where('email', '=', email).executeTakeFirst(),
+
+  password: (db: Db, userId: UserId): Promise<PasswordRecord | undefined> =>
+    passwords(db).where('userId', '=', userId).executeTakeFirst(),
+
+  /** The password of the user with an e-mail address. */
+  passwordByEmail: (db: Db, email: string): Promise<PasswordRecord | undefined> =>
+    passwords(db)
+      .innerJoin('users', 'users.id', 'passwords.userId')
+      .where('users.email', '=', email)
+      .executeTakeFirst(),
+
+  /** Whether there is, or was, any user. */
+  anyUser: (db: Db): Promise<boolean> => hasRow(db.selectFrom('users').select('id')),
+};
+
+/** Where a user's own things are. Codes go before the tokens that they name. */
+const tablesOfUsers = [
+  'passwords',
+  'known_browsers',
+  'one_time_links',
+  'authorization_codes',
+  'device_grants',
+  'tokens',
+  'sessions',
+  'api_keys',
+  'withdrawals',
+  'name_reservations',
+  'retired_labels',
+  'guest_users',
+  'members',
+  'operators',
+] as const;
+
+export const userMutations = {
+  /** @throws ConflictError when another user has the e-mail address */
+  insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
+    db.insertInto('users').values({ ...user, publishPaidAtMs: 0 }),
+  ),
+
+  renameUser: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, name: string) =>
+    db.updateTable('users').set({ name }).where('id', '=', id),
+  ),
+
+  /** @throws ConflictError when another user has the e-mail address */
+  setEmail: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, email: string) =>
+    db.updateTable('users').set({ email }).where('id', '=', id),
+  ),
+
+  putPassword: mutation(
+    {
+      // A password is hashed anew at sign-in when hashes cost more by now, and that leaves the row of the sign-in.
+      audit: true,
+      invalidates: nothing,
+    },
+    async (db: Db, password: PasswordRecord): Promise<void> => {
+      const { hash, updatedAtMs } = password;
+      await db
+        .insertInto('passwords')
+        .values(password)
+        .onConflict((conflict) => conflict.column('userId').doUpdateSet({ hash, updatedAtMs }))
+        .execute();
+    },
+  ),
+
+  /**
+   * Deletes what belongs to the user alone: password, sessions, known browsers, links, codes, tokens and keys, memberships,
+   * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
+   * e-mail address, and the time of the deletion; in the audit trails of applications the same name stands for the user, and what
+   * is in the user's trail alone goes.
+   */
+  eraseUser: mutation(
+    {
+      audit: true,
+      invalidates: (id) => [id, allContentsTag],
+      changes: (changed, db, userId) => changed.addBound(db, { userId, isDeleted: false }),
+      freesSpace: true,
+    },
+    async (
+      db: Db,
+      id: UserId,
+      { name, deletedAtMs }: { readonly name: string; readonly deletedAtMs: number },
+    ): Promise<void> => {
+      for (const table of tablesOfUsers) await db.deleteFrom(table).where('userId', '=', id).execute();
+      // Versions and bindings go with the plugins. Plugins that are marked as deleted go in pieces.
+      await db.deleteFrom('plugins').where('userId', '=', id).where('deletedAtMs', 'is', null).execute();
+      await forgetInAudit(db, id, name);
+      await db.updateTable('users').set({ name, email: null, deletedAtMs }).where('id', '=', id).execute();
+    },
+  ),
+};
+
+/** What applications are told of the user stays, under the name that is given; what nobody but the user could read goes. */
+async function forgetInAudit(db: Db, id: UserId, name: string): Promise<void> {
+  await db.deleteFrom('audit_events').where('accountId', '=', id).where('appId', 'is', null).execute();
+  await db
+    .updateTable('audit_events')
+    .set({ userName: name, viaName: null, address: null })
+    .where('accountId', '=', id)
+    .where('userId', '=', id)
+    .execute();
+  await db.updateTable('audit_events').set({ targetName: name }).where('targetId', '=', id).execute();
+}

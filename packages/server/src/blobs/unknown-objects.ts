@@ -1,0 +1,73 @@
+import { type BlobKey, parseBlobKey } from '../db/blob-key.ts';
+import type { Context } from '../deps.ts';
+
+/** How many objects one query looks up. */
+const batchSize = 500;
+
+/** The maximum number of objects that are counted for the error message. */
+const maxCounted = 1000;
+
+type Deps = Pick<Context, 'store' | 'blobs'>;
+
+/** The database has no plugins, but the blob store has objects. So the database was lost or replaced, or it belongs to other data. */
+export class UnknownBlobsError extends Error {
+  override readonly name = 'UnknownBlobsError';
+
+  constructor(found: number) {
+    const count = found < maxCounted ? String(found) : `${maxCounted} or more`;
+    super(
+      `The database has no plugins, but its blob store holds ${count} ${found === 1 ? 'object' : 'objects'}. ` +
+        'The database was lost or replaced, or this is the wrong one',
+    );
+  }
+}
+
+/**
+ * Detects a database that doesn't belong to the blob store: it is empty, and the blob store is not.
+ *
+ * @throws UnknownBlobsError
+ */
+export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promise<void> {
+  if (await hasContents(read)) return;
+  const found: BlobKey[] = [];
+  for await (const key of blobs.list()) if (found.push(key) === maxCounted) break;
+  const known = new Set(await read.knownBlobs(found.map(parseBlobKey)));
+  const unknown = found.filter((key) => !known.has(key));
+  // Checks again, because contents may have been published and deleted during the listing.
+  if ((await anyObjectExists(blobs, unknown)) && !(await hasContents(read)))
+    throw new UnknownBlobsError(unknown.length);
+}
+
+async function hasContents(read: Deps['store']['read']): Promise<boolean> {
+  const page = { limit: 1 };
+  if ((await read.blobs(page)).length > 0 || (await read.referencedContents(page)).length > 0) return true;
+  return (await read.blobDeletions(1)).length > 0;
+}
+
+async function anyObjectExists(blobs: Deps['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
+  for (const key of keys) if ((await blobs.size(key)) !== undefined) return true;
+  return false;
+}
+
+/**
+ * Lists objects without a row, in batches. They don't belong to a running publish, because a publish inserts its row before it stores
+ * the object. No later publish uses them, because each uses a new generation.
+ */
+export async function* unknownObjects({ store, blobs }: Deps): AsyncGenerator<BlobKey[]> {
+  for await (const keys of batches(blobs.list())) {
+    const known = new Set(await store.read.knownBlobs(keys.map(parseBlobKey)));
+    const unknown = keys.filter((key) => !known.has(key));
+    if (unknown.length > 0) yield unknown;
+  }
+}
+
+async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

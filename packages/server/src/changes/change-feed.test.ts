@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { type AppId, newId } from '@tenon/protocol';
+import { beforeAllNews, type NewsPosition } from '../db/change-records.ts';
+import type { Queries, Store } from '../db/store.ts';
+import { createNewsFeed, type NewsWatch } from './change-feed.ts';
+
+const long = 60_000;
+
+/** A store whose heads the test moves; it counts what is asked of it. */
+function openStore() {
+  const heads = new Map<AppId, NewsPosition>();
+  const asked = { heads: 0, news: 0 };
+  let revision = 1;
+  let failure: Error | undefined;
+  const read: Pick<Queries, 'newsHeads' | 'news'> = {
+    async newsHeads(appIds) {
+      asked.heads++;
+      if (failure !== undefined) throw failure;
+      return new Map(appIds.map((appId) => [appId, heads.get(appId) ?? beforeAllNews]));
+    },
+    async news() {
+      asked.news++;
+      return [];
+    },
+  };
+  return {
+    asked,
+    store: { read, revision: () => revision } as unknown as Pick<Store, 'read' | 'revision'>,
+    commit(appId?: AppId): void {
+      revision++;
+      if (appId !== undefined) heads.set(appId, { serial: revision, mark: 'aa' });
+    },
+    fail(error: Error | undefined): void {
+      failure = error;
+    },
+  };
+}
+
+/** Whether a watch wakes before some time is over. */
+const wakes = async (watch: NewsWatch, ms = long) => !(await watch.next(ms));
+
+/** Until the store was asked for the first time, of which a new watch is woken. */
+async function settled(asked: { readonly heads: number }, ...watches: readonly NewsWatch[]): Promise<void> {
+  while (asked.heads === 0) await setTimeout(5);
+  for (const watch of watches) while (await wakes(watch, 20));
+}
+
+describe('createNewsFeed()', () => {
+  it('wakes those who watch an application that was told of, at once, and remembers it for who looks later', async () => {
+    const { store, asked } = openStore();
+    const feed = createNewsFeed(store);
+    const [appId, other] = [newId('app'), newId('app')];
+    const [one, two, third] = [feed.watch(appId), feed.watch(appId), feed.watch(other)];
+    await settled(asked, one, two, third);
+    feed.told([appId]);
+    assert.equal(await wakes(one), true);
+    assert.equal(await wakes(two), true);
+    assert.equal(await wakes(third, 20), false);
+    assert.equal(await wakes(one, 20), false);
+    for (const watch of [one, two, third]) watch.end();
+  });
+
+  it('lets other work in between when very many are to be woken', async () => {
+    const { store, asked } = openStore();
+    const feed = createNewsFeed(store);
+    const appId = newId('app');
+    const watches = Array.from({ length: 100 }, () => feed.watch(appId));
+    await settled(asked, ...watches.slice(0, 1));
+    await Promise.all(watches.map((watch) => watch.next(20))); // what woke them at the beginning
+    let woken = 0;
+    const all = watches.map(async (watch) => {
+      if (await wakes(watch)) woken++;
+    });
+    feed.told([appId]);
+    const seen: number[] = [];
+    while (woken < watches.length) {
+      await setImmediate();
+      seen.push(woken);
+    }
+    await Promise.all(all);
+    assert.ok(seen.length > 2 && (seen[0] ?? 0) < watches.length, seen.join(' '));
+    for (const watch of watches) watch.end();
+  });
+
+  it('finds what others have written by the revision, and wakes who watches that, then everybody', async () => {
+    const { store, asked, commit } = openStore();
+    const feed = createNewsFeed(store);
+    const [appId, other] = [newId('app'), newId('app')];
+    const [one, two] = [feed.watch(appId), feed.watch(other)];
+    await settled(asked, one, two);
+    const order: string[] = [];
+    commit(appId);
+    await Promise.all([
+      wakes(one).then(() => order.push('one')),
+      // Nothing is new here, but who may watch may have changed.
+      wakes(two).then(() => order.push('two')),
+    ]);
+    assert.equal(order.length, 2);
+    commit(appId);
+    assert.equal(await wakes(one), true);
+    for (const watch of [one, two]) watch.end();
+  });
+
+  it('asks the store nothing while nothing is committed, and nothing at all while nobody watches', async () => {
+    const { store, asked, commit } = openStore();
+    const feed = createNewsFeed(store);
+    const watch = feed.watch(newId('app'));
+    await settled(asked, watch);
+    const before = asked.heads;
+    assert.equal(await wakes(watch, 200), false);
+    assert.equal(asked.heads, before);
+    watch.end();
+    commit();
+    const later = asked.heads;
+    await setTimeout(150);
+    assert.equal(asked.heads, later);
+  });
+
+  it('has those who ask for the same share a reading, until something is committed', async () => {
+    const { store, asked, commit } = openStore();
+    const feed = createNewsFeed(store);
+    const appId = newId('app');
+    const [first] = await Promise.all([feed.read(appId, 3), feed.read(appId, 3), feed.read(appId, 4)]);
+    assert.deepEqual(first, { head: beforeAllNews, records: [] });
+    assert.equal(asked.news, 2);
+    commit();
+    await feed.read(appId, 3);
+    assert.equal(asked.news, 3);
+  });
+
+  it('wakes everybody when the store fails, and does not remember the failure', async () => {
+    const { store, asked, commit, fail } = openStore();
+    const feed = createNewsFeed(store);
+    const appId = newId('app');
+    const watch = feed.watch(appId);
+    await settled(asked, watch);
+    fail(new Error('busy'));
+    commit();
+    assert.equal(await wakes(watch), true);
+    await assert.rejects(feed.read(appId, 1), /busy/);
+    fail(undefined);
+    assert.deepEqual(await feed.read(appId, 1), { head: beforeAllNews, records: [] });
+    watch.end();
+  });
+
+  it('wakes everybody when it is closed, and those who come later', async () => {
+    const { store, asked } = openStore();
+    const feed = createNewsFeed(store);
+    const watch = feed.watch(newId('app'));
+    await settled(asked, watch);
+    assert.equal(feed.isClosed, false);
+    feed.close();
+    assert.equal(feed.isClosed, true);
+    assert.equal(await wakes(watch), true);
+    assert.equal(await wakes(feed.watch(newId('app'))), true);
+  });
+});

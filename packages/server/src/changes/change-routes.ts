@@ -1,0 +1,66 @@
+import { example } from '../http/examples.ts';
+import { type Route, type RouteDoc, routeTagged } from '../http/route.ts';
+import { eventStreamHeaders, sendNews } from './send-changes.ts';
+
+const route = routeTagged('Distribution');
+const appAccess = { kind: 'app', purpose: 'readBindings' } as const;
+const extensionPointAccess = { kind: 'extensionPoint', purpose: 'readBindings' } as const;
+
+const stream = [
+  'retry: 1000',
+  '',
+  'id: 41-8d1c52fb0e9a7733',
+  'event: ready',
+  'data: {}',
+  '',
+  'id: 42-5f0de4c09b12a86e',
+  'event: binding',
+  `data: {"extensionPointId":"${example.extensionPointId}","guestKey":"customers/globex"}`,
+  '',
+  '',
+].join('\n');
+
+/** The documentation that both routes share. */
+function docOf(id: string, summary: string): RouteDoc {
+  return {
+    id,
+    summary,
+    description:
+      'Server-sent events, until the connection closes. `binding` and `deleted` name changed lists; fetch them again. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.',
+    requestHeaders: {
+      'last-event-id': 'the id of the last event that you received; the stream starts with the events after it',
+    },
+    answers: {
+      200: {
+        description: 'the events',
+        contentType: 'text/event-stream',
+        headers: {
+          'cache-control': `\`${eventStreamHeaders['cache-control']}\``,
+          'x-accel-buffering': `\`${eventStreamHeaders['x-accel-buffering']}\``,
+        },
+        example: stream,
+      },
+    },
+    errors: ['rate_limited', 'unavailable'],
+  };
+}
+
+export const newsRoutes: readonly Route[] = [
+  route('GET', '/api/v1/apps/:appId/news', {
+    access: appAccess,
+    hasOwnPlaces: true,
+    ...docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
+    handle: (parts, { request, admission }, reply) =>
+      sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
+  }),
+  route('GET', '/api/v1/extension-points/:extensionPointId/news', {
+    access: extensionPointAccess,
+    hasOwnPlaces: true,
+    ...docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),
+    handle: (parts, { request, admission: { actor, access } }, reply) => {
+      const { app, extensionPoint } = access;
+      const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };
+      return sendNews(parts, asked, request, reply);
+    },
+  }),
+];

@@ -1,0 +1,38 @@
+import type { AppId } from '@tenon/protocol';
+import type { Clock, RandomBytes, Transaction } from '../db/store.ts';
+
+export interface ChangeFeedOptions {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** How many change events of an application are stored. */
+  readonly keep: number;
+  /** Called with the applications of a transaction's change events once they can be read. */
+  readonly onEmitted?: (appIds: readonly AppId[]) => void;
+}
+
+/** For more lists of an application than these, one transaction has hosts read all lists again. */
+const maxLists = 1000;
+
+/** Long enough that a copy of the data goes on with other marks than the original. */
+const markBytes = 8;
+
+/**
+ * Writes a change event for each binding list that the transaction has changed. Call it at the end of the transaction.
+ *
+ * @returns their applications
+ */
+export async function emitChanges(
+  tx: Transaction,
+  { clock, random, keep }: ChangeFeedOptions,
+): Promise<readonly AppId[]> {
+  const { lists, resets } = tx.effects.lists;
+  const byApp = Map.groupBy(lists, ({ appId }) => appId);
+  const appIds = [...new Set([...byApp.keys(), ...resets])].sort(); // one order, so that no two transactions wait for each other
+  const fields = { mark: Buffer.from(random(markBytes)).toString('hex'), atMs: clock(), keep };
+  for (const appId of appIds) {
+    const changed = byApp.get(appId) ?? [];
+    const isReset = resets.has(appId) || changed.length > maxLists;
+    await (isReset ? tx.resetNews(appId, changed, fields) : tx.insertNews(appId, changed, fields));
+  }
+  return appIds;
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { loadConfig } from './config.ts';
+import { shareOf } from './share.ts';
+
+const MiB = 2 ** 20;
+
+describe('shareOf()', () => {
+  it('divides what is configured among the workers, and leaves everything else', () => {
+    const config = loadConfig({ workers: '4', moduleWorkers: '8', databaseConnections: '16' }, {});
+    const share = shareOf(config);
+    const { moduleWorkers, databaseConnections, passwordQueue, answerCacheBytes, contentCacheBytes } = share;
+    assert.deepEqual([moduleWorkers, databaseConnections, passwordQueue], [2, 4, 8]);
+    assert.deepEqual([answerCacheBytes, contentCacheBytes], [32 * MiB, 32 * MiB]);
+    assert.equal(share.maxModuleBytes, config.maxModuleBytes);
+    assert.equal(share.newsStreams, config.newsStreams);
+  });
+
+  it('gives each a metrics port, from the one that is configured', () => {
+    const ports = (metricsPort: string) =>
+      [1, 2, 3].map(
+        (number) => shareOf(loadConfig({ workers: '3', metricsPort }, { TENON_WORKER: String(number) })).metricsPort,
+      );
+    assert.deepEqual(ports('9366'), [9366, 9367, 9368]);
+    assert.deepEqual(ports('0'), [0, 0, 0]);
+  });
+
+  it('leaves each enough to work with, and no more than there is', () => {
+    const many = { workers: '64', moduleWorkers: '2', databaseConnections: '3', maxModuleBytes: '64MiB' };
+    const share = shareOf(loadConfig(many, {}));
+    assert.deepEqual([share.moduleWorkers, share.passwordThreads, share.databaseConnections], [1, 1, 2]);
+    assert.ok(share.maxBodyMemoryBytes > 64 * MiB, 'the largest module fits');
+    const small = shareOf({ ...loadConfig({ ...many, databaseConnections: '1' }, {}), maxBodyMemoryBytes: MiB });
+    assert.deepEqual([small.databaseConnections, small.maxBodyMemoryBytes], [1, MiB]);
+  });
+});

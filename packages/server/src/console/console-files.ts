@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { type ContentEncoding, encodedTag } from '../http/content-encoding.ts';
+
+export interface Asset {
+  readonly contentType: string;
+  /** What there is of it; `identity` always, the others where they are smaller. */
+  readonly bytes: ReadonlyMap<ContentEncoding, Buffer>;
+  /** With its quotes; each encoding is a representation of its own (RFC 9110 §8.8.3). */
+  readonly etag: (encoding: ContentEncoding) => string;
+}
+
+/** The built console, in memory: a few hundred kilobytes. */
+export type ConsoleFiles = NonNullable<ReturnType<typeof readConsole>>;
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+};
+
+/** The files that browsers and crawlers look for at the root, whatever the page says, each with its type. */
+export const wellKnownFiles = {
+  'favicon.ico': 'image/vnd.microsoft.icon',
+  'apple-touch-icon.png': 'image/png',
+  'robots.txt': 'text/plain; charset=utf-8',
+} as const;
+export type WellKnownName = keyof typeof wellKnownFiles;
+
+/** Where the workspace builds the console: a folder with a folder for each build, and a file that names the one that counts. */
+export const defaultConsoleBuilds = join(import.meta.dirname, '..', '..', '..', 'console', 'dist');
+
+/**
+ * Reads the build of the console that counts.
+ *
+ * @param builds as `scripts/build-console.mjs` leaves it
+ * @returns `undefined` when there is none
+ */
+export function readConsole(builds: string) {
+  const current = join(builds, 'current');
+  if (!existsSync(current)) return undefined;
+  const folder = join(builds, readFileSync(current, 'utf8').trim());
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const head = page.indexOf('<head>') + '<head>'.length;
+  const assets = readFiles(join(folder, 'assets'), (name) => contentTypes[extname(name)]);
+  const wellKnown = readFiles(folder, (name) =>
+    Object.hasOwn(wellKnownFiles, name) ? wellKnownFiles[name as WellKnownName] : undefined,
+  );
+  return {
+    /** The one document, whose script renders every page. @param basePath the path of `{base_url}`, with a slash at both ends */
+    shell: (basePath: string): string =>
+      `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
+    /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
+    asset: (name: string): Asset | undefined => assets.get(name),
+    /** A file that browsers and crawlers request by name. */
+    wellKnown: (name: WellKnownName): Asset | undefined => wellKnown.get(name),
+  };
+}
+
+function readFiles(folder: string, typeOf: (name: string) => string | undefined): ReadonlyMap<string, Asset> {
+  const names = new Set(readdirSync(folder));
+  const assets = new Map<string, Asset>();
+  for (const name of names) {
+    const contentType = typeOf(name);
+    if (contentType === undefined) continue; // `.br` and `.gz` among them
+    const identity = readFileSync(join(folder, name));
+    const bytes = new Map<ContentEncoding, Buffer>([['identity', identity]]);
+    if (names.has(`${name}.br`)) bytes.set('br', readFileSync(join(folder, `${name}.br`)));
+    if (names.has(`${name}.gz`)) bytes.set('gzip', readFileSync(join(folder, `${name}.gz`)));
+    const digest = hash('sha256', identity, 'base64url').slice(0, 22);
+    assets.set(name, { contentType, bytes, etag: (encoding) => encodedTag(`"${digest}"`, encoding) });
+  }
+  return assets;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

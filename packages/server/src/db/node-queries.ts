@@ -1,0 +1,75 @@
+import type { ProcessId } from '@tenon/protocol';
+import { sql } from 'kysely';
+import type { Db } from './db.ts';
+import { mutation, nothing, statement } from './mutation.ts';
+import type { ChoreKind, ChoreRecord, NodeRecord, SeenNode } from './node-records.ts';
+
+const atMost = 1000;
+
+const choreKinds = ['collect', 'maintenance', 'clock'] as const satisfies readonly ChoreKind[];
+
+/** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
+const currentTime = sql<Date | string>`current_timestamp`;
+
+function toMs(time: Date | string): number {
+  return time instanceof Date ? time.getTime() : Date.parse(`${time.replace(' ', 'T')}Z`);
+}
+
+async function clockOf(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: Date | string }>`select ${currentTime} as now`.execute(db);
+  return toMs(rows[0]?.now ?? '');
+}
+
+export const nodeQueries = {
+  /** By id; a thousand at most. */
+  async nodes(db: Db): Promise<SeenNode[]> {
+    const rows = await db
+      .selectFrom('nodes')
+      .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
+      .select(currentTime.as('now'))
+      .orderBy('id')
+      .limit(atMost)
+      .execute();
+    return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
+  },
+
+  chores: (db: Db): Promise<ChoreRecord[]> =>
+    db.selectFrom('chores').select(['kind', 'endedAtMs', 'outcome']).where('kind', 'in', choreKinds).execute(),
+};
+
+export const nodeMutations = {
+  /** Records that a node runs now. */
+  putNode: mutation({ audit: false, invalidates: nothing }, async (db: Db, node: NodeRecord): Promise<void> => {
+    const seen = { lastSeenAtMs: await clockOf(db) };
+    await db
+      .insertInto('nodes')
+      .values({ ...node, ...seen })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(seen))
+      .execute();
+  }),
+
+  deleteNode: statement({ audit: false, invalidates: nothing }, (db: Db, id: ProcessId) =>
+    db.deleteFrom('nodes').where('id', '=', id),
+  ),
+
+  /** Deletes the nodes without a heartbeat for so long. */
+  deleteSilentNodes: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, silentMs: number): Promise<void> => {
+      const beforeMs = (await clockOf(db)) - silentMs;
+      await db.deleteFrom('nodes').where('lastSeenAtMs', '<', beforeMs).execute();
+    },
+  ),
+
+  putChore: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, { kind, endedAtMs, outcome }: ChoreRecord): Promise<void> => {
+      const ended = { endedAtMs, outcome };
+      await db
+        .insertInto('chores')
+        .values({ kind, ...ended })
+        .onConflict((conflict) => conflict.column('kind').doUpdateSet(ended))
+        .execute();
+    },
+  ),
+};

@@ -1,0 +1,438 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { newId } from '@tenon/protocol';
+import { Kysely } from 'kysely';
+import { addressOf, someHash, versionRecord } from '../../../test/helpers/records.ts';
+import { queries, statements, transaction } from '../../queries.ts';
+import type { AuditFilter } from '../audit-records.ts';
+import type { BindingFilter } from '../change-records.ts';
+import type { Database } from '../records.ts';
+import { noLimits } from '../records.ts';
+import type { Mutations, Queries, Transaction } from '../store.ts';
+import { encodeForSqlite } from './connection.ts';
+import { writingDialect } from './dialect.ts';
+import { openWriter } from './files.ts';
+import { openSqliteStore } from './store.ts';
+
+const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId('user'), newId('guest')];
+const session = newId('session');
+const key = { extensionPointId: point, userId: user, name: 'plugin' };
+const version = versionRecord(key);
+const claim = { ...key, guestId: guest };
+const everyScope = [key, { extensionPointId: point }, { appId: app }];
+const everyOwner = [...everyScope, { userId: user }];
+const page = { after: `${user}/plugin`, limit: 10 };
+
+const everyAuditFilter: readonly AuditFilter[] = [
+  {},
+  { action: 'app.update' },
+  { userId: user },
+  { targetId: guest },
+  { fromMs: 1 },
+  { toMs: 2 },
+  { action: 'app.update', userId: user, targetId: guest, fromMs: 1, toMs: 2 },
+];
+
+const everyBindingFilter: readonly BindingFilter[] = [
+  { extensionPointId: point, guestIds: [guest], name: 'plugin' },
+  key,
+  { guestIds: [guest] },
+  { guestIds: [guest], userId: user },
+  { userId: user },
+];
+
+/** A call of every query. One that is missing here does not compile. */
+const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
+  user: (ask) => [ask.user(user)],
+  anyUser: (ask) => [ask.anyUser()],
+  userByEmail: (ask) => [ask.userByEmail('ada@example.org')],
+  password: (ask) => [ask.password(user)],
+  passwordByEmail: (ask) => [ask.passwordByEmail('ada@example.org')],
+  session: (ask) => [ask.session(session)],
+  sessionByHash: (ask) => [ask.sessionByHash(someHash())],
+  sessions: (ask) => [ask.sessions(user, {}), ask.sessions(user, page)],
+  knownBrowserByHash: (ask) => [ask.knownBrowserByHash(someHash())],
+  oneTimeLinkByHash: (ask) => [ask.oneTimeLinkByHash(someHash())],
+  authorizationCodeByHash: (ask) => [ask.authorizationCodeByHash(someHash())],
+  deviceGrantByDeviceCode: (ask) => [ask.deviceGrantByDeviceCode(someHash())],
+  deviceGrantByUserCode: (ask) => [ask.deviceGrantByUserCode(someHash())],
+  app: (ask) => [ask.app(app)],
+  appsOf: (ask) => [undefined, app].flatMap((within) => [ask.appsOf(user, within, {}), ask.appsOf(user, within, page)]),
+  member: (ask) => [ask.member(app, user)],
+  members: (ask) => [ask.members(app, {}), ask.members(app, page)],
+  countOwners: (ask) => [ask.countOwners(app)],
+  isMemberOfAny: (ask) => [ask.isMemberOfAny(user)],
+  appsOwnedAlone: (ask) => [ask.appsOwnedAlone(user)],
+  extensionPoint: (ask) => [ask.extensionPoint(point)],
+  extensionPoints: (ask) => [ask.extensionPoints(app, {}), ask.extensionPoints(app, page)],
+  guest: (ask) => [ask.guest(guest)],
+  guestByKey: (ask) => [ask.guestByKey(app, 'key')],
+  guests: (ask) => [ask.guests(app, {}), ask.guests(app, page)],
+  guestsHeldBy: (ask) => [ask.guestsHeldBy(user, app)],
+  guestsHeldIn: (ask) => [ask.guestsHeldIn(user, [app, app]), ask.guestsHeldIn(user, [app, app], 10)],
+  usersOfGuests: (ask) => [ask.usersOfGuests([guest, guest]), ask.usersOfGuests([guest, guest], 10)],
+  invitation: (ask) => [ask.invitation(newId('invitation'))],
+  invitationByCodeHash: (ask) => [ask.invitationByCodeHash(someHash())],
+  invitations: (ask) => [ask.invitations(app, {}), ask.invitations(app, page)],
+  teamInvitations: (ask) => [ask.teamInvitations(app, {}), ask.teamInvitations(app, page)],
+  pendingInvitationsBy: (ask) => [ask.pendingInvitationsBy(user, app)],
+  plugin: (ask) => [ask.plugin(key)],
+  plugins: (ask) =>
+    [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
+  versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
+  version: (ask) => [ask.version(key, 1)],
+  versionOfContent: (ask) => [ask.versionOfContent(key, addressOf('a'))],
+  withdrawalsOf: (ask) => [ask.withdrawalsOf(point, user, addressOf('a'))],
+  publishedCopies: (ask) => [ask.publishedCopies(key), ask.publishedCopies(key, addressOf('a'))],
+  withdrawal: (ask) => [ask.withdrawal(point, { userId: user, contentAddress: addressOf('a') })],
+  withdrawals: (ask) => [
+    ask.withdrawals(point, {}),
+    ask.withdrawals(point, { after: `${user}/${addressOf('a')}`, limit: 9 }),
+  ],
+  nameReservations: (ask) => [ask.nameReservations(key, [guest], 1)],
+  semverUse: (ask) => [ask.semverUse(key, '1.0.0')],
+  guestsOfVersions: (ask) => [
+    ask.guestsOfVersions([version.id, version.id]),
+    ask.guestsOfVersions([version.id, version.id], { limit: 10, isDescending: true }),
+  ],
+  guestsBoundTo: (ask) => [
+    ask.guestsBoundTo([version.id, version.id]),
+    ask.guestsBoundTo([version.id, version.id], { limit: 10, isDescending: true }),
+  ],
+  isPinned: (ask) => [ask.isPinned(key)],
+  boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
+  versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],
+  bindingsOfGuest: (ask) => [ask.bindingsOfGuest(point, guest, {}), ask.bindingsOfGuest(point, guest, page)],
+  bindingFacts: (ask) => [
+    ask.bindingFacts(key),
+    ask.bindingFacts(key, { after: guest, limit: 10 }),
+    ask.bindingFacts(key, { guestIds: [guest] }),
+  ],
+  guestsWithNameTaken: (ask) => [ask.guestsWithNameTaken(key, [guest])],
+  guestsWithoutRoom: (ask) => [ask.guestsWithoutRoom(key, [guest], 10)],
+  isRolledBack: (ask) => [ask.isRolledBack(key, [guest])],
+  guestsOfVersion: (ask) => [ask.guestsOfVersion(version.id, [guest])],
+  bindingGuestsOfVersion: (ask) => [ask.bindingGuestsOfVersion(version, 10)],
+  pendingRebind: (ask) => [ask.pendingRebind(key)],
+  pendingPlugins: (ask) => [ask.pendingPlugins(10)],
+  pendingDeletions: (ask) => [ask.pendingDeletions(10)],
+  hasMoreRows: (ask) => everyOwner.map((owner) => ask.hasMoreRows(owner, 10)),
+  bindingsOfPlugins: (ask) => [
+    ask.bindingsOfPlugins([key]),
+    ask.bindingsOfPlugins([key, key, key]),
+    ask.bindingsOfPlugins([key], 10),
+  ],
+  bindings: (ask) => [ask.bindings(point, 'key')],
+  binding: (ask) => [ask.binding(point, guest, 'plugin')],
+  countOwnedApps: (ask) => [ask.countOwnedApps(user)],
+  countTokens: (ask) => [ask.countTokens(user, 1)],
+  countApiKeys: (ask) => [ask.countApiKeys(user, 1)],
+  countGuests: (ask) => [ask.countGuests(app, 1)],
+  schemasOf: (ask) => [ask.schemasOf(app)],
+  publishedBy: (ask) => [ask.publishedBy(user)],
+  accountPaidAtMs: (ask) => [ask.accountPaidAtMs(user)],
+  pluginPaidAtMs: (ask) => [ask.pluginPaidAtMs(key)],
+  publishedIn: (ask) => [ask.publishedIn(app)],
+  countBindings: (ask) => [ask.countBindings(point, guest)],
+  mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
+  tokenByHash: (ask) => [ask.tokenByHash(someHash())],
+  token: (ask) => [ask.token(newId('token'))],
+  tokens: (ask) => [undefined, app].flatMap((within) => [ask.tokens(user, within, {}), ask.tokens(user, within, page)]),
+  apiKeyByHash: (ask) => [ask.apiKeyByHash(someHash())],
+  apiKey: (ask) => [ask.apiKey(newId('apiKey'))],
+  apiKeys: (ask) => [ask.apiKeys(user, {}), ask.apiKeys(user, page)],
+  blob: (ask) => [ask.blob(addressOf('a'))],
+  blobs: (ask) => [ask.blobs({ limit: 9 }), ask.blobs({ after: addressOf('a'), limit: 9 })],
+  knownBlobs: (ask) => [
+    ask.knownBlobs([{ address: addressOf('a'), generation: 'first' }]),
+    ask.knownBlobs(['a', 'b'].map((name) => ({ address: addressOf(name), generation: 'first' }))),
+  ],
+  blobDeletions: (ask) => [ask.blobDeletions(9)],
+  countDueBlobs: (ask) => [ask.countDueBlobs({ unusedSinceMs: 1, nowMs: 1 })],
+  referencedContents: (ask) => [
+    ask.referencedContents({ limit: 9 }),
+    ask.referencedContents({ after: addressOf('a'), limit: 9 }),
+  ],
+  isContentReferenced: (ask) => [ask.isContentReferenced(addressOf('a'))],
+  leaseHolders: (ask) => [ask.leaseHolders('copy', 1)],
+  isUnfinishedCopy: (ask) => [ask.isUnfinishedCopy()],
+  auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
+  auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
+  auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
+  newsHeads: (ask) => [ask.newsHeads([app]), ask.newsHeads([app, newId('app')])],
+  news: (ask) => [ask.news(app, 7, 9)],
+  boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
+  isOperator: (ask) => [ask.isOperator(user)],
+  operators: (ask) => [ask.operators()],
+  nodes: (ask) => [ask.nodes()],
+  chores: (ask) => [ask.chores()],
+};
+
+/** A call of every change that looks for rows; plain insertions don't. */
+const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
+  insertVersion(tx: Transaction): Promise<unknown>;
+} = {
+  renameUser: (tx) => tx.renameUser(user, 'a'),
+  eraseUser: (tx) => tx.eraseUser(user, { name: 'a', deletedAtMs: 1 }),
+  setEmail: (tx) => tx.setEmail(user, 'ada@example.org'),
+  putPassword: (tx) => tx.putPassword({ userId: user, hash: 'a', updatedAtMs: 1 }),
+  confirmSession: (tx) => tx.confirmSession(session, 1),
+  deleteSession: (tx) => tx.deleteSession(session),
+  deleteSessionsOf: async (tx) => {
+    await tx.deleteSessionsOf(user);
+    await tx.deleteSessionsOf(user, session);
+  },
+  deleteKnownBrowsersOf: (tx) => tx.deleteKnownBrowsersOf(user),
+  trimKnownBrowsers: (tx) => tx.trimKnownBrowsers(user, 3),
+  useOneTimeLink: (tx) => tx.useOneTimeLink(newId('oneTimeLink'), 1),
+  expireLinksOf: (tx) => tx.expireLinksOf(user, 1),
+  setInvitationSignUp: (tx) => tx.setInvitationSignUp(newId('invitation'), user),
+  useAuthorizationCode: (tx) => tx.useAuthorizationCode(someHash(), { tokenId: newId('token'), usedAtMs: 1 }),
+  decideDeviceGrant: async (tx) => {
+    await tx.decideDeviceGrant(newId('deviceGrant'), { status: 'denied' });
+    await tx.decideDeviceGrant(newId('deviceGrant'), {
+      status: 'approved',
+      userId: user,
+      sessionId: session,
+      scopes: ['read'],
+    });
+  },
+  deleteDeviceGrant: (tx) => tx.deleteDeviceGrant(newId('deviceGrant')),
+  deletePendingLoginsOf: (tx) => tx.deletePendingLoginsOf(user),
+  deleteEnded: (tx) => tx.deleteEnded(1),
+  updateApp: (tx) => tx.updateApp(app, { name: 'a', updatedAtMs: 1 }),
+  deleteApp: (tx) => tx.deleteApp(app),
+  putMember: (tx) => tx.putMember({ appId: app, userId: user, role: 'viewer', createdAtMs: 1 }),
+  deleteMember: (tx) => tx.deleteMember(app, user),
+  updateExtensionPoint: (tx) =>
+    tx.updateExtensionPoint(point, {
+      name: 'a',
+      schemaJson: '{}',
+      requiresApproval: true,
+      limits: noLimits,
+      updatedAtMs: 1,
+    }),
+  deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
+  deleteGuest: (tx) => tx.deleteGuest(guest),
+  putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
+  deleteGuestUser: (tx) => tx.deleteGuestUser([guest], user),
+  closeInvitation: (tx) => tx.closeInvitation(newId('invitation'), 'accepted', 1),
+  revokeInvitations: (tx) => tx.revokeInvitations([newId('invitation')], 1),
+  insertVersion: (tx) => tx.insertVersion({ ...version, number: 2 }, '{}'),
+  putInterface: (tx) => tx.putInterface(version.id, '{}'),
+  decideVersions: (tx) => tx.decideVersions([version.id], version),
+  putVersionGuests: (tx) => tx.putVersionGuests(version.id, [guest]),
+  blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
+  retirePlugin: (tx) =>
+    tx.retirePlugin(
+      { ...key, createdAtMs: 1, newest: version, block: { atMs: 1, reason: 'a' } },
+      { atMs: 1, untilMs: 2 },
+    ),
+  deleteWithdrawal: (tx) =>
+    tx.deleteWithdrawal({ extensionPointId: point, userId: user, contentAddress: addressOf('a') }),
+  reserveName: (tx) => tx.reserveName(key, [guest], 1),
+  deletePlugin: (tx) => tx.deletePlugin(key),
+  markPluginDeleted: (tx) => tx.markPluginDeleted(key, 1),
+  markPluginsDeleted: (tx) => tx.markPluginsDeleted(user, 1),
+  markExtensionPointDeleted: (tx) => tx.markExtensionPointDeleted(point, 1),
+  markAppDeleted: (tx) => tx.markAppDeleted(app, 1),
+  resetNews: (tx) => tx.resetNews(app, [], { mark: 'm' }),
+  purgeRows: async (tx) => {
+    for (const scope of everyScope) await tx.purgeRows(scope, 10);
+  },
+  purgeDeleted: async (tx) => {
+    for (const scope of everyScope) await tx.purgeDeleted(scope);
+  },
+  putPendingRebind: (tx) => tx.putPendingRebind(key, { after: '', selection: null }),
+  endPendingRebind: (tx) => tx.endPendingRebind(key),
+  putBindingKeys: (tx) => tx.putBindingKeys(key, [guest]),
+  moveBindings: (tx) =>
+    tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
+  putAccountPaid: (tx) => tx.putAccountPaid(user, 1),
+  putPluginPaid: (tx) => tx.putPluginPaid(key, 1),
+  pinVersion: async (tx) => {
+    await tx.pinVersion(claim, null);
+    await tx.pinVersion(claim, version.id);
+  },
+  selectVersion: async (tx) => {
+    await tx.selectVersion(key, [guest], null);
+    await tx.selectVersion(key, [guest], version.id);
+  },
+  deleteToken: (tx) => tx.deleteToken(newId('token')),
+  deleteTokensAndKeysOf: (tx) => tx.deleteTokensAndKeysOf(user),
+  deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
+  leaseBlob: async (tx) => {
+    const blob = { address: addressOf('a'), size: 8, generation: 'first', leaseUntilMs: 1 };
+    await tx.leaseBlob(blob);
+    await tx.leaseBlob(blob);
+  },
+  markPresent: (tx) => tx.markPresent(addressOf('a'), 'first'),
+  markUnused: (tx) => tx.markUnused([addressOf('a'), addressOf('b')], 1),
+  markForDeletion: (tx) => tx.markForDeletion({ unusedSinceMs: 1, nowMs: 1, limit: 9 }),
+  putBlobDeletion: (tx) => tx.putBlobDeletion({ address: addressOf('b'), generation: 'first', size: 8 }),
+  deleteBlobDeletions: (tx) => tx.deleteBlobDeletions([{ address: addressOf('b'), generation: 'first' }]),
+  putLease: (tx) => tx.putLease({ kind: 'collect', holder: 'a', untilMs: 1 }),
+  deleteLease: (tx) => tx.deleteLease({ kind: 'collect', holder: 'a' }),
+  deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
+  deleteAuditBefore: (tx) => tx.deleteAuditBefore(1, 9),
+  deleteNewsBefore: (tx) => tx.deleteNewsBefore(1, 9),
+  putOperator: (tx) => tx.putOperator({ userId: user, createdAtMs: 1 }),
+  deleteOperator: (tx) => tx.deleteOperator(user),
+  putNode: async (tx) => {
+    const node = { id: newId('process'), node: 'a', pid: 1, version: '1', startedAtMs: 1 };
+    await tx.putNode(node);
+    await tx.putNode(node);
+  },
+  deleteNode: (tx) => tx.deleteNode(newId('process')),
+  deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
+  putChore: (tx) => tx.putChore({ kind: 'collect', endedAtMs: 1, outcome: {} }),
+  updateLastUsed: (tx) =>
+    tx.updateLastUsed(
+      new Map([
+        [newId('token'), 1],
+        [newId('apiKey'), 1],
+        [session, 1],
+      ]),
+    ),
+};
+
+describe('query plans', () => {
+  let folder: string;
+  let database: DatabaseSync;
+  let db: Kysely<Database>;
+  const asked: { sql: string; parameters: readonly unknown[] }[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-plans-'));
+    const file = join(folder, 'tenon.db');
+    await (await openSqliteStore(statements, { file })).close();
+    database = await openWriter(file, 1000);
+    db = new Kysely<Database>({
+      dialect: writingDialect({ database, waitMs: 1000 }),
+      log: ({ query }) => void asked.push(query),
+    });
+  });
+  after(async () => {
+    database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** How SQLite goes about the statements that the calls make, a line for each table. */
+  async function plansOf(calls: (db: Kysely<Database>) => Promise<unknown>): Promise<string[]> {
+    asked.length = 0;
+    await calls(db);
+    assert.ok(asked.length > 0);
+    return asked.flatMap(({ sql, parameters }) =>
+      database
+        .prepare(`explain query plan ${sql}`)
+        .all(...parameters.map(encodeForSqlite))
+        .map(({ detail }) => String(detail)),
+    );
+  }
+  /** The partial index `plugins_pending` has no rows but those that are asked for. */
+  const scans = (plans: string[]) =>
+    plans.filter((line) =>
+      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|plugins USING .*INDEX plugins_pending$)/.test(
+        line,
+      ),
+    );
+
+  /** Queries that begin at the first row of a table, or at the last, and go no further than they are let. */
+  const stopEarly: readonly string[] = ['anyUser', 'auditOfAll', 'operators', 'nodes'] satisfies (keyof Queries)[];
+
+  for (const [method, calls] of Object.entries(everyQuery)) {
+    const stopsEarly = stopEarly.includes(method);
+    it(`${method}() scans ${stopsEarly ? 'for so many rows only' : 'no table'}`, async () => {
+      const plans = await plansOf((on) => Promise.all(calls(queries(on))));
+      assert.equal(scans(plans).length > 0, stopsEarly, plans.join('\n'));
+      if (stopsEarly) for (const { sql } of asked) assert.match(sql, / limit /);
+    });
+  }
+
+  for (const method of ['auditOfApp', 'auditOfAccount'] as const) {
+    it(`${method}() finds the newest rows of every filter in their order, and sorts none`, async () => {
+      const plans = await plansOf((on) => Promise.all(everyQuery[method](queries(on))));
+      assert.deepEqual(
+        plans.filter((line) => line.includes('TEMP B-TREE')),
+        [],
+      );
+    });
+  }
+
+  for (const [method, change] of Object.entries(everyChange)) {
+    it(`${method}() scans no table`, async () => {
+      // Most of these fail for want of rows to refer to; what counts is what they asked until then.
+      const plans = await plansOf((on) => change(transaction(on)).catch(() => {}));
+      assert.deepEqual(scans(plans), [], plans.join('\n'));
+    });
+  }
+
+  /** The searches by which some queries reach the rows of the asker alone, however many others there are. */
+  const straight: { [M in keyof Queries]?: readonly string[] } = {
+    appsOwnedAlone: ['members … (userId=?)', 'apps … (id=?)', 'members … (appId=?)'],
+    bindingFacts: [
+      'bindings … (extensionPointId=? AND userId=? AND name=?)',
+      'versions … (extensionPointId=? AND userId=? AND name=?)',
+      'version_guests … (versionId=? AND guestId=?)',
+    ],
+    bindings: ['bindings … (extensionPointId=? AND guestId=?)', 'guests … (appId=? AND guestKey=?)'],
+    boundLists: [
+      'bindings … (extensionPointId=? AND guestId=? AND name=?)',
+      'bindings … (guestId=? AND userId=?)',
+      'plugins … (userId=?)',
+    ],
+    bindingsOfGuest: ['bindings … (extensionPointId=? AND guestId=? AND name>?)'],
+    guestsHeldBy: ['guests … (appId=? AND id=?)', 'guest_users … (userId=?)'],
+    mayReadContent: [
+      'versions … (contentAddress=? AND appId=?)',
+      'versions … (contentAddress=? AND appId=? AND userId=?)',
+      'members … (userId=?)',
+      'guest_users … (userId=?)',
+    ],
+    news: ['news … (appId=? AND serial>?)'],
+    plugins: ['plugins … (extensionPointId=? AND userId=? AND name>?)'],
+    versions: ['versions … (extensionPointId=? AND userId=? AND name=? AND number<?)'],
+    versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],
+  };
+  for (const [method, searches] of Object.entries(straight)) {
+    it(`${method}() goes straight to the rows of the asker`, async () => {
+      const plans = await plansOf((on) => Promise.all(everyQuery[method as keyof Queries](queries(on))));
+      const shortened = plans.map((line) => line.replace(/^SEARCH (\w+) USING .*INDEX \w+/, '$1 …'));
+      for (const search of searches) assert.ok(shortened.includes(search), `${search} in\n${plans.join('\n')}`);
+    });
+  }
+
+  it('every foreign key has an index that begins with its columns, so that deletions scan no table', () => {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    let checked = 0;
+    for (const { name: table } of tables) {
+      const indexes = database
+        .prepare('select name from pragma_index_list(?)')
+        .all(String(table))
+        .map(({ name }) => columnsOf('pragma_index_info', String(name), 'seqno'));
+      const keys = new Map<unknown, string[]>();
+      for (const { id, from } of database.prepare('select * from pragma_foreign_key_list(?)').all(String(table))) {
+        keys.set(id, [...(keys.get(id) ?? []), String(from)]);
+      }
+      for (const columns of keys.values()) {
+        const covered = indexes.some((index) =>
+          columns.every((column) => index.slice(0, columns.length).includes(column)),
+        );
+        assert.ok(covered, `${table} (${columns})`);
+        checked++;
+      }
+    }
+    assert.ok(checked >= 25);
+  });
+
+  function columnsOf(pragma: string, of: string, order: string): string[] {
+    return database
+      .prepare(`select name from ${pragma}(?) order by ${order}`)
+      .all(of)
+      .map(({ name }) => String(name));
+  }
+});

@@ -1,0 +1,87 @@
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../db/store.ts';
+import { createKeyedSemaphore } from './keyed-semaphore.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+
+/** The rate limiters and concurrency limits of this process. */
+export type RequestLimits = ReturnType<typeof createRequestLimits>;
+
+/** The rate limits. The first five limit password attempts; see `AttemptLimiters` in the domain. */
+type RateName =
+  | 'byAddress'
+  | 'byAccount'
+  | 'byKnownBrowser'
+  | 'byActor'
+  | 'correctPasswords'
+  | 'writes'
+  | 'codeTries'
+  | 'deviceLogins'
+  | 'signUps'
+  | 'inviterSignUps'
+  | 'takenEmails';
+
+export type Rates = Readonly<Record<RateName, RateLimiter>>;
+
+const minuteSeconds = 60;
+const hourSeconds = 60 * minuteSeconds;
+const daySeconds = 24 * hourSeconds;
+
+/** The burst of wrong passwords for one account. The configured rate applies after it. */
+const accountTryBurst = 10;
+
+/** How many sign-ups per day with an existing e-mail address one invitation or link allows. */
+const takenEmailsPerDay = 5;
+
+type RateSettings = Pick<
+  Config,
+  | 'workers'
+  | 'signInTriesPerMinute'
+  | 'accountTriesPerHour'
+  | 'signInsPerMinute'
+  | 'writesPerSecond'
+  | 'writeBurst'
+  | 'codeTriesPerMinute'
+  | 'deviceLoginsPerMinute'
+  | 'signUpsPerHour'
+  | 'inviterSignUpsPerDay'
+>;
+
+/** A clock in milliseconds that changes of the system time don't affect. */
+export const monotonicClock: Clock = () => performance.now();
+
+/**
+ * Creates the rate limiters. Each process counts by itself. Limits against guessing are divided by the number of workers, so that more
+ * workers don't allow more guesses.
+ */
+export function createRates(config: RateSettings, clock: Clock = monotonicClock): Rates {
+  const perWorker = (count: number) => Math.max(1, Math.floor(count / config.workers));
+  const limiter = (count: number, seconds: number, burst = count) => createRateLimiter(count / seconds, burst, clock);
+  const guessLimiter = (count: number, seconds: number, burst = count) =>
+    limiter(perWorker(count), seconds, perWorker(burst));
+  const accountLimiter = () => guessLimiter(config.accountTriesPerHour, hourSeconds, accountTryBurst);
+  return {
+    byAddress: guessLimiter(config.signInTriesPerMinute, minuteSeconds),
+    byAccount: accountLimiter(),
+    byKnownBrowser: accountLimiter(),
+    byActor: accountLimiter(),
+    correctPasswords: guessLimiter(config.signInsPerMinute, minuteSeconds),
+    writes: limiter(config.writesPerSecond, 1, config.writeBurst),
+    codeTries: guessLimiter(config.codeTriesPerMinute, minuteSeconds),
+    deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),
+    signUps: limiter(config.signUpsPerHour, hourSeconds),
+    inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
+    takenEmails: guessLimiter(takenEmailsPerDay, daySeconds),
+  };
+}
+
+export function createRequestLimits(
+  config: RateSettings & Pick<Config, 'newsStreams' | 'newsStreamsPerAccount'>,
+  clock: Clock = monotonicClock,
+) {
+  return {
+    rates: createRates(config, clock),
+    /** Open event streams, by account. */
+    newsStreams: createKeyedSemaphore(config.newsStreams, config.newsStreamsPerAccount),
+  };
+}

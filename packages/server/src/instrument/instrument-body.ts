@@ -1,0 +1,80 @@
+import type { BodyReader } from '../http/bodies/body-reader.ts';
+import { formErrors, readForm } from '../http/bodies/multipart.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { requiredPart } from '../plugins/artifact-body.ts';
+
+/** The form of B1: the module, and the unparsed configuration and options. */
+interface InstrumentForm {
+  readonly wasm: Uint8Array;
+  readonly config: string | undefined;
+  readonly options: string | undefined;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export const instrumentBody: BodyReader<InstrumentForm> = {
+  async read(source) {
+    const { maxModuleBytes, maxConfigBytes } = source.limits;
+    const form = await readForm(source, {
+      wasm: { maxBytes: maxModuleBytes, what: 'A module' },
+      config: { maxBytes: maxConfigBytes, what: 'A configuration' },
+      options: { maxBytes: maxConfigBytes, what: 'The options' },
+    });
+    const wasm = requiredPart(form, 'wasm', 'the compiled module');
+    return { wasm, config: textOf(form, 'config'), options: textOf(form, 'options') };
+  },
+  doc: {
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          required: ['wasm'],
+          properties: {
+            wasm: { type: 'string', format: 'binary', description: 'the compiled module' },
+            config: {
+              type: 'object',
+              description: 'which functions to trace, as a file or an inline value; exactly one of the two properties',
+              properties: {
+                allowed: { type: 'array', items: { type: 'string' }, description: 'trace only these functions' },
+                banned: { type: 'array', items: { type: 'string' }, description: 'trace all functions except these' },
+              },
+              additionalProperties: false,
+            },
+            options: {
+              type: 'object',
+              description: 'further options; each is optional',
+              properties: {
+                patterns: {
+                  type: 'boolean',
+                  default: false,
+                  description:
+                    'whether the names in the configuration are patterns: `*` matches any characters, `?` one character, `\\` escapes the next character; at most 1,000 patterns of at most 1,000 bytes',
+                },
+                exceptionHandling: {
+                  type: 'string',
+                  enum: ['legacy', 'exnref'],
+                  default: 'exnref',
+                  description:
+                    'the exception-handling instructions to use in a module that throws but never catches, and so works with either',
+                },
+              },
+              additionalProperties: false,
+            },
+          },
+        },
+      },
+    },
+    errors: [...formErrors, 'invalid_config'],
+  },
+};
+
+function textOf(form: ReadonlyMap<string, Uint8Array>, field: string): string | undefined {
+  const bytes = form.get(field);
+  if (bytes === undefined) return undefined;
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new DomainError('invalid_config', `The field "${field}" must be UTF-8.`, { cause });
+  }
+}

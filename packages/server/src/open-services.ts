@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createLastUsedLog } from './auth/authenticate.ts';
+import { createDevicePolls } from './auth/oauth/device-polls.ts';
+import { createCommonPasswords } from './auth/passwords/common-passwords.ts';
+import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './auth/passwords/password-hasher.ts';
+import type { PasswordCost } from './auth/passwords/password-tasks.ts';
+import { createContentCache } from './blobs/content-cache.ts';
+import { createStoredContents } from './blobs/stored-contents.ts';
+import { createCache } from './cache/cache.ts';
+import { createNewsFeed, type NewsFeed } from './changes/change-feed.ts';
+import type { Config } from './config/config.ts';
+import { version } from './config/version.ts';
+import { defaultConsoleBuilds, readConsole } from './console/console-files.ts';
+import type { Clock } from './db/store.ts';
+import type { Context } from './deps.ts';
+import { createByteBudget } from './http/bodies/body-memory.ts';
+import { createClientAddresses } from './http/client-address.ts';
+import { transportSecurityOf } from './http/known-hosts.ts';
+import { createKeyedMutex } from './http/limits/keyed-mutex.ts';
+import { createKeyedSemaphore } from './http/limits/keyed-semaphore.ts';
+import { createRequestLimits, monotonicClock, type RequestLimits } from './http/limits/request-limits.ts';
+import { createModuleWorkers } from './instrument/module-workers.ts';
+import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
+import { createOpenApiText } from './openapi.ts';
+import { CopyError } from './ops/copy/errors.ts';
+import { countBlobs } from './ops/metrics/count-blobs.ts';
+import type { Metrics } from './ops/metrics/metrics.ts';
+import { createStoreMetrics } from './ops/metrics/store-metrics.ts';
+import { createReadiness } from './ops/status/readiness.ts';
+import { totalsOf } from './ops/status/request-totals.ts';
+import { createStatus } from './ops/status/status.ts';
+import type { Tracing } from './ops/tracing/tracing.ts';
+import type { Addresses, Parts } from './services.ts';
+import { withEffects } from './with-effects.ts';
+import type { OnTaskEnd } from './workers/pool.ts';
+
+/** What works on a data folder without HTTP. */
+export interface DataParts {
+  readonly context: Context;
+  /** What counts, where a server runs. */
+  readonly metrics: Metrics | undefined;
+  /** What traces, where it was asked for. */
+  readonly tracing: Tracing | undefined;
+  readonly workers: Parts['workers'];
+  readonly passwords: PasswordWorkers;
+  readonly news: NewsFeed;
+  readonly limits: RequestLimits;
+  /** Elapsed time in milliseconds, by which limits count. */
+  readonly monotonicClock: Clock;
+  /** Closes the workers and the stores. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data folder, which another process may have open too; it is made when it isn't there.
+ *
+ * @param cost what hashing a password is to cost
+ * @param metrics counts what is done with it
+ * @param tracing makes spans of what requests have done with it
+ * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
+ */
+export async function openData(
+  config: Config,
+  cost: PasswordCost = passwordCost,
+  metrics?: Metrics | undefined,
+  tracing?: Tracing | undefined,
+): Promise<DataParts> {
+  await assertDatabaseNotLost(config);
+  const allowances = createRequestLimits(config);
+  const opened = await openFinishedStores(config);
+  const counted = metrics === undefined ? opened.blobs : countBlobs(opened.blobs, metrics.registry);
+  const blobs = tracing?.traceBlobs(counted) ?? counted;
+  const store = withEffects(opened.store, {
+    changes: {
+      clock: Date.now,
+      random: randomBytes,
+      keep: config.newsPerApp,
+      onEmitted: (appIds) => news.told(appIds),
+    },
+    metrics: metrics && createStoreMetrics(metrics.registry),
+    spans: tracing?.storeSpans,
+  });
+  const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
+  const workers = createModuleWorkers(config, onEndOf('modules'));
+  const passwords = createPasswordWorkers({ ...config, cost }, onEndOf('passwords'));
+  const news = createNewsFeed(store);
+  const context: Context = {
+    store,
+    blobs,
+    contents: createStoredContents({ store, blobs, onDamage: metrics?.onDamage }),
+    checker: workers,
+    cache: createCache(store, config.answerCacheBytes),
+    clock: Date.now,
+    random: randomBytes,
+    passwords,
+    commonPasswords: createCommonPasswords(),
+    rates: allowances.rates,
+    mutex: createKeyedMutex(),
+    limits: config,
+    createApps: config.createApps,
+    signUp: config.signUp,
+  };
+  return {
+    context,
+    workers,
+    passwords,
+    news,
+    limits: allowances,
+    monotonicClock,
+    metrics,
+    tracing,
+    async close() {
+      news.close();
+      await workers.close();
+      await passwords.close();
+      await blobs.close();
+      await store.close();
+    },
+  };
+}
+
+/** @throws CopyError `unfinished_copy` */
+async function openFinishedStores(config: Config): Promise<Stores> {
+  const stores = await openStores(config);
+  try {
+    if (!(await stores.store.read.isUnfinishedCopy())) return stores;
+    throw new CopyError('unfinished_copy', 'The store is an unfinished copy of another store.');
+  } catch (error) {
+    await closeStores(stores);
+    throw error;
+  }
+}
+
+function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (...end) => {
+    first(...end);
+    second(...end);
+  };
+}
+
+/** Makes what HTTP works with out of an opened data folder. */
+export function createParts(config: Config, data: DataParts, addresses: Addresses, log: Logger): Parts {
+  const { context, workers, news } = data;
+  const { rates, newsStreams } = data.limits;
+  const watched = {
+    newsStreams,
+    contents: createContentCache(context.contents, config.contentCacheBytes),
+    draining: { isOn: false },
+    readiness: createReadiness(context),
+    requests: data.metrics?.requests,
+  };
+  return {
+    ...watched,
+    context,
+    workers,
+    uses: createLastUsedLog(context),
+    news,
+    status: createStatus({
+      ...watched,
+      store: context.store,
+      clock: context.clock,
+      settings: config,
+      totals: () => totalsOf(watched.requests),
+      workers,
+      passwords: data.passwords,
+      eventLoop: data.metrics?.eventLoop,
+    }),
+    bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
+    places: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
+    addresses,
+    transportSecurity: transportSecurityOf(addresses),
+    clients: createClientAddresses(config),
+    writes: rates.writes,
+    codeTries: rates.codeTries,
+    deviceLogins: rates.deviceLogins,
+    devicePolls: createDevicePolls(data.monotonicClock),
+    console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
+    openApi: createOpenApiText(config.only, addresses),
+    traces: data.tracing?.requests,
+    settings: config,
+    log,
+    version,
+  };
+}

@@ -1,0 +1,110 @@
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
+import { version } from '../../config/version.ts';
+import type { Context } from '../../deps.ts';
+import type { StoreSettings } from '../../open-stores.ts';
+import type { Parts } from '../../services.ts';
+import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
+import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
+import { createRequestCounts } from './count-requests.ts';
+import { createRegistry, type Registry } from './registry.ts';
+
+/** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
+
+export interface Watched {
+  readonly workers: { readonly load: PoolLoad };
+  readonly passwords: { readonly load: PoolLoad };
+  readonly context: Pick<Context, 'cache' | 'store'>;
+}
+
+/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
+export function createMetrics(settings: StoreSettings, listRoute: string) {
+  const registry = createRegistry();
+  const kept = {
+    metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
+    blobs: settings.s3Bucket === undefined ? 'folder' : 's3',
+  };
+  registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
+  const ofDamage = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
+  for (const damage of ['missing', 'size', 'digest'] as const) ofDamage(damage);
+  const eventLoop = monitorEventLoop();
+  readProcess(registry, eventLoop);
+  return {
+    registry,
+    eventLoop,
+    requests: createRequestCounts(registry, listRoute),
+    tasksOf:
+      (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> =>
+      (task, outcome, durationMs) => {
+        const { kind } = task;
+        registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
+        registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
+      },
+    /** Counts contents that could not be served. */
+    onDamage({ damage }: Pick<DamagedContentError, 'damage'>): void {
+      ofDamage(damage).value++;
+    },
+    /** Has read at each scrape what the parts know by themselves. */
+    watch: (data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void => watch(registry, data, parts),
+    /** Has read at each scrape what became of spans, where requests are traced. */
+    watchSpans(counts: () => SpanCounts): void {
+      registry.atScrape('tenon_spans_total', () => {
+        const { queued: _, ...ended } = counts();
+        return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));
+      });
+      registry.valueAtScrape('tenon_spans_queued', () => counts().queued);
+    },
+    close: eventLoop.close,
+  };
+}
+
+function watch(
+  registry: Registry,
+  { workers, passwords, context }: Watched,
+  { contents, newsStreams }: Pick<Parts, 'contents' | 'newsStreams'>,
+): void {
+  const ofPools = (of: (load: PoolLoad) => number) => () => [
+    { labels: { pool: 'modules' }, value: of(workers.load) },
+    { labels: { pool: 'passwords' }, value: of(passwords.load) },
+  ];
+  registry.atScrape(
+    'tenon_worker_tasks_queued',
+    ofPools(({ queued }) => queued),
+  );
+  registry.atScrape(
+    'tenon_worker_tasks_running',
+    ofPools(({ running }) => running),
+  );
+  registry.valueAtScrape('tenon_news_streams', () => newsStreams.acquired);
+  registry.valueAtScrape('tenon_content_cache_bytes', () => contents.usage.bytes);
+  registry.atScrape('tenon_content_cache_requests_total', () => [
+    { labels: { result: 'hit' }, value: contents.usage.hits },
+    { labels: { result: 'miss' }, value: contents.usage.misses },
+  ]);
+  registry.atScrape('tenon_cache_requests_total', () =>
+    Object.entries(context.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
+  );
+  registry.valueAtScrape('tenon_store_revision_trusted', () => Number(context.store.isRevisionTrusted()));
+}
+
+/** Reads the process's own values at each scrape. */
+export function readProcess(registry: Registry, eventLoop: EventLoopMonitor): void {
+  const read = registry.valueAtScrape;
+  read('process_cpu_seconds_total', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  read('process_start_time_seconds', () => performance.timeOrigin / 1000);
+  read('process_resident_memory_bytes', () => process.memoryUsage.rss());
+  read('nodejs_heap_size_used_bytes', () => process.memoryUsage().heapUsed);
+  read('nodejs_external_memory_bytes', () => process.memoryUsage().external);
+  read('nodejs_eventloop_active_seconds_total', () => performance.eventLoopUtilization().active / 1000);
+
+  read('nodejs_eventloop_lag_p50_seconds', () => eventLoop.read().p50Ms / 1000);
+  read('nodejs_eventloop_lag_p99_seconds', () => eventLoop.read().p99Ms / 1000);
+  read('nodejs_eventloop_lag_max_seconds', () => eventLoop.read().maxMs / 1000);
+}

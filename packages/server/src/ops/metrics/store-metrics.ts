@@ -1,0 +1,46 @@
+import type { AuditAction } from '@tenon/protocol';
+import { ConflictError, StorageFullError, UnavailableError } from '../../db/store-errors.ts';
+import { DomainError } from '../../http/domain-errors.ts';
+import type { Registry } from './registry.ts';
+
+const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
+
+export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
+
+/** Counts and times transactions, and counts what they commit. */
+export function createStoreMetrics(registry: Registry) {
+  for (const outcome of outcomes) registry.counter('tenon_store_transactions_total', { outcome });
+  registry.counter('tenon_changes_total', { action: 'plugin.publish' satisfies AuditAction });
+  const durations = registry.histogram('tenon_store_transaction_duration_seconds', {});
+  const retries = registry.counter('tenon_store_transaction_retries_total', {});
+  return {
+    /** Measures one transaction. */
+    begin() {
+      const startedAt = performance.now();
+      let attempts = 0;
+      const end = (outcome: (typeof outcomes)[number]): void => {
+        durations.observe((performance.now() - startedAt) / 1000);
+        registry.counter('tenon_store_transactions_total', { outcome }).value++;
+      };
+      return {
+        /** Call at each attempt: another transaction may have been faster. */
+        attempt(): void {
+          if (attempts++ > 0) retries.value++;
+        },
+        /** @param recorded the audit events that it wrote */
+        committed(recorded: readonly AuditAction[]): void {
+          end('committed');
+          for (const action of recorded) registry.counter('tenon_changes_total', { action }).value++;
+        },
+        failed: (error: unknown): void => end(outcomeOf(error)),
+      };
+    },
+  };
+}
+
+function outcomeOf(error: unknown): (typeof outcomes)[number] {
+  if (error instanceof DomainError) return 'refused';
+  if (error instanceof ConflictError) return 'conflict';
+  if (error instanceof UnavailableError) return 'unavailable';
+  return error instanceof StorageFullError ? 'full' : 'failed';
+}

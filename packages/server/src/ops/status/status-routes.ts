@@ -1,0 +1,75 @@
+import { type ProcessStatus, type RequestLoad, type ServerStatus, serverStatus } from '@tenon/protocol';
+import { json, type Route, routeTagged } from '../../http/route.ts';
+
+const startedAt = '2026-01-15T08:00:00.000Z';
+const readAt = '2026-01-15T09:30:00.000Z';
+
+const load = (requests: number, p50Ms: number | null, p99Ms: number | null): RequestLoad => ({
+  requests,
+  refused: 0,
+  failed: 0,
+  p50Ms,
+  p99Ms,
+});
+
+const minutes = Array.from({ length: 3 }, () => ({ requests: 5900, refused: 2, failed: 0, p99Ms: 1 }));
+
+const process: ProcessStatus = {
+  node: 'tenon-1',
+  pid: 41,
+  version: '0.1.0',
+  startedAt,
+  nodeVersion: '26.10.0',
+  state: 'ready',
+  reasons: [],
+  memory: { residentBytes: 148_000_000, heapBytes: 41_000_000, contentCacheBytes: 12_000_000 },
+  eventLoop: { busy: 0.07, delayP99Ms: 1.2, delayMaxMs: 8.4 },
+  threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 } },
+  connections: 12,
+  newsStreams: 4,
+  recent: {
+    seconds: 61.2,
+    kinds: {
+      lists: load(5820, 0.5, 0.5),
+      contents: load(61, 1, 5),
+      publishes: load(1, 50, 50),
+      instrument: load(0, null, null),
+      others: load(20, 2.5, 25),
+    },
+  },
+  history: { untilMinutesAgo: 0.4, minutes },
+};
+
+export const statusExample: ServerStatus = {
+  readAt,
+  metadata: { kind: 'postgresql', isReachable: true, pingMs: 0.4, knowsCommits: true },
+  blobs: { kind: 's3', isReachable: true, pingMs: 1.2 },
+  process,
+  nodes: [
+    {
+      id: 'prc_01kf0a3x5yfpq8ad68ha6hbsex',
+      node: 'tenon-1',
+      pid: 41,
+      version: '0.1.0',
+      startedAt,
+      lastSeenAt: readAt,
+      isAnswering: true,
+      isLost: false,
+    },
+  ],
+};
+
+const route = routeTagged('Operation');
+
+export const statusRoutes: readonly Route[] = [
+  route('GET', '/api/v1/status', {
+    access: { kind: 'user', scope: 'read', userLevel: true, operator: true },
+    id: 'readStatus',
+    summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
+    description:
+      'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
+    answers: { 200: json('the status', serverStatus, statusExample) },
+    errors: ['forbidden', 'unavailable'],
+    handle: ({ status }) => status.read(),
+  }),
+];

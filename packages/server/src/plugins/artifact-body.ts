@@ -1,0 +1,79 @@
+import type { BodyReader } from '../http/bodies/body-reader.ts';
+import { formErrors, readForm } from '../http/bodies/multipart.ts';
+import { readBytes } from '../http/bodies/read-bytes.ts';
+import { DomainError, invalidField } from '../http/domain-errors.ts';
+import { HttpError } from '../http/http-error.ts';
+
+const binary = { type: 'string', format: 'binary' } as const;
+
+/** Far above the limits of `semver` and `note`, which the use case checks. */
+const maxTextBytes = 4096;
+
+/** The contents of a publish request. Only a form can have `semver` and `note`. */
+interface Artifact {
+  readonly bytes: Uint8Array;
+  readonly semver?: string;
+  readonly note?: string;
+}
+
+/** Reads a plugin's bytes: the field `artifact` of a form, or a body of type `application/wasm`. */
+export const artifactBody: BodyReader<Artifact> = {
+  async read(source) {
+    const what = 'A module';
+    switch (source.mediaType) {
+      case 'application/wasm':
+        return { bytes: await readBytes(source, source.limits.maxModuleBytes, what) };
+      case 'multipart/form-data': {
+        const form = await readForm(source, {
+          artifact: { maxBytes: source.limits.maxModuleBytes, what },
+          semver: { maxBytes: maxTextBytes, what: 'A semantic version' },
+          note: { maxBytes: maxTextBytes, what: 'A note' },
+        });
+        const texts = (['semver', 'note'] as const).flatMap((name) => {
+          const bytes = form.get(name);
+          return bytes === undefined || bytes.length === 0 ? [] : [[name, textOf(name, bytes)]];
+        });
+        return { bytes: requiredPart(form, 'artifact', 'the compiled module'), ...Object.fromEntries(texts) };
+      }
+      default:
+        throw new HttpError('unsupported_media_type', 'Send the module as multipart/form-data or application/wasm.', {
+          accept: 'multipart/form-data, application/wasm',
+        });
+    }
+  },
+  doc: {
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          required: ['artifact'],
+          properties: { artifact: binary, semver: { type: 'string' }, note: { type: 'string' } },
+        },
+      },
+      'application/wasm': { schema: binary },
+    },
+    errors: formErrors,
+  },
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(name: string, bytes: Uint8Array): string {
+  if (bytes.includes(0)) throw invalidField(`/${name}`, 'must not contain the character U+0000');
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalidField(`/${name}`, 'must be UTF-8');
+  }
+}
+
+/** @throws DomainError `invalid_field` */
+export function requiredPart(form: ReadonlyMap<string, Uint8Array>, name: string, what: string): Uint8Array {
+  const part = form.get(name);
+  if (part !== undefined) return part;
+  const detail = `is required: ${what}`;
+  throw new DomainError('invalid_field', `The form must have the field "${name}", which holds ${what}.`, {
+    errors: [{ pointer: `/${name}`, detail }],
+  });
+}

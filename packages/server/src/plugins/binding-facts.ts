@@ -1,0 +1,62 @@
+import type { GuestId } from '@tenon/protocol';
+import { areOfSamePlugin, type Db, isOfPlugin, pluginBindings } from '../db/db.ts';
+import { setOf } from '../db/page-queries.ts';
+import type { BindingRange, BindingWithFacts } from '../db/query-types.ts';
+import type { PluginKey } from '../db/records.ts';
+
+/** What decides what each of a plugin's claims binds, in one query: each version is found by an index, however many there are. */
+export const bindingFactsQueries = {
+  /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */
+  async bindingFacts(
+    db: Db,
+    key: PluginKey,
+    { guestIds, after, limit }: BindingRange = {},
+  ): Promise<BindingWithFacts[]> {
+    let facts = pluginBindings(db)
+      .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
+      .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
+      .select((eb) => [
+        'bindings.guestId',
+        'guests.guestKey',
+        'bindings.versionId',
+        'bindings.updatedAtMs',
+        'plugins.block',
+        'plugins.deletedAtMs',
+        'pinned.id as pinnedId',
+        'pinned.state as pinnedState',
+        'selected.state as selectedState',
+        'selected.id as selectedId',
+        'selected.number as selectedNumber',
+        eb
+          .selectFrom('versions')
+          .innerJoin('version_guests', (join) =>
+            join
+              .onRef('version_guests.versionId', '=', 'versions.id')
+              .onRef('version_guests.guestId', '=', 'bindings.guestId'),
+          )
+          .select('versions.id')
+          .where(areOfSamePlugin('versions', 'plugins'))
+          .where('versions.state', '=', 'published')
+          .orderBy('versions.number', 'desc')
+          .limit(1)
+          .as('newest'),
+      ])
+      .where(isOfPlugin('plugins', key))
+      .orderBy('bindings.guestId');
+    if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
+    if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);
+    const rows = await (limit === undefined ? facts : facts.limit(limit)).execute();
+    return rows.map(({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }) => ({
+      guestId,
+      guestKey,
+      versionId,
+      selectedVersionId: row.selectedId,
+      selectedNumber: row.selectedNumber,
+      updatedAtMs,
+      isBlocked: row.block !== null || row.deletedAtMs !== null,
+      pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
+      selected: row.selectedState === 'published' ? row.selectedId : null,
+      newest,
+    }));
+  },
+};

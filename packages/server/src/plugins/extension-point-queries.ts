@@ -1,0 +1,57 @@
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import { allContentsTag } from '../cache/cache-tag.ts';
+import type { Db } from '../db/db.ts';
+import { nothing, statement } from '../db/mutation.ts';
+import { paged } from '../db/page-queries.ts';
+import type { Page } from '../db/query-types.ts';
+import { columns, type ExtensionPointRecord } from '../db/records.ts';
+
+/** Those that are not deleted. */
+function present(db: Db) {
+  return db.selectFrom('extension_points').select(columns.extensionPoints).where('deletedAtMs', 'is', null);
+}
+
+export const extensionPointQueries = {
+  extensionPoint: (db: Db, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> =>
+    present(db).where('id', '=', id).executeTakeFirst(),
+
+  extensionPoints: (db: Db, appId: AppId, page: Page): Promise<ExtensionPointRecord[]> =>
+    paged(present(db).where('appId', '=', appId), 'id', page).execute(),
+};
+
+export const extensionPointMutations = {
+  insertExtensionPoint: statement(
+    { audit: true, invalidates: nothing },
+    (db: Db, extensionPoint: ExtensionPointRecord) => db.insertInto('extension_points').values(extensionPoint),
+  ),
+
+  updateExtensionPoint: statement(
+    { audit: true, invalidates: (id) => [id] },
+    (
+      db: Db,
+      id: ExtensionPointId,
+      {
+        name,
+        schemaJson,
+        requiresApproval,
+        limits,
+        updatedAtMs,
+      }: Pick<ExtensionPointRecord, 'name' | 'schemaJson' | 'requiresApproval' | 'limits' | 'updatedAtMs'>,
+    ) =>
+      db
+        .updateTable('extension_points')
+        .set({ name, schemaJson, requiresApproval, limits, updatedAtMs })
+        .where('id', '=', id),
+  ),
+
+  /** Takes its plugins, versions and bindings with it; the bytes stay in the blob store. */
+  deleteExtensionPoint: statement(
+    {
+      audit: true,
+      invalidates: (id) => [id, allContentsTag],
+      changes: (changed, db, id) => changed.addDeleted(db, id),
+      freesSpace: true,
+    },
+    (db: Db, id: ExtensionPointId) => db.deleteFrom('extension_points').where('id', '=', id),
+  ),
+};

@@ -1,0 +1,105 @@
+import {
+  extensionPoint,
+  extensionPointInput,
+  extensionPointUpdate,
+  schemaTrial,
+  schemaTrialInput,
+  wholeListQuery,
+} from '@tenon/protocol';
+import type { Actor } from '../auth/access.ts';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { extensionPointExample, schemaTrialExample } from '../http/examples.ts';
+import { ListResponse } from '../http/list-response.ts';
+import { toList } from '../http/query.ts';
+import type { Reply } from '../http/reply.ts';
+import { goneSignal } from '../http/reply.ts';
+import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../http/representation.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import {
+  createExtensionPoint,
+  deleteExtensionPoint,
+  listExtensionPoints,
+  readExtensionPoints,
+  updateExtensionPoint,
+} from './extension-points.ts';
+import type { JobOptions } from './module-checker.ts';
+import { toExtensionPoint, toSchemaTrial } from './plugin-wire.ts';
+import { trySchema } from './schema-trial.ts';
+
+const route = routeTagged('Extension points');
+
+/** Schemas are parsed in worker processes, which accounts share fairly. */
+function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
+  return { fairnessKey: userId, signal: goneSignal(reply.response) };
+}
+
+export const extensionPointRoutes: readonly Route[] = [
+  route('GET', '/api/v1/apps/:appId/extension-points', {
+    access: { kind: 'app', purpose: 'readExtensionPoints' },
+    query: wholeListQuery,
+    id: 'listExtensionPoints',
+    summary: "List an application's extension points",
+    description:
+      'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
+    answers: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
+    handle: async ({ context }, { admission: { access }, query: { limit, cursor } }) => {
+      if (limit === undefined) return new ListResponse(readExtensionPoints(context, access, cursor), toExtensionPoint);
+      return toList(await listExtensionPoints(context, access, { limit, after: cursor }), toExtensionPoint);
+    },
+  }),
+  route('POST', '/api/v1/apps/:appId/extension-points', {
+    access: { kind: 'app', purpose: 'changeExtensionPoints' },
+    body: jsonBody(extensionPointInput, { name: 'Formula functions', schema: 'exports:\n  - evaluate\n' }),
+    id: 'createExtensionPoint',
+    summary: 'Create an extension point',
+    description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
+    answers: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
+    errors: ['quota_exceeded'],
+    handle: async ({ context }, { admission, body }, reply) => {
+      const created = await createExtensionPoint(context, admission.access, body, jobOptionsOf(admission.actor, reply));
+      return toExtensionPoint(created);
+    },
+  }),
+  route('GET', '/api/v1/extension-points/:extensionPointId', {
+    access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
+    id: 'readExtensionPoint',
+    summary: 'Read an extension point',
+    ...readOf('the extension point', extensionPoint, extensionPointExample),
+    handle: (_parts, { request, admission }, reply) =>
+      sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
+  }),
+  route('PUT', '/api/v1/extension-points/:extensionPointId', {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    body: jsonBody(extensionPointUpdate, { name: 'Formulas' }),
+    id: 'updateExtensionPoint',
+    summary: 'Update an extension point; absent fields keep their values',
+    requestHeaders: writeConditions.requestHeaders,
+    answers: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
+    errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
+    handle: async ({ context }, { request, admission, body }, reply) => {
+      const jobOptions = jobOptionsOf(admission.actor, reply);
+      const precondition = preconditionOf(request, toExtensionPoint);
+      const updated = await updateExtensionPoint(context, admission.access, body, { jobOptions, precondition });
+      return sendRepresentation(request, reply, toExtensionPoint(updated));
+    },
+  }),
+  route('POST', '/api/v1/extension-points/:extensionPointId/schema/trial', {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    body: jsonBody(schemaTrialInput, { schema: 'exports:\n  - evaluate\n  - describe\n' }),
+    id: 'trySchema',
+    summary: 'Test a schema, or limits, before you set them',
+    description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
+    answers: { 200: json('what would break', schemaTrial, schemaTrialExample) },
+    handle: async ({ context }, { admission, body }, reply) => {
+      return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));
+    },
+  }),
+  route('DELETE', '/api/v1/extension-points/:extensionPointId', {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    id: 'deleteExtensionPoint',
+    summary: 'Delete an extension point with its plugins',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['password_required'],
+    handle: ({ context }, { admission }) => deleteExtensionPoint(context, admission.access),
+  }),
+];

@@ -1,0 +1,172 @@
+import { hash } from 'node:crypto';
+import { type ExtensionPointLimits, newId } from '@tenon/protocol';
+import { changedFields, record } from '../audit/record.ts';
+import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
+import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireQuota } from '../auth/quotas.ts';
+import { deleteBatchSize } from '../db/deletion-scope.ts';
+import { type PageOf, readAllPages } from '../db/paging.ts';
+import { type ExtensionPointRecord, noLimits } from '../db/records.ts';
+import type { BoundedPage } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
+import type { JobOptions } from './module-checker.ts';
+
+/** The schema of an extension point that is created without one. */
+const emptySchema = '{"exports":{}}';
+
+/** The fields of a request that creates or updates an extension point. */
+interface ExtensionPointFields {
+  readonly name: string;
+  /** An object, or its YAML or JSON text. */
+  readonly schema?: unknown;
+  readonly requiresApproval?: boolean;
+  /** An omitted limit keeps its value. */
+  readonly limits?: Partial<ExtensionPointLimits>;
+}
+
+/** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
+export async function createExtensionPoint(
+  context: Context,
+  access: AppAccess,
+  fields: ExtensionPointFields,
+  jobOptions?: JobOptions,
+): Promise<ExtensionPointRecord> {
+  const createdAtMs = context.clock();
+  const extensionPoint: ExtensionPointRecord = {
+    id: newId('extensionPoint'),
+    appId: access.app.id,
+    name: fields.name,
+    schemaJson: fields.schema === undefined ? emptySchema : await context.checker.readSchema(fields.schema, jobOptions),
+    requiresApproval: fields.requiresApproval ?? false,
+    limits: { ...noLimits, ...fields.limits },
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  };
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeExtensionPoints');
+    const { quotas } = context.limits;
+    const { count, bytes } = await tx.schemasOf(access.app.id);
+    requireQuota(quotas, 'extension-points', access.app.id, count);
+    requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
+    await tx.insertExtensionPoint(extensionPoint);
+    await record(context, tx, access.actor, {
+      action: 'extension_point.create',
+      appId: access.app.id,
+      target: extensionPoint,
+      details: auditDetails(extensionPoint),
+    });
+  });
+  return extensionPoint;
+}
+
+/** How many extension points one query reads. It is small because schemas may be large. */
+const batchSize = 32;
+
+/** A page of extension points ends early when its schemas have this many characters in total. */
+const maxSchemaLengthOfPage = 8 * 1024 * 1024;
+
+/** Reads an application's extension points by id, in batches, with backpressure. */
+export function readExtensionPoints({ store }: Pick<Context, 'store'>, { app }: AppAccess, after: string | undefined) {
+  const idOf = ({ id }: ExtensionPointRecord): string => id;
+  return readAllPages(batchSize, idOf, (page) => store.read.extensionPoints(app.id, page), after);
+}
+
+export async function listExtensionPoints(
+  context: Context,
+  access: AppAccess,
+  { after, limit }: BoundedPage,
+): Promise<PageOf<ExtensionPointRecord>> {
+  const items: ExtensionPointRecord[] = [];
+  let length = 0;
+  for await (const batch of readExtensionPoints(context, access, after)) {
+    for (const extensionPoint of batch) {
+      if (items.length === limit || length >= maxSchemaLengthOfPage) return { items, next: items.at(-1)?.id };
+      items.push(extensionPoint);
+      length += extensionPoint.schemaJson.length;
+    }
+  }
+  return { items, next: undefined };
+}
+
+/**
+ * Replaces the given fields. An omitted field keeps its value.
+ *
+ * @throws DomainError `invalid_field` for an invalid schema, `password_required` to turn approval off, `precondition_failed`,
+ *   `quota_exceeded`
+ */
+export async function updateExtensionPoint(
+  context: Context,
+  access: ExtensionPointAccess,
+  fields: Partial<ExtensionPointFields>,
+  {
+    jobOptions,
+    precondition,
+  }: { readonly jobOptions?: JobOptions; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
+): Promise<ExtensionPointRecord> {
+  const schemaJson =
+    fields.schema === undefined ? undefined : await context.checker.readSchema(fields.schema, jobOptions);
+  return context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeExtensionPoints');
+    const present = await tx.extensionPoint(access.extensionPoint.id);
+    if (present === undefined) throw notFound('extension point');
+    if (present.requiresApproval && fields.requiresApproval === false) {
+      await requireRecentPassword(context, access.actor.sessionId, tx);
+    }
+    requirePrecondition(precondition, present);
+    const change = {
+      name: fields.name ?? present.name,
+      schemaJson: schemaJson ?? present.schemaJson,
+      requiresApproval: fields.requiresApproval ?? present.requiresApproval,
+      limits: { ...present.limits, ...fields.limits },
+      updatedAtMs: context.clock(),
+    };
+    const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
+    if (addedBytes > 0) {
+      const { bytes } = await tx.schemasOf(present.appId);
+      requireQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
+    }
+    await tx.updateExtensionPoint(present.id, change);
+    const changed = { ...present, ...change };
+    await record(context, tx, access.actor, {
+      action: 'extension_point.update',
+      appId: present.appId,
+      target: changed,
+      details: changedFields(auditDetails(present), auditDetails(changed), [
+        'name',
+        'requiresApproval',
+        'limits',
+        'schema',
+      ]),
+    });
+    return changed;
+  });
+}
+
+/**
+ * Deletes an extension point with its plugins and bindings. If it has very many rows, it is only marked as deleted, and
+ * `finishPendingChanges()` deletes the rows later.
+ *
+ * @throws DomainError `password_required`
+ */
+export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
+  const { actor, app, extensionPoint } = access;
+  await context.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeExtensionPoints');
+    await requireRecentPassword(context, actor.sessionId, tx);
+    await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
+    const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, deleteBatchSize);
+    if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, context.clock());
+    else await tx.deleteExtensionPoint(extensionPoint.id);
+  });
+}
+
+/** The longest schema that an audit event contains, in characters of JSON. */
+const maxAuditedSchema = 4096;
+
+/** Returns the audited fields of an extension point. The digest replaces a long schema. */
+function auditDetails({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
+  const schema: unknown =
+    schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
+  return { name, requiresApproval, limits, schema };
+}

@@ -1,0 +1,95 @@
+import { approval, guestBinding, pageQuery, plugin, reasonInput, versionChoice, withdrawal } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding } from './host-control.ts';
+import { artifactPath, pluginTarget } from './plugin-routes.ts';
+import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from './plugin-wire.ts';
+import { listApprovals } from './versions.ts';
+import { endWithdrawal, listWithdrawals } from './withdrawals.ts';
+
+const route = routeTagged('Host control');
+const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
+const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
+
+export const hostControlRoutes: readonly Route[] = [
+  route('PUT', `${artifactPath}/block`, {
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    body: jsonBody(reasonInput, { reason: 'Sends what it reads to a third party.' }),
+    id: 'blockPlugin',
+    summary: 'Block a plugin: remove its bindings and reject new versions',
+    description: 'A repeated request replaces the reason.',
+    answers: { 200: json('the plugin', plugin, pluginExample) },
+    handle: async ({ context }, { admission, params, body }) =>
+      toPlugin(await blockPlugin(context, admission.access, pluginTarget(params), body.reason)),
+  }),
+  route('DELETE', `${artifactPath}/block`, {
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    id: 'unblockPlugin',
+    summary: 'Unblock a plugin and restore its bindings',
+    answers: { 204: { description: 'unblocked' } },
+    handle: ({ context }, { admission, params }) => unblockPlugin(context, admission.access, pluginTarget(params)),
+  }),
+  route('PUT', `${guestPath}/pins/:pluginName`, {
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    body: jsonBody(versionChoice, { version: 2 }),
+    id: 'pinBinding',
+    summary: "Pin a guest's binding to one version",
+    description:
+      'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
+    answers: { 200: json('the binding', guestBinding, guestBindingExample) },
+    errors: ['conflict'],
+    handle: async ({ context }, { admission, params, body }) => {
+      const target = { guestId: params.guestId, name: params.pluginName };
+      return toGuestBinding(await pinBinding(context, admission.access, target, body.version));
+    },
+  }),
+  route('DELETE', `${guestPath}/pins/:pluginName`, {
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    id: 'unpinBinding',
+    summary: 'Unpin a binding: it follows the publisher again',
+    answers: { 204: { description: 'unpinned' } },
+    handle: ({ context }, { admission, params }) =>
+      unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName }),
+  }),
+  route('GET', `${guestPath}/bindings`, {
+    access: { kind: 'extensionPoint', purpose: 'readBindings' },
+    query: pageQuery,
+    id: 'listGuestBindings',
+    summary: "List a guest's plugins with the bound version of each, and the reason",
+    description: "For the application's team. Hosts fetch the guest key's binding list.",
+    answers: {
+      200: jsonList('the plugins by name, including those without a bound version', guestBinding, guestBindingExample),
+    },
+    handle: async ({ context }, { admission, params, query }) =>
+      toList(await listGuestBindings(context, admission.access, params.guestId, toPage(query)), toGuestBinding),
+  }),
+  route('GET', withdrawalsPath, {
+    access: { kind: 'extensionPoint', purpose: 'readBindings' },
+    query: pageQuery,
+    id: 'listWithdrawals',
+    summary: 'List the withdrawn contents of deleted plugins',
+    description:
+      'Contents that the team yanked, rejected, or blocked stay withdrawn after the plugin is deleted: their publisher cannot publish them again, under any name.',
+    answers: { 200: jsonList('the contents, by publisher and content address', withdrawal, withdrawalExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listWithdrawals(context, admission.access, toPage(query)), toWithdrawal),
+  }),
+  route('DELETE', `${withdrawalsPath}/:userId/:contentAddress`, {
+    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+    id: 'endWithdrawal',
+    summary: 'Let a publisher publish a withdrawn content again',
+    answers: { 204: { description: 'the withdrawal is ended' } },
+    handle: ({ context }, { admission, params }) => endWithdrawal(context, admission.access, params),
+  }),
+  route('GET', '/api/v1/apps/:appId/approvals', {
+    access: { kind: 'app', purpose: 'readBindings' },
+    query: pageQuery,
+    id: 'listApprovals',
+    summary: 'List the versions that await approval, the oldest first',
+    answers: { 200: jsonList('the versions', approval, approvalExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listApprovals(context, admission.access, toPage(query)), toApproval),
+  }),
+];

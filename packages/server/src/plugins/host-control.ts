@@ -1,0 +1,255 @@
+import { type AuditDetail, isPluginName } from '@tenon/protocol';
+import { record } from '../audit/record.ts';
+import { type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from '../auth/access.ts';
+import { deleteBatchSize } from '../db/deletion-scope.ts';
+import { type PageOf, readPage } from '../db/paging.ts';
+import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { GuestBinding, Page, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { changePlugin, maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
+import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
+import { nameReservationMs, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
+import { statePredicate } from './version-states.ts';
+import { yankCopies } from './versions.ts';
+
+/**
+ * Rolls a plugin back to a version, under all guests under which that version was published. Rolling "back" to the newest version
+ * ends a roll back. Pinned bindings don't move.
+ *
+ * @throws DomainError `invalid_field` for an unknown version number, `conflict` for a version that is not published
+ */
+export function rollBack(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  number: number,
+): Promise<PluginWithBindings> {
+  return changePlugin(
+    context,
+    access,
+    target,
+    async ({ tx, plugin, recordAudit }) => {
+      const version = await requirePublishedVersion(tx, plugin, number);
+      const guestIds = await tx.bindingGuestsOfVersion(version, maxAuditedGuests);
+      if (guestIds.length === 0) {
+        throw new DomainError(
+          'conflict',
+          `Version ${number} was published under none of the guests under which the plugin has its name now.`,
+        );
+      }
+      await recordAudit('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
+      return { selection: { kind: 'select', version } };
+    },
+    readPluginWithBindings,
+  );
+}
+
+/**
+ * Blocks a plugin. Until it is unblocked, no binding has it, it accepts no new version, and its publisher can't publish its bytes
+ * under another name. Published versions of other plugins with these bytes are yanked. Blocking a blocked plugin replaces the
+ * reason.
+ */
+export function blockPlugin(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  reason: string,
+): Promise<PluginWithBindings> {
+  return changePlugin(
+    context,
+    access,
+    target,
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      requireHostRole(roles);
+      await tx.blockPlugin(plugin, { atMs: nowMs, reason });
+      const copies = await tx.publishedCopies(plugin);
+      const pending = await yankCopies(context, access, tx, copies, { reason, atMs: nowMs });
+      await recordAudit('plugin.block', { details: { reason } });
+      return { pending };
+    },
+    readPluginWithBindings,
+  );
+}
+
+/** @throws DomainError `not_found` for a plugin that is not blocked */
+export async function unblockPlugin(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+): Promise<void> {
+  await changePlugin(
+    context,
+    access,
+    target,
+    async ({ tx, plugin, roles, recordAudit }) => {
+      requireHostRole(roles);
+      if (plugin.block === null) throw notFound('block');
+      await tx.blockPlugin(plugin, null);
+      await recordAudit('plugin.unblock');
+    },
+    async () => {},
+  );
+}
+
+/**
+ * Deletes a plugin with its versions and bindings. Its name and semantic versions stay reserved for its publisher for
+ * {@link nameReservationMs}, and bytes that the team withdrew stay withdrawn.
+ *
+ * Only the host can delete a blocked or pinned plugin. Otherwise the publisher could remove the host's decision by deleting the
+ * plugin and publishing it again.
+ *
+ * @throws DomainError `plugin_blocked`, `conflict` for a pinned plugin
+ */
+export async function deletePlugin(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+): Promise<void> {
+  await changePlugin(
+    context,
+    access,
+    target,
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      if (!roles.includes('host')) await requireNoHostDecision(tx, plugin);
+      const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
+      const guestIds = facts.map(({ guestId }) => guestId);
+      const isDeleted = await tx.hasMoreRows(plugin, deleteBatchSize);
+      await tx.retirePlugin(plugin, { atMs: nowMs, untilMs: nowMs + nameReservationMs });
+      if (isDeleted) await tx.markPluginDeleted(plugin, nowMs);
+      else {
+        await tx.reserveName(plugin, guestIds, nowMs + nameReservationMs);
+        await tx.deletePlugin(plugin);
+      }
+      await recordAudit('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
+      return { isDeleted };
+    },
+    async () => {},
+  );
+}
+
+async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Promise<void> {
+  if (plugin.block !== null) {
+    throw new DomainError(
+      'plugin_blocked',
+      `The application's team has blocked the plugin. Only the team can delete it. Their reason: ${plugin.block.reason}`,
+    );
+  }
+  if (await tx.isPinned(plugin)) {
+    throw new DomainError(
+      'conflict',
+      "The application's team has pinned the plugin to one of its versions. Only the team can delete it.",
+    );
+  }
+}
+
+/** Lists a guest's bindings at an extension point, by plugin name. */
+export async function listGuestBindings(
+  context: Context,
+  access: ExtensionPointAccess,
+  guestId: string,
+  page: Page,
+): Promise<PageOf<GuestBinding>> {
+  const { read } = context.store;
+  const guest = await findGuest(read, access, guestId);
+  return readPage(
+    page,
+    (binding: GuestBinding) => binding.name,
+    (range) => read.bindingsOfGuest(access.extensionPoint.id, guest.id, range),
+  );
+}
+
+/**
+ * Pins a guest's binding to a version until it is unpinned. While the pinned version is yanked, the binding has no version.
+ *
+ * @throws DomainError `not_found`, `invalid_field` for an unknown version number, `conflict` for a version that is not published
+ */
+export function pinBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: { readonly guestId: string; readonly name: string },
+  number: number,
+): Promise<GuestBinding> {
+  return changeBinding(context, access, target, 'binding.pin', async (tx, binding) => {
+    const { id } = await requirePublishedVersion(tx, binding, number);
+    await tx.pinVersion(binding, id);
+    return { version: number, versionId: id };
+  });
+}
+
+/** @throws DomainError `not_found` for a binding that is not pinned */
+export async function unpinBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: { readonly guestId: string; readonly name: string },
+): Promise<void> {
+  await changeBinding(context, access, target, 'binding.unpin', async (tx, binding) => {
+    if (binding.pinnedVersionId === null) throw notFound('pin');
+    await tx.pinVersion(binding, null);
+    return { version: binding.pinnedNumber, versionId: binding.pinnedVersionId };
+  });
+}
+
+/**
+ * Pins or unpins a binding, and recomputes it.
+ *
+ * @param change returns the details for the audit event
+ */
+function changeBinding(
+  context: Context,
+  access: ExtensionPointAccess,
+  { guestId, name }: { readonly guestId: string; readonly name: string },
+  action: 'binding.pin' | 'binding.unpin',
+  change: (
+    tx: Transaction,
+    binding: BindingRecord,
+  ) => Promise<{ readonly [D in AuditDetail<typeof action>]?: unknown }>,
+): Promise<GuestBinding> {
+  const extensionPointId = access.extensionPoint.id;
+  const nowMs = context.clock();
+  const write = async (tx: Transaction) => {
+    await renewAccess(tx, access, 'decideOnPlugins');
+    const guest = await findGuest(tx, access, guestId);
+    const binding = isPluginName(name) ? await tx.binding(extensionPointId, guest.id, name) : undefined;
+    if (binding === undefined) throw notFound('binding');
+    await requireNoPendingRebind(tx, binding);
+    const details = await change(tx, binding);
+    await record(
+      context,
+      tx,
+      access.actor,
+      pluginAuditEntry(access.app.id, binding, action, { details, guests: [guest] }),
+    );
+    await rebind(tx, binding, nowMs, { guestIds: [binding.guestId] });
+    return readGuestBinding(tx, binding);
+  };
+  return retryAfterPendingRebind(context, () => context.store.write(write));
+}
+
+async function readGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
+  const [binding, plugin, user] = [
+    await tx.binding(extensionPointId, guestId, name),
+    await tx.plugin({ extensionPointId, userId, name }),
+    await tx.user(userId),
+  ];
+  if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
+  return { ...binding, userName: user.name, block: plugin.block };
+}
+
+/**
+ * Finds a version that can be bound.
+ *
+ * @param number the `version` field of the request's body
+ * @throws DomainError `invalid_field`, `conflict`
+ */
+async function requirePublishedVersion(tx: Transaction, key: PluginKey, number: number): Promise<VersionRecord> {
+  const version = await tx.version(key, number);
+  if (version === undefined) throw invalidField('/version', `the plugin has no version ${number}`);
+  if (version.state !== 'published') {
+    throw new DomainError(
+      'conflict',
+      `Version ${number} ${statePredicate(version.state)}. Only a published version can be bound.`,
+    );
+  }
+  return version;
+}

@@ -1,0 +1,214 @@
+import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
+import type { ExpressionBuilder } from 'kysely';
+import { allContentsTag } from '../cache/cache-tag.ts';
+import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { atMost } from '../db/page-queries.ts';
+import type { FoundPendingRebind, Page } from '../db/query-types.ts';
+import {
+  type BlockRecord,
+  columns,
+  type Database,
+  type PendingRebind,
+  type PluginKey,
+  type PluginRecord,
+  type VersionRecord,
+} from '../db/records.ts';
+import { ConflictError } from '../db/store-errors.ts';
+
+export const pluginQueries = {
+  async plugin(db: Db, key: PluginKey): Promise<PluginRecord | undefined> {
+    const row = await pluginsWithNewestVersion(db).where(isOfPlugin('plugins', key)).executeTakeFirst();
+    return row && toRecord(row);
+  },
+
+  /**
+   * The plugins of an extension point, of one user when one is given, in the order of (user id, name) by code unit; `after`
+   * is `<user_id>/<name>`.
+   */
+  async plugins(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    userId: UserId | undefined,
+    page: Page,
+  ): Promise<PluginRecord[]> {
+    let plugins = pluginsWithNewestVersion(db)
+      .where('plugins.extensionPointId', '=', extensionPointId)
+      .orderBy('plugins.userId')
+      .orderBy('plugins.name');
+    if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
+    const after = cursorOf(page);
+    if (after !== undefined && after.userId === userId) {
+      plugins = plugins.where('plugins.name', '>', after.name);
+    } else if (after !== undefined) {
+      plugins = plugins.where((eb) =>
+        eb(eb.refTuple('plugins.userId', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
+      );
+    }
+    return (await atMost(plugins, page.limit).execute()).map(toRecord);
+  },
+
+  /** After which guest the recomputation of a plugin's bindings goes on; `undefined` where none is pending. */
+  async pendingRebind(db: Db, key: PluginKey): Promise<FoundPendingRebind | undefined> {
+    const row = await db
+      .selectFrom('plugins')
+      .select(['pendingRebind', 'deletedAtMs'])
+      .where(isOfPlugin('plugins', key))
+      .executeTakeFirst();
+    if (row?.pendingRebind == null) return undefined;
+    return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
+  },
+
+  /** The plugins whose bindings are being recomputed, or that are being deleted. */
+  pendingPlugins: (db: Db, limit: number): Promise<PluginKey[]> =>
+    db
+      .selectFrom('plugins')
+      .select(['extensionPointId', 'userId', 'name'])
+      .where('pendingRebind', 'is not', null)
+      .limit(limit)
+      .execute(),
+
+  /**
+   * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
+   * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
+   */
+  async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
+    // Both halves go from the user's own applications into one index, however many others have the same bytes.
+    let versions = db.selectFrom('versions').select('appId').where('contentAddress', '=', address).where(isPresent);
+    if (appId !== undefined) versions = versions.where('appId', '=', appId);
+    const ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
+    const own = versions.where('appId', 'in', appsOfGuestUser(db, userId)).where('userId', '=', userId);
+    return (await hasRow(ofApp)) || (await hasRow(own));
+  },
+};
+
+/** Whether a version's application and extension point are not deleted. */
+function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {
+  return exists(
+    selectFrom('extension_points')
+      .innerJoin('apps', 'apps.id', 'extension_points.appId')
+      .select('apps.id')
+      .whereRef('extension_points.id', '=', 'versions.extensionPointId')
+      .where('extension_points.deletedAtMs', 'is', null)
+      .where('apps.deletedAtMs', 'is', null),
+  );
+}
+
+function pluginsWithNewestVersion(db: Db) {
+  return db
+    .selectFrom('plugins')
+    .innerJoin('versions', (join) =>
+      join.on(areOfSamePlugin('versions', 'plugins')).onRef('versions.number', '=', 'plugins.lastNumber'),
+    )
+    .select(columns.versions)
+    .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block'])
+    .where('plugins.deletedAtMs', 'is', null);
+}
+
+interface PluginRow extends VersionRecord {
+  readonly block: BlockRecord | null;
+  readonly pluginCreatedAtMs: number;
+}
+
+function toRecord(row: PluginRow): PluginRecord {
+  const { pluginCreatedAtMs: createdAtMs, block, ...newest } = row;
+  const { extensionPointId, userId, name } = newest;
+  return { extensionPointId, userId, name, createdAtMs, newest, block };
+}
+
+/** Takes `<user_id>/<name>` apart. */
+function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined {
+  if (after === undefined) return undefined;
+  const slash = after.indexOf('/');
+  const [userId, name] = slash < 0 ? [after, ''] : [after.slice(0, slash), after.slice(slash + 1)];
+  return { userId: userId as UserId, name };
+}
+
+const pluginOf = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
+
+export const pluginMutations = {
+  /**
+   * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
+   *
+   * @param interfaceJson as {@link CheckedModule} has it; default `null`
+   * @throws ConflictError for another number
+   */
+  insertVersion: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, version: VersionRecord, interfaceJson: string | null = null): Promise<void> => {
+      await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
+      await db
+        .insertInto('versions')
+        .values({ ...version, appId: appOf(db, version), interfaceJson })
+        .execute();
+    },
+  ),
+
+  /** Blocks a plugin; `null` takes that back. */
+  blockPlugin: statement(
+    { audit: true, invalidates: nothing, freesSpace: true },
+    (db: Db, key: PluginKey, block: BlockRecord | null) => pluginOf(db, key).set({ block }),
+  ),
+
+  /** Notes how far the recomputation of a plugin's bindings has come; it goes on in further transactions. */
+  putPendingRebind: statement(
+    { audit: false, invalidates: nothing },
+    (db: Db, key: PluginKey, { after, selection }: PendingRebind) =>
+      pluginOf(db, key).set({ pendingRebind: { after, selection } }),
+  ),
+
+  /** The recomputation has come to its end: hosts of the application are told to ask for all lists. */
+  endPendingRebind: statement(
+    {
+      audit: false,
+      invalidates: nothing,
+      changes: (changed, db, key) => changed.reset(db, key.extensionPointId),
+      freesSpace: true,
+    },
+    (db: Db, key: PluginKey) => pluginOf(db, key).set({ pendingRebind: null }),
+  ),
+
+  /** Takes its versions and bindings with it; the bytes stay in the blob store. */
+  deletePlugin: statement(
+    {
+      audit: true,
+      invalidates: () => [allContentsTag],
+      changes: (changed, db, key) => changed.addBound(db, key),
+      freesSpace: true,
+    },
+    (db: Db, key: PluginKey) => db.deleteFrom('plugins').where(isOfPlugin('plugins', key)),
+  ),
+};
+
+/** The extension point's application, as a part of another statement. */
+function appOf(db: Db, { extensionPointId }: PluginKey) {
+  return db.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId).$asScalar().$notNull();
+}
+
+async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
+  await db
+    .insertInto('plugins')
+    .values({
+      extensionPointId: version.extensionPointId,
+      userId: version.userId,
+      name: version.name,
+      appId: appOf(db, version),
+      lastNumber: version.number,
+      bytes: version.size,
+      createdAtMs: version.createdAtMs,
+      publishPaidAtMs: 0,
+    })
+    .execute();
+}
+
+async function countUp(db: Db, version: VersionRecord): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('plugins')
+    .set(({ eb }) => ({ lastNumber: version.number, bytes: eb('bytes', '+', version.size) }))
+    .where(isOfPlugin('plugins', version))
+    .where('lastNumber', '=', version.number - 1)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) {
+    throw new ConflictError(`Cannot add version ${version.number}: it is not the one after the plugin's last.`);
+  }
+}

@@ -1,0 +1,120 @@
+import { pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
+import { Type } from '@tenon/protocol/type';
+import { pluginExample } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { goneSignal } from '../http/reply.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { artifactBody } from './artifact-body.ts';
+import { deletePlugin } from './host-control.ts';
+import { toPlugin } from './plugin-wire.ts';
+import { listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
+import { authorizePublish, publish, requireValidLabels } from './publish.ts';
+
+const route = routeTagged('Plugins');
+
+/** The path of a plugin, and the prefix of the paths of its versions and actions. */
+export const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
+
+const publishQuery = Type.Object({
+  guest: Type.Optional(
+    Type.String({ maxLength: 200, description: 'bind only under this guest, not under all your guests' }),
+  ),
+  semver: Type.Optional(
+    Type.String({ description: "the version's semantic version (SemVer 2.0.0); also possible as a form field" }),
+  ),
+  note: Type.Optional(
+    Type.String({ description: 'a note on the version, at most 500 characters; also possible as a form field' }),
+  ),
+});
+
+export const pluginRoutes: readonly Route[] = [
+  route('PUT', artifactPath, {
+    access: { kind: 'extensionPoint', purpose: 'publish' },
+    query: publishQuery,
+    body: artifactBody,
+    id: 'publishPlugin',
+    summary: 'Publish a plugin, or a new version of it',
+    description:
+      'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
+      'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
+      'the extension point requires approval, a new version is bound once the team approves it.',
+    answers: {
+      200: json('a new version, or the unchanged newest version', publishedPlugin, {
+        ...pluginExample,
+        isNewVersion: true,
+      }),
+      201: json("the plugin's first version", publishedPlugin, { ...pluginExample, isNewVersion: true }),
+    },
+    errors: [
+      'not_a_guest',
+      'plugin_blocked',
+      'plugin_name_taken',
+      'not_wasm',
+      'component_not_supported',
+      'invalid_module',
+      'unsupported_feature',
+      'interface_mismatch',
+      'conflict',
+      'module_too_complex',
+      'limit_exceeded',
+      'quota_exceeded',
+      'rate_limited',
+      'storage_full',
+    ],
+    beforeBody: (_parts, { admission, params, query }) => {
+      authorizePublish(admission.actor, admission.access, target(params, query));
+      requireValidLabels(query);
+    },
+    handle: async ({ context }, { admission, params, query, body }, reply) => {
+      const { actor, access } = admission;
+      const signal = goneSignal(reply.response);
+      const { bytes, semver = query.semver, note = query.note } = body;
+      const published = await publish(context, actor, access, target(params, query), { bytes, semver, note }, signal);
+      reply.code(published.created === 'plugin' ? 201 : 200);
+      return { ...toPlugin(published), isNewVersion: published.created !== 'nothing' };
+    },
+  }),
+  route('GET', artifactPath, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    id: 'readPlugin',
+    summary: 'Read a plugin with its newest version and its status',
+    description: 'Members can read every plugin, guests their own.',
+    answers: { 200: json('the plugin', plugin, pluginExample) },
+    handle: async ({ context }, { admission, params }) => {
+      const { actor, access } = admission;
+      return toPlugin(await readPlugin(context, actor, access, pluginTarget(params)));
+    },
+  }),
+  route('DELETE', artifactPath, {
+    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+    id: 'deletePlugin',
+    summary: 'Delete a plugin with its versions and bindings',
+    description:
+      "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
+      'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
+    answers: { 204: { description: 'deleted' } },
+    errors: ['plugin_blocked', 'conflict'],
+    handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
+  }),
+  route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: pageQuery,
+    id: 'listPlugins',
+    summary: "List an extension point's plugins",
+    description: 'Members see every plugin, guests their own.',
+    answers: { 200: jsonList('the plugins', plugin, pluginExample) },
+    handle: async ({ context }, { admission, query }) =>
+      toList(await listPlugins(context, admission.actor, admission.access, toPage(query)), toPlugin),
+  }),
+];
+
+function target(
+  params: { readonly userId: string; readonly pluginName: string },
+  query: { readonly guest?: string | undefined },
+) {
+  return { ...pluginTarget(params), guestId: query.guest };
+}
+
+export function pluginTarget(params: { readonly userId: string; readonly pluginName: string }): PluginTarget {
+  return { userId: params.userId, name: params.pluginName };
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { GuestId } from '@tenon/protocol';
+import { someTimeMs, unheld, versionRecord } from '../../test/helpers/records.ts';
+import type { BindingRecord, BlockRecord, VersionRecord } from '../db/records.ts';
+import { describePluginStatus } from './plugin-status.ts';
+
+const key = { extensionPointId: 'ext_1', userId: 'usr_1', name: 'median' } as const;
+
+function standing(
+  newest: Partial<VersionRecord>,
+  claims: readonly (Partial<BindingRecord> & { readonly guestId: GuestId })[],
+  block: BlockRecord | null = null,
+  hasMoreBindings = false,
+) {
+  const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
+  return describePluginStatus({
+    plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block },
+    bindings: claims.map((claim) => ({ ...unbound, ...claim })),
+    hasMoreBindings,
+  });
+}
+
+describe('describePluginStatus()', () => {
+  it('describes the status in sentences', () => {
+    const both = [
+      { guestId: 'gst_b', versionNumber: 3 },
+      { guestId: 'gst_a', versionNumber: 3 },
+    ] as const;
+    const words = (...args: Parameters<typeof standing>) => standing(...args).detail;
+    assert.equal(words({}, both), 'Version 3 is published. Version 3 is bound under all 2 guests.');
+    assert.equal(
+      words({}, both, null, true),
+      'Version 3 is published. Of its first 2 guests: Version 3 is bound under all 2 guests.',
+    );
+    assert.equal(
+      words({ state: 'awaiting_approval' }, [{ guestId: 'gst_a', versionNumber: 2 }]),
+      "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
+    );
+    assert.equal(
+      words({ state: 'rejected', stateReason: 'It leaks', stateSide: 'host' }, [{ guestId: 'gst_a' }]),
+      "Version 3 was rejected by the application's team: “It leaks”. Nothing is bound.",
+    );
+    assert.equal(
+      words({ state: 'yanked', stateReason: 'Oops', stateSide: 'publisher' }, [
+        { guestId: 'gst_a', versionNumber: 1 },
+        { guestId: 'gst_b', versionNumber: 2, pinnedNumber: 2 },
+        { guestId: 'gst_c' },
+      ]),
+      'Version 3 was yanked: “Oops”. Version 2 is bound under 1 of 3 guests. Version 1 is bound under 1 of 3 guests. ' +
+        "The application's team holds it at version 2 under 1 of 3 guests.",
+    );
+    assert.equal(
+      words({}, [{ guestId: 'gst_a' }], { atMs: 1, reason: 'Sends data home' }),
+      "The application's team has blocked the plugin: “Sends data home”. Nothing is bound.",
+    );
+  });
+
+  it('has a state for programs: the newest version’s, or that the plugin is blocked, with its reason', () => {
+    const state = (...args: Parameters<typeof standing>) => {
+      const { state, reason } = standing(...args);
+      return [state, reason];
+    };
+    assert.deepEqual(state({}, []), ['published', null]);
+    assert.deepEqual(state({ state: 'yanked', stateReason: 'why' }, []), ['yanked', 'why']);
+    assert.deepEqual(state({ state: 'yanked', stateReason: 'why' }, [], { atMs: 1, reason: 'no' }), ['blocked', 'no']);
+  });
+
+  it('lists the bound version of each guest, by id', () => {
+    const { bindings } = standing({}, [
+      { guestId: 'gst_b', versionNumber: 1, pinnedNumber: 1, selectedNumber: 2 },
+      { guestId: 'gst_a' },
+    ]);
+    assert.deepEqual(bindings, [
+      { guestId: 'gst_a', version: null, isPinned: false, pinnedTo: null, rolledBackTo: null },
+      { guestId: 'gst_b', version: 1, isPinned: true, pinnedTo: 1, rolledBackTo: 2 },
+    ]);
+  });
+});

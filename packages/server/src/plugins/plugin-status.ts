@@ -1,0 +1,86 @@
+import type { GuestId, PluginStatus } from '@tenon/protocol';
+import type { BindingRecord, VersionRecord } from '../db/records.ts';
+import type { PluginWithBindings } from './plugins.ts';
+
+/** A plugin's status as its publisher sees it, with the host's decisions and reasons. */
+interface PluginStatusDetails {
+  readonly state: PluginStatus['state'];
+  readonly reason: string | null;
+  /** The status as English sentences. */
+  readonly detail: string;
+  readonly bindings: readonly {
+    readonly guestId: GuestId;
+    readonly version: number | null;
+    readonly isPinned: boolean;
+    readonly pinnedTo: number | null;
+    readonly rolledBackTo: number | null;
+  }[];
+}
+
+export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginWithBindings): PluginStatusDetails {
+  const { newest, block } = plugin;
+  const sorted = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
+  return {
+    state: block === null ? newest.state : 'blocked',
+    reason: block === null ? newest.stateReason : block.reason,
+    detail: [
+      ...(block === null
+        ? [newestSentence(newest)]
+        : [`The application's team has blocked the plugin: “${block.reason}”.`]),
+      ...(hasMoreBindings ? [`Of its first ${sorted.length} guests:`] : []),
+      ...boundSentences(sorted),
+      ...pinSentences(sorted),
+    ].join(' '),
+    bindings: sorted.map(({ guestId, versionNumber, pinnedNumber, selectedNumber }) => ({
+      guestId,
+      version: versionNumber,
+      isPinned: pinnedNumber !== null,
+      pinnedTo: pinnedNumber,
+      rolledBackTo: selectedNumber,
+    })),
+  };
+}
+
+function newestSentence({ number, state, stateReason, stateSide }: VersionRecord): string {
+  const by = stateSide === 'host' ? " by the application's team" : '';
+  const why = stateReason === null ? '' : `: “${stateReason}”`;
+  switch (state) {
+    case 'published':
+      return `Version ${number} is published.`;
+    case 'awaiting_approval':
+      return `Version ${number} awaits approval by the application's team.`;
+    case 'rejected':
+      return `Version ${number} was rejected${by}${why}.`;
+    case 'yanked':
+      return `Version ${number} was yanked${by}${why}.`;
+  }
+}
+
+function boundSentences(bindings: readonly BindingRecord[]): string[] {
+  const bound = countByVersion(bindings, ({ versionNumber }) => versionNumber);
+  if (bound.length === 0) return ['Nothing is bound.'];
+  return bound.map(([version, guests]) => `Version ${version} is bound under ${guestCount(guests, bindings.length)}.`);
+}
+
+function pinSentences(bindings: readonly BindingRecord[]): string[] {
+  const pinned = countByVersion(bindings, ({ pinnedNumber }) => pinnedNumber);
+  return pinned.map(
+    ([version, guests]) =>
+      `The application's team holds it at version ${version} under ${guestCount(guests, bindings.length)}.`,
+  );
+}
+
+/** Counts the bindings of each version number, the highest version first. */
+function countByVersion(bindings: readonly BindingRecord[], versionOf: (binding: BindingRecord) => number | null) {
+  const counts = new Map<number, number>();
+  for (const binding of bindings) {
+    const version = versionOf(binding);
+    if (version !== null) counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  return [...counts].sort(([a], [b]) => b - a);
+}
+
+function guestCount(count: number, all: number): string {
+  if (count === all) return all === 1 ? '1 guest' : `all ${all} guests`;
+  return `${count} of ${all} guests`;
+}

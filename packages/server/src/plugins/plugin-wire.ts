@@ -1,0 +1,128 @@
+import type * as wire from '@tenon/protocol';
+import { pluginId } from '@tenon/protocol';
+import type { ExtensionPointRecord, VersionRecord } from '../db/records.ts';
+import type { AwaitingVersion, GuestBinding } from '../db/store.ts';
+import { time } from '../http/wire-time.ts';
+import { createParsedSchemas } from './parsed-schemas.ts';
+import { describePluginStatus } from './plugin-status.ts';
+import type { PluginWithBindings } from './plugins.ts';
+import type { Trial, TriedVersion } from './schema-trial.ts';
+import type { VersionWithGuests } from './versions.ts';
+import type { NamedWithdrawal } from './withdrawals.ts';
+
+const schemaOf = createParsedSchemas();
+
+export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.ExtensionPoint {
+  const { id, appId, name, schemaJson, requiresApproval, limits, createdAtMs, updatedAtMs } = extensionPoint;
+  return {
+    id,
+    appId,
+    name,
+    schema: schemaOf(schemaJson),
+    requiresApproval,
+    limits,
+    createdAt: time(createdAtMs),
+    updatedAt: time(updatedAtMs),
+  };
+}
+
+export function toSchemaTrial({
+  schemaJson,
+  limits,
+  checked,
+  breakingCount,
+  breaking,
+  unreadable,
+  hasMoreUnreadable,
+}: Trial): wire.SchemaTrial {
+  return {
+    schema: schemaOf(schemaJson),
+    limits,
+    checked,
+    breaking: breakingCount,
+    objects: breaking.map(({ mismatches, isBrokenAlready, ...tried }) => ({
+      ...toTried(tried),
+      mismatches: [...mismatches],
+      isBrokenAlready,
+    })),
+    unreadable: unreadable.map(({ detail, ...tried }) => ({ ...toTried(tried), detail })),
+    hasMoreUnreadable,
+  };
+}
+
+function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
+  const { userName, name, number } = version;
+  const id = pluginId(version.extensionPointId, version.userId, name);
+  return { pluginId: id, userName, name, version: number, guestIds: [...guestIds], hasMoreGuests };
+}
+
+/** `updatedAt` is the newest version's: a binding's own time is in A2's answer. */
+export function toPlugin(found: PluginWithBindings): wire.Plugin {
+  const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
+  const { state, reason, detail, bindings } = describePluginStatus(found);
+  return {
+    id: pluginId(extensionPointId, userId, name),
+    extensionPointId,
+    userId,
+    name,
+    contentAddress: newest.contentAddress,
+    size: newest.size,
+    version: toVersionSummary(newest),
+    status: { state, reason, detail, bindings: [...bindings] },
+    guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
+    hasMoreGuests: found.hasMoreBindings,
+    createdAt: time(createdAtMs),
+    updatedAt: time(newest.createdAtMs),
+  };
+}
+
+function toVersionSummary(version: VersionRecord): wire.VersionSummary {
+  const { id, number, semver, note, state, stateReason, createdAtMs } = version;
+  return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
+}
+
+export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: VersionWithGuests): wire.Version {
+  return {
+    ...toVersionSummary(version),
+    contentAddress: version.contentAddress,
+    size: version.size,
+    stateChangedAt: time(version.stateAtMs),
+    decidedBy: version.stateSide,
+    guestIds: [...guestIds],
+    boundGuestIds: [...boundGuestIds],
+    hasMoreGuests,
+  };
+}
+
+export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): wire.Approval {
+  const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
+  return {
+    pluginId: pluginId(extensionPointId, userId, name),
+    extensionPoint: { id: extensionPointId, name: extensionPointName },
+    user: { id: userId, name: userName },
+    name,
+    version: toVersion(awaiting),
+  };
+}
+
+export function toWithdrawal(of: NamedWithdrawal): wire.Withdrawal {
+  const { contentAddress, userId, userName, name, state, reason, atMs } = of;
+  const user = { id: userId, name: userName };
+  return { contentAddress, user, pluginName: name, state, reason, withdrawnAt: time(atMs) };
+}
+
+export function toGuestBinding(binding: GuestBinding): wire.GuestBinding {
+  const { extensionPointId, userId, userName, name, block } = binding;
+  return {
+    pluginId: pluginId(extensionPointId, userId, name),
+    name,
+    user: { id: userId, name: userName },
+    version: binding.versionNumber,
+    contentAddress: binding.contentAddress,
+    pinnedVersion: binding.pinnedNumber,
+    rolledBackTo: binding.selectedNumber,
+    isBlocked: block !== null,
+    blockReason: block?.reason ?? null,
+    updatedAt: binding.updatedAtMs === 0 ? null : time(binding.updatedAtMs),
+  };
+}

@@ -1,0 +1,145 @@
+import type { AppId, GuestId, UserId, VersionId, VersionState } from '@tenon/protocol';
+import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+
+/*
+ * The checks and changes that a publish makes for the guests of its user. A user may hold very many guests, so statements run in
+ * batches: large enough to be few, small enough not to block other statements for long.
+ */
+
+const guestBatchSize = 5000;
+
+async function inBatches(
+  guestIds: readonly GuestId[],
+  work: (batch: readonly GuestId[]) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < guestIds.length; at += guestBatchSize) await work(guestIds.slice(at, at + guestBatchSize));
+}
+
+/**
+ * Reads the guests that a user holds in an application.
+ *
+ * @param guestId reads only this guest
+ */
+export async function readHeldGuests(
+  tx: Transaction,
+  userId: UserId,
+  appId: AppId,
+  guestId: string | undefined,
+): Promise<GuestRecord[]> {
+  const guests: GuestRecord[] = [];
+  for (;;) {
+    const batch = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
+    for (const guest of batch) guests.push(guest);
+    if (batch.length < guestBatchSize) return guests;
+  }
+}
+
+/** Returns those of the given guests under which a version was published. */
+export async function guestsOfVersion(
+  tx: Transaction,
+  versionId: VersionId,
+  guestIds: readonly GuestId[],
+): Promise<Set<GuestId>> {
+  const found = new Set<GuestId>();
+  await inBatches(guestIds, async (batch) => {
+    for (const id of await tx.guestsOfVersion(versionId, batch)) found.add(id);
+  });
+  return found;
+}
+
+/**
+ * Requires that a plugin can use its name under all of the given guests.
+ *
+ * @throws DomainError `not_a_guest`, `plugin_name_taken`, `limit_exceeded`
+ */
+export async function requireNameAvailable(
+  context: Context,
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+): Promise<void> {
+  if (guestIds.length === 0) {
+    throw new DomainError('not_a_guest', 'You do not hold the guest, or it was taken from you during the publish.');
+  }
+  await inBatches(guestIds, (batch) => requireNameAvailableInBatch(context, tx, key, batch));
+}
+
+async function requireNameAvailableInBatch(
+  context: Context,
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+): Promise<void> {
+  const [taken] = await tx.guestsWithNameTaken(key, guestIds);
+  if (taken !== undefined) {
+    throw new DomainError(
+      'plugin_name_taken',
+      `Another user of the guest ${taken} publishes a plugin named "${key.name}" here. Choose another name.`,
+    );
+  }
+  await requireNameNotReserved(context, tx, key, guestIds);
+  const { maxPluginsPerGuest } = context.limits;
+  const [full] = await tx.guestsWithoutRoom(key, guestIds, maxPluginsPerGuest);
+  if (full !== undefined) {
+    throw new DomainError(
+      'limit_exceeded',
+      `The guest ${full} already has ${maxPluginsPerGuest} plugins at this extension point, the maximum.`,
+    );
+  }
+}
+
+/**
+ * Requires that the name is not reserved for another publisher. Hosts load plugins by name, so the name of a deleted plugin must
+ * not pass to another publisher at once.
+ */
+async function requireNameNotReserved(
+  context: Context,
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+): Promise<void> {
+  const [reservation] = await tx.nameReservations(key, guestIds, context.clock());
+  if (reservation === undefined) return;
+  const until = new Date(reservation.untilMs).toISOString();
+  throw new DomainError(
+    'plugin_name_taken',
+    `The name "${key.name}" is reserved under the guest ${reservation.guestId} until ${until}, because a plugin of this name was deleted. Choose another name.`,
+  );
+}
+
+/**
+ * Whether publishing the newest version's bytes again would create an equal version. This is so in two cases: the newest version
+ * is published and no guest is rolled back, or it awaits approval and so would the new one.
+ *
+ * @param stateOfNew the state that a new version would have
+ */
+export async function isUnchanged(
+  tx: Transaction,
+  { newest }: PluginRecord,
+  guestIds: readonly GuestId[],
+  stateOfNew: VersionState,
+): Promise<boolean> {
+  if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
+  let isRolledBack = false;
+  await inBatches(guestIds, async (batch) => {
+    isRolledBack ||= await tx.isRolledBack(newest, batch);
+  });
+  return !isRolledBack;
+}
+
+/** Publishes a version under guests. A published version ends the roll backs of these guests. */
+export async function addVersionToGuests(
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+  version: VersionRecord,
+): Promise<void> {
+  await inBatches(guestIds, async (batch) => {
+    await tx.putVersionGuests(version.id, batch);
+    await tx.putBindingKeys(key, batch);
+    if (version.state === 'published') await tx.selectVersion(key, batch, null);
+  });
+}

@@ -1,0 +1,327 @@
+import { hash } from 'node:crypto';
+import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
+import {
+  type ContentAddress,
+  isPluginName,
+  isSemver,
+  maxReasonLength,
+  maxSemverLength,
+  newId,
+  pluginNamePattern,
+  type VersionState,
+} from '@tenon/protocol';
+import { record } from '../audit/record.ts';
+import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
+import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
+import { writeWithBlob } from '../blobs/with-blob.ts';
+import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import type { ModuleRequirements } from './module-checker.ts';
+import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
+import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
+import {
+  addVersionToGuests,
+  guestsOfVersion,
+  isUnchanged,
+  readHeldGuests,
+  requireNameAvailable,
+} from './publish-guests.ts';
+import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
+import { withdrawalRule } from './withdrawals.ts';
+
+/** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
+interface PublishTarget {
+  readonly userId: string;
+  readonly name: string;
+  readonly guestId?: string | undefined;
+}
+
+/** A module to publish, with the publisher's optional semantic version and note. */
+export interface Release {
+  readonly bytes: Uint8Array;
+  readonly semver?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** The plugin after a publish. */
+export interface Published extends PluginWithBindings {
+  /** `nothing` when the bytes were already the current version. */
+  readonly created: 'plugin' | 'version' | 'nothing';
+}
+
+/** The unpadded base64url SHA-256 of the bytes. */
+export function contentAddressOf(bytes: Uint8Array): ContentAddress {
+  return hash('sha256', bytes, 'base64url') as ContentAddress;
+}
+
+/**
+ * Checks the path and query of a publish. Needs no body, so that a request can be rejected before its body is read.
+ *
+ * @throws DomainError `forbidden` for another user's plugin, `not_a_guest` for a guest that the actor doesn't hold,
+ *   `invalid_request` for an invalid plugin name
+ */
+export function authorizePublish(actor: Actor, access: ExtensionPointAccess, target: PublishTarget): void {
+  if (target.userId !== actor.userId) {
+    throw new DomainError('forbidden', `You can publish only under your own user id, ${actor.userId}.`);
+  }
+  const { guests, hasMoreGuests } = access;
+  if (target.guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === target.guestId)) {
+    throw new DomainError('not_a_guest', 'You do not hold the guest named by "guest".');
+  }
+  if (!isPluginName(target.name)) {
+    throw new DomainError('invalid_request', `The plugin name does not match ${pluginNamePattern}.`);
+  }
+}
+
+/**
+ * Publishes a plugin. Checks the bytes and stores them. Then one transaction inserts the version and moves the bindings of all
+ * guests, or changes nothing. A crash between the two leaves unreferenced bytes for the garbage collector, and never a binding
+ * without bytes: {@link writeWithBlob}.
+ *
+ * Bytes that are already the current version create no new version. The work is the same whether or not the server already has
+ * the bytes, so that neither the response nor its timing reveals other users' bytes. `docs/explanation/security.md` describes
+ * the remaining timing noise.
+ *
+ * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
+ *   `interface_mismatch`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
+ *   `conflict` for bytes that the host yanked and for a used semantic version; `not_a_guest`, `not_found` or `invalid_token`
+ *   when the guest, the extension point or the token was removed during the publish
+ */
+export async function publish(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PublishTarget,
+  release: Release,
+  signal?: AbortSignal,
+): Promise<Published> {
+  authorizePublish(actor, access, target);
+  requireValidLabels(release);
+  const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
+  const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
+  const contentAddress = contentAddressOf(release.bytes);
+  await requirePublishable(context, request, release, contentAddress);
+
+  let requirements: ModuleRequirements = access.extensionPoint;
+  for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
+    const jobOptions = { fairnessKey: actor.userId, signal };
+    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, requirements, jobOptions);
+    requireFit(mismatches);
+    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
+    const outcome = await retryAfterPendingRebind(context, () => storeRelease(context, request, checked));
+    if ('created' in outcome) {
+      const { created, plugin } = outcome;
+      if (plugin !== undefined) return { ...plugin, created };
+      await finishRebind(context, key);
+      return { ...(await readPluginWithBindings(context.store.read, key)), created };
+    }
+    requirements = outcome.changedRequirements;
+  }
+  throw new DomainError(
+    'conflict',
+    "The extension point's schema or limits changed repeatedly while the module was checked. Try again.",
+  );
+}
+
+/** How often a module is checked when the extension point's requirements keep changing. */
+const maxCheckAttempts = 3;
+
+/** An authorized publish. */
+interface PublishRequest {
+  readonly actor: Actor;
+  readonly appId: ExtensionPointAccess['app']['id'];
+  readonly key: PluginKey;
+  /** Publishes under this guest only. Default: all guests that the actor holds. */
+  readonly guestId: string | undefined;
+}
+
+/** A release that passed the module check. */
+interface CheckedRelease extends Release {
+  readonly contentAddress: ContentAddress;
+  readonly interfaceJson: string | null;
+  /** The requirements that the module was checked against. */
+  readonly requirements: ModuleRequirements;
+}
+
+/** A stored release. `plugin` is `undefined` while further transactions have to move its bindings. */
+interface StoredRelease extends Pick<Published, 'created'> {
+  readonly plugin: PluginWithBindings | undefined;
+}
+
+/** Nothing was stored, because the extension point now requires something else. The module must be checked again. */
+interface StaleCheck {
+  readonly changedRequirements: ModuleRequirements;
+}
+
+/**
+ * Rejects a publish before the costly module check and before the bytes are written to disk. The transaction repeats these
+ * checks.
+ */
+async function requirePublishable(
+  context: Context,
+  { appId, key }: PublishRequest,
+  { bytes }: Release,
+  contentAddress: ContentAddress,
+): Promise<void> {
+  const plugin = await context.store.read.plugin(key);
+  requireNotBlocked(plugin);
+  if (plugin?.newest.contentAddress === contentAddress) return;
+  const { quotas } = context.limits;
+  await requirePublishQuota(context.store.read, quotas, key, appId, plugin, bytes.length, context.clock());
+}
+
+/** Stores the bytes, inserts the version and moves the bindings. */
+function storeRelease(
+  context: Context,
+  request: PublishRequest,
+  checked: CheckedRelease,
+): Promise<StoredRelease | StaleCheck> {
+  const { actor, appId, key, guestId } = request;
+  const { bytes, contentAddress } = checked;
+  const nowMs = context.clock();
+  const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
+    if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
+    await chargeStoredBytes(tx, context.limits.quotas, key.userId, bytes.length, nowMs);
+  };
+  const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
+    await requireActiveToken(tx, actor);
+    const extensionPoint = await tx.extensionPoint(key.extensionPointId);
+    if (extensionPoint === undefined) throw notFound('extension point');
+    if (!isSameRequirements(extensionPoint, checked.requirements)) return { changedRequirements: extensionPoint };
+    await requireNoPendingRebind(tx, key);
+    const guests = await readHeldGuests(tx, actor.userId, appId, guestId);
+    const guestIds = guests.map(({ id }) => id);
+    await requireNameAvailable(context, tx, key, guestIds);
+
+    const present = await tx.plugin(key);
+    requireNotBlocked(present);
+    const withdrawal = await withdrawalRule(tx, key, contentAddress);
+    const needsApproval = extensionPoint.requiresApproval || withdrawal.needsApproval;
+    const state = needsApproval ? 'awaiting_approval' : 'published';
+    const isCurrent =
+      present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, state));
+    if (!isCurrent) withdrawal.requirePublishable();
+    const version = isCurrent
+      ? present.newest
+      : await insertVersion(context, tx, request, { present, checked, state, nowMs });
+
+    const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
+    const added = guestIds.filter((id) => !known.has(id));
+    if (added.length > 0) await addVersionToGuests(tx, key, added, version);
+    const isPending = await rebind(tx, key, nowMs, { guestIds });
+    if (added.length > 0) {
+      const rest = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
+      await record(context, tx, actor, pluginAuditEntry(appId, key, 'plugin.publish', rest));
+    }
+    const created = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
+    return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
+  };
+  return writeWithBlob(context, contentAddress, bytes, store, chargeUnlessCurrent);
+}
+
+interface NewVersion {
+  /** The plugin before the publish; `undefined` for a new one. */
+  readonly present: PluginRecord | undefined;
+  readonly checked: CheckedRelease;
+  readonly state: VersionState;
+  readonly nowMs: number;
+}
+
+async function insertVersion(
+  context: Context,
+  tx: Transaction,
+  { appId, key }: PublishRequest,
+  { present, checked, state, nowMs }: NewVersion,
+): Promise<VersionRecord> {
+  const { bytes, semver, interfaceJson } = checked;
+  if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
+  const version = createVersionRecord(key, present, checked, state, nowMs);
+  const { quotas } = context.limits;
+  const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  await tx.insertVersion(version, interfaceJson);
+  await tx.putPluginPaid(key, pluginPaidAtMs);
+  return version;
+}
+
+/**
+ * Requires a valid semantic version and a valid note.
+ *
+ * @throws DomainError `invalid_field`
+ */
+export function requireValidLabels({ semver, note }: Pick<Release, 'semver' | 'note'>): void {
+  if (semver !== undefined && !isSemver(semver)) {
+    throw invalidField(
+      '/semver',
+      `must be a semantic version such as 1.4.0 or 2.0.0-rc.1, of at most ${maxSemverLength} characters (https://semver.org)`,
+    );
+  }
+  if (note !== undefined && (note.trim() === '' || note.length > maxReasonLength)) {
+    throw invalidField('/note', `must not be blank, and must have at most ${maxReasonLength} characters`);
+  }
+}
+
+function requireNotBlocked(plugin: PluginRecord | undefined): void {
+  if (plugin?.block == null) return;
+  throw new DomainError(
+    'plugin_blocked',
+    `The application's team has blocked the plugin, so it accepts no new version. Their reason: ${plugin.block.reason}`,
+  );
+}
+
+/**
+ * Requires a semantic version that no version of the plugin has used. A semantic version names the same content forever.
+ *
+ * @throws DomainError `conflict`
+ */
+async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
+  const use = await tx.semverUse(key, semver);
+  if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
+  const user = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
+  throw new DomainError(
+    'conflict',
+    `"semver" must be unique among the versions of a plugin: ${user} already has ${semver}. Choose another one.`,
+  );
+}
+
+function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
+  return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
+}
+
+function createVersionRecord(
+  key: PluginKey,
+  present: PluginRecord | undefined,
+  { bytes, contentAddress, semver, note }: CheckedRelease,
+  state: VersionState,
+  nowMs: number,
+): VersionRecord {
+  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
+  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
+  return {
+    ...key,
+    id: newId('version'),
+    number: (present?.newest.number ?? 0) + 1,
+    contentAddress,
+    size: bytes.length,
+    semver: semver ?? null,
+    note: note ?? null,
+    createdAtMs,
+    state,
+    stateReason: null,
+    stateAtMs: createdAtMs,
+    stateSide: null,
+  };
+}
+
+function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
+  return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
+}
+
+/** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
+function requireFit(mismatches: readonly Mismatch[]): void {
+  if (mismatches.length === 0) return;
+  const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
+  const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
+  throw new DomainError('interface_mismatch', detail, { errors });
+}

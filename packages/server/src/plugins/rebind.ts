@@ -1,0 +1,189 @@
+import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
+import type { PluginKey, SelectionChange } from '../db/records.ts';
+import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+
+/*
+ * A binding row exists for each guest under which a plugin has its name. The row says which version is bound, if any. These
+ * functions recompute the rows of a plugin after a change. Other writers wait for a transaction, so a plugin with very many
+ * bindings is recomputed in batches: the first transaction marks the rebind as pending, and {@link finishRebind} completes it.
+ */
+
+/** How many bindings one transaction recomputes. */
+const rebindBatchSize = 1000;
+
+export interface RebindOptions {
+  /** The guests whose bindings may change. Default: all of the plugin's guests. */
+  readonly guestIds?: readonly GuestId[];
+  /** How the change starts or ends roll backs. */
+  readonly selection?: SelectionChange | null;
+  /** Whether the plugin is marked as deleted. */
+  readonly isDeleted?: boolean;
+}
+
+/**
+ * Recomputes which versions a plugin's bindings point to. Call it after every change that may affect them. No other code moves
+ * bindings.
+ *
+ * A moved binding gets a later `updatedAt`, by which hosts find the newest plugin. An unmoved binding keeps its time, because the
+ * entity tag of the binding list (A2) must change exactly when the list does.
+ *
+ * With more than {@link rebindBatchSize} bindings it moves none and marks the rebind as pending. The caller then calls
+ * {@link finishRebind} after the commit and before it responds.
+ *
+ * @returns whether a rebind is pending
+ */
+export async function rebind(
+  tx: Transaction,
+  key: PluginKey,
+  nowMs: number,
+  { guestIds, selection = null, isDeleted = false }: RebindOptions = {},
+): Promise<boolean> {
+  const isSmall = guestIds !== undefined && guestIds.length <= rebindBatchSize;
+  const facts = await tx.bindingFacts(key, { limit: rebindBatchSize + 1, ...(isSmall && { guestIds }) });
+  const isPending = isDeleted || facts.length > rebindBatchSize;
+  if (isPending) await tx.putPendingRebind(key, { after: '', selection });
+  else await moveBindings(tx, key, facts, { selection, nowMs, notifiesEachList: true });
+  return isPending;
+}
+
+/**
+ * Completes a plugin's pending rebind, if there is one, with one transaction for each batch. Several processes may do this at the
+ * same time.
+ *
+ * @param signal aborts between two transactions
+ */
+export async function finishRebind(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  key: PluginKey,
+  signal?: AbortSignal,
+): Promise<void> {
+  while (!signal?.aborted && (await store.write((tx) => rebindBatch(tx, key, clock()))));
+}
+
+/** @returns whether there is more to do */
+async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Promise<boolean> {
+  const pending = await tx.pendingRebind(key);
+  if (pending === undefined) return false;
+  const { after, selection, isDeleted } = pending;
+  const facts = await tx.bindingFacts(key, { after, limit: rebindBatchSize });
+  await moveBindings(tx, key, facts, { selection, nowMs, notifiesEachList: false });
+  const last = facts.at(-1);
+  if (isDeleted && facts.length > 0 && (await tx.user(key.userId))?.deletedAtMs === null) {
+    const guestIds = facts.map(({ guestId }) => guestId);
+    await tx.reserveName(key, guestIds, nowMs + nameReservationMs);
+  }
+  if (last !== undefined && (isDeleted || facts.length === rebindBatchSize)) {
+    await tx.putPendingRebind(key, { after: last.guestId, selection });
+    return true;
+  }
+  if (isDeleted && !(await tx.purgeRows(key, rebindBatchSize))) return true;
+  await tx.endPendingRebind(key);
+  if (isDeleted) await tx.purgeDeleted(key);
+  return false;
+}
+
+/** An earlier change of the plugin is not complete. */
+class PendingRebindError extends Error {
+  readonly key: PluginKey;
+
+  constructor(key: PluginKey) {
+    super(`An earlier change of the plugin "${key.name}" is not finished yet`);
+    this.key = key;
+  }
+}
+
+/**
+ * Requires that no rebind of the plugin is pending, because changes of one plugin must not overlap.
+ *
+ * @throws PendingRebindError which {@link retryAfterPendingRebind} handles
+ */
+export async function requireNoPendingRebind(tx: Transaction, key: PluginKey): Promise<void> {
+  if ((await tx.pendingRebind(key)) !== undefined) throw new PendingRebindError(key);
+}
+
+const maxRetries = 5;
+
+/**
+ * Runs a change of a plugin. While an earlier change is pending, completes that one and retries.
+ *
+ * @throws DomainError `conflict` after {@link maxRetries} retries
+ */
+export async function retryAfterPendingRebind<T>(
+  context: Pick<Context, 'store' | 'clock'>,
+  change: () => Promise<T>,
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof PendingRebindError)) throw error;
+      if (retries === maxRetries) throw new DomainError('conflict', `${error.message}. Try again.`);
+      await finishRebind(context, error.key);
+    }
+  }
+}
+
+interface MoveOptions extends Omit<BindingMove, 'versionId'> {
+  readonly selection: SelectionChange | null;
+}
+
+/** Moves those of the given bindings whose target version changed, with one statement for each target version. */
+async function moveBindings(
+  tx: Transaction,
+  key: PluginKey,
+  facts: readonly BindingWithFacts[],
+  { selection, ...move }: MoveOptions,
+): Promise<void> {
+  const selected = await applySelection(tx, key, facts, selection);
+  const moved = new Map<VersionId | null, BindingWithFacts[]>();
+  for (const binding of selected) {
+    const versionId = bindingTarget(binding);
+    if (versionId !== binding.versionId) getOrCreateList(moved, versionId).push(binding);
+  }
+  for (const [versionId, bindings] of moved) {
+    const guests = bindings.map(({ guestId: id, guestKey }) => ({ id, guestKey }));
+    await tx.moveBindings(key, guests, { ...move, versionId });
+  }
+}
+
+/**
+ * Starts or ends roll backs, and stores those that changed.
+ *
+ * @returns the facts after the change
+ */
+async function applySelection(
+  tx: Transaction,
+  key: PluginKey,
+  facts: readonly BindingWithFacts[],
+  change: SelectionChange | null,
+): Promise<BindingWithFacts[]> {
+  const ids = facts.map(({ guestId }) => guestId);
+  const affected = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
+  const changed = new Map<VersionId | null, GuestId[]>();
+  const after = facts.map((binding): BindingWithFacts => {
+    const selected = selectionAfter(binding, affected.has(binding.guestId) ? change : null);
+    if (selected !== binding.selectedVersionId) getOrCreateList(changed, selected).push(binding.guestId);
+    return { ...binding, selected };
+  });
+  for (const [versionId, guestIds] of changed) await tx.selectVersion(key, guestIds, versionId);
+  return after;
+}
+
+/** Returns the version that a binding is rolled back to after a change; `null` when it follows the newest version. */
+function selectionAfter(binding: BindingWithFacts, change: SelectionChange | null): VersionId | null {
+  const { selected, selectedNumber, newest } = binding;
+  if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
+  const isOverdue = change !== null && selectedNumber !== null && selectedNumber < change.version.number;
+  return isOverdue ? null : selected;
+}
+
+function getOrCreateList<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** How long a deleted plugin's name and semantic versions stay reserved for its publisher, in milliseconds. */
+export const nameReservationMs = 90 * 24 * 60 * 60 * 1000;

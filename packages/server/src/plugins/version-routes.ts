@@ -1,0 +1,108 @@
+import { pageQuery, plugin, reasonInput, version, versionChoice } from '@tenon/protocol';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { pluginExample, versionExample } from '../http/examples.ts';
+import { toList, toPage } from '../http/query.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { rollBack } from './host-control.ts';
+import { artifactPath, pluginTarget } from './plugin-routes.ts';
+import { toPlugin, toVersion } from './plugin-wire.ts';
+import { contentAnswers, contentRequestHeaders, sendContent } from './send-content.ts';
+import { decideVersion, listVersions, readVersion } from './versions.ts';
+
+const route = routeTagged('Versions');
+const versionPath = `${artifactPath}/versions/:number` as const;
+
+/** Not cacheable: after a plugin is deleted and published again, its version numbers start from 1. */
+const contentCacheControl = 'private, no-cache';
+
+const publishers = "For the plugin's publisher and the application's team.";
+
+export const versionRoutes: readonly Route[] = [
+  route('GET', `${artifactPath}/versions`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: pageQuery,
+    id: 'listVersions',
+    summary: "List a plugin's versions, the newest first",
+    description: "Members can see every plugin's versions, guests those of their own plugins.",
+    answers: { 200: jsonList('the versions', version, versionExample) },
+    handle: async ({ context }, { admission, params, query }) => {
+      const { actor, access } = admission;
+      return toList(await listVersions(context, actor, access, pluginTarget(params), toPage(query)), toVersion);
+    },
+  }),
+  route('GET', versionPath, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    id: 'readVersion',
+    summary: 'Read a version',
+    answers: { 200: json('the version', version, versionExample) },
+    handle: async ({ context }, { admission, params }) =>
+      toVersion(await readVersion(context, admission.actor, admission.access, pluginTarget(params), params.number)),
+  }),
+  route('GET', `${versionPath}/content`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    id: 'readVersionContent',
+    summary: "Fetch a version's bytes by its number",
+    description: 'Works for a version in any state. Hosts fetch by content address, which is cacheable.',
+    requestHeaders: contentRequestHeaders,
+    answers: contentAnswers(contentCacheControl),
+    errors: ['precondition_failed', 'range_not_satisfiable'],
+    handle: async (parts, { request, admission, params }, reply) => {
+      const { actor, access } = admission;
+      const found = await readVersion(parts.context, actor, access, pluginTarget(params), params.number);
+      return sendContent(parts, found.version.contentAddress, contentCacheControl, request, reply);
+    },
+  }),
+  decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {
+    id: 'yankVersion',
+    summary: 'Yank a version: remove its bindings',
+    description: `${publishers} Its bindings change to the newest version that can be bound, if there is one. Its content stays available.`,
+  }),
+  decisionRoute('restore', 'changePlugins', undefined, {
+    id: 'restoreVersion',
+    summary: 'Restore a yanked version',
+    description: `${publishers} The publisher can't restore a version that the team has yanked.`,
+  }),
+  decisionRoute('approve', 'decideOnPlugins', undefined, {
+    id: 'approveVersion',
+    summary: 'Approve a version: allow its bindings',
+  }),
+  decisionRoute('reject', 'decideOnPlugins', 'Imports a clock, which our sheets have none of.', {
+    id: 'rejectVersion',
+    summary: 'Reject a version that awaits approval, permanently',
+  }),
+  route('POST', `${artifactPath}/rollback`, {
+    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+    body: jsonBody(versionChoice, { version: 2 }),
+    id: 'rollBackPlugin',
+    summary: 'Roll back to a published version',
+    description:
+      `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
+      'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
+    answers: { 200: json('the plugin', plugin, pluginExample) },
+    errors: ['conflict'],
+    handle: async ({ context }, { admission, params, body }) => {
+      const { access } = admission;
+      return toPlugin(await rollBack(context, access, pluginTarget(params), body.version));
+    },
+  }),
+];
+
+/** @param reason an example of the reason, for a decision that needs one */
+function decisionRoute(
+  decision: 'yank' | 'restore' | 'approve' | 'reject',
+  purpose: 'changePlugins' | 'decideOnPlugins',
+  reason: string | undefined,
+  doc: Pick<Route, 'id' | 'summary' | 'description'>,
+): Route {
+  return route('POST', `${versionPath}/${decision}`, {
+    ...doc,
+    access: { kind: 'extensionPoint', purpose },
+    body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
+    answers: { 200: json('the version', version, versionExample) },
+    errors: reason === undefined ? ['conflict', 'plugin_blocked'] : ['conflict'],
+    handle: async ({ context }, { admission, params, body }) => {
+      const target = pluginTarget(params);
+      return toVersion(await decideVersion(context, admission.access, target, params.number, decision, body?.reason));
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { VersionState } from '@tenon/protocol';
+import type { PluginRole } from '../db/records.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { publishTransitions, requireTransition, type VersionAction, versionTransitions } from './version-states.ts';
+
+const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
+const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
+const everyRoles: PluginRole[][] = [['publisher'], ['host'], ['publisher', 'host']];
+
+/** The result of an action: the new state and the deciding role, or the error code. */
+function outcome(
+  state: VersionState,
+  stateSide: PluginRole | null,
+  action: VersionAction,
+  roles: PluginRole[],
+): string {
+  try {
+    const decision = requireTransition({ number: 3, state, stateSide }, action, roles);
+    return `${decision.state} by ${decision.side}`;
+  } catch (error) {
+    assert.ok(error instanceof DomainError);
+    return error.code;
+  }
+}
+
+describe('requireTransition()', () => {
+  it('allows each action in one state, for the right roles', () => {
+    const possible: string[] = [];
+    for (const state of states) {
+      for (const action of everyAction) {
+        for (const roles of everyRoles) {
+          const found = outcome(state, null, action, roles);
+          if (found !== 'conflict') possible.push(`${state} ${action} as ${roles.join('+')}: ${found}`);
+        }
+      }
+    }
+    assert.deepEqual(possible, [
+      'awaiting_approval approve as publisher: forbidden',
+      'awaiting_approval approve as host: published by host',
+      'awaiting_approval approve as publisher+host: published by host',
+      'awaiting_approval reject as publisher: forbidden',
+      'awaiting_approval reject as host: rejected by host',
+      'awaiting_approval reject as publisher+host: rejected by host',
+      'published yank as publisher: yanked by publisher',
+      'published yank as host: yanked by host',
+      'published yank as publisher+host: yanked by publisher',
+      'yanked restore as publisher: published by publisher',
+      'yanked restore as host: published by host',
+      'yanked restore as publisher+host: published by publisher',
+    ]);
+  });
+
+  it('leaves what the host has yanked to the host', () => {
+    assert.equal(outcome('yanked', 'host', 'restore', ['publisher']), 'forbidden');
+    assert.equal(outcome('yanked', 'host', 'restore', ['publisher', 'host']), 'published by host');
+    assert.equal(outcome('yanked', 'publisher', 'restore', ['host']), 'published by host');
+  });
+
+  it('leads out of every state except "rejected"', () => {
+    const ends = states.filter((state) => !versionTransitions.some(({ from }) => from === state));
+    assert.deepEqual(ends, ['rejected']);
+  });
+});
+
+describe('the states of a version', () => {
+  it('are drawn in the documentation as they are', () => {
+    const page = readFileSync(new URL('../../../../docs/explanation/publishing.md', import.meta.url), 'utf8');
+    const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
+    const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
+    const expected = [
+      ...publishTransitions.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
+      ...versionTransitions.map(({ from, to, action, roles }) => `${from} | ${to} | ${action} (${roles.join(', ')})`),
+    ];
+    assert.deepEqual(drawn, expected);
+    assert.match(drawing, /\[\*\] --> received/);
+  });
+});

@@ -1,0 +1,85 @@
+import type { VersionState } from '@tenon/protocol';
+import type { PluginRole, VersionRecord } from '../db/records.ts';
+import { DomainError } from '../http/domain-errors.ts';
+
+/** The states of a publish for which no version is stored (yet). */
+type TransientState = 'received' | 'checking' | 'refused';
+
+/** The actions of users on a version. */
+export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';
+
+/** The transitions during a publish, before the server responds. */
+export const publishTransitions = [
+  { from: 'received', to: 'checking', when: 'the upload is whole' },
+  { from: 'checking', to: 'refused', when: 'a check fails' },
+  { from: 'checking', to: 'published', when: 'all is well' },
+  { from: 'checking', to: 'awaiting_approval', when: 'approval is required' },
+] as const satisfies readonly {
+  readonly from: TransientState;
+  readonly to: TransientState | VersionState;
+  readonly when: string;
+}[];
+
+interface Transition {
+  readonly from: VersionState;
+  readonly to: VersionState;
+  readonly action: VersionAction;
+  /** The roles that may do it. */
+  readonly roles: readonly PluginRole[];
+}
+
+/**
+ * The transitions by users. {@link requireTransition} adds one rule: a publisher can't restore a version that the host yanked.
+ * `docs/explanation/publishing.md` draws these and the {@link publishTransitions}; a test compares the two.
+ */
+export const versionTransitions: readonly Transition[] = [
+  { action: 'approve', from: 'awaiting_approval', to: 'published', roles: ['host'] },
+  { action: 'reject', from: 'awaiting_approval', to: 'rejected', roles: ['host'] },
+  { action: 'yank', from: 'published', to: 'yanked', roles: ['publisher', 'host'] },
+  { action: 'restore', from: 'yanked', to: 'published', roles: ['publisher', 'host'] },
+];
+
+const pastTense: Readonly<Record<VersionAction, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  yank: 'yanked',
+  restore: 'restored',
+};
+
+const statePredicates: Readonly<Record<VersionState, string>> = {
+  awaiting_approval: 'awaits approval',
+  rejected: 'is rejected',
+  published: 'is published',
+  yanked: 'is yanked',
+};
+
+/** Describes a state as a predicate that completes "Version 3 …". */
+export function statePredicate(state: VersionState): string {
+  return statePredicates[state];
+}
+
+/**
+ * Finds the transition of a user's action on a version.
+ *
+ * @param roles the actor's roles towards the plugin; both, if the publisher is also a manager of the application
+ * @returns the new state, and the role in which the actor decides
+ * @throws DomainError `conflict` if the action is invalid in the version's state, `forbidden` if none of the roles may do it
+ */
+export function requireTransition(
+  version: Pick<VersionRecord, 'number' | 'state' | 'stateSide'>,
+  action: VersionAction,
+  roles: readonly PluginRole[],
+): { readonly state: VersionState; readonly side: PluginRole } {
+  const { number, state, stateSide } = version;
+  const transition = versionTransitions.find(({ from, action: of }) => from === state && of === action);
+  if (transition === undefined) {
+    throw new DomainError('conflict', `Version ${number} ${statePredicate(state)}, and can't be ${pastTense[action]}.`);
+  }
+  const isHostOnly = action === 'restore' && stateSide === 'host';
+  const side = roles.find((role) => transition.roles.includes(role) && (role === 'host' || !isHostOnly));
+  if (side === undefined) {
+    const allowed = isHostOnly ? "the application's team, which yanked it" : "the application's team";
+    throw new DomainError('forbidden', `Version ${number} can be ${pastTense[action]} only by ${allowed}.`);
+  }
+  return { state: transition.to, side };
+}

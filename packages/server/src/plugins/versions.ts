@@ -1,0 +1,185 @@
+import type { GuestId } from '@tenon/protocol';
+import { recordAll } from '../audit/record.ts';
+import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
+import { type PageOf, type RelatedRows, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
+import type { PluginKey, VersionRecord } from '../db/records.ts';
+import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
+import type { Context } from '../deps.ts';
+import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
+import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
+import { rebind, requireNoPendingRebind } from './rebind.ts';
+import { requireTransition, type VersionAction } from './version-states.ts';
+import { requireReleasable } from './withdrawals.ts';
+
+export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
+  readonly version: V;
+  /** The guests under which the version was published. */
+  readonly guestIds: readonly GuestId[];
+  /** The guests under which the version is bound. */
+  readonly boundGuestIds: readonly GuestId[];
+  /** Whether one of the two lists is cut off. */
+  readonly hasMoreGuests: boolean;
+}
+
+/** Lists a plugin's versions, the newest first. */
+export async function listVersions(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  page: Page,
+): Promise<PageOf<VersionWithGuests>> {
+  const { read } = context.store;
+  const plugin = await findPlugin(read, actor, access, target);
+  const found = await readPage(
+    page,
+    (version: VersionRecord) => String(version.number),
+    (range) => read.versions(plugin, range),
+  );
+  return readGuestsOfPage(read, found, (version) => String(version.number), true);
+}
+
+/** @throws DomainError `not_found` */
+export async function readVersion(
+  context: Context,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  number: string,
+): Promise<VersionWithGuests> {
+  const { read } = context.store;
+  const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
+  return readGuestsOfVersion(read, version);
+}
+
+/** Lists the versions in an application that await approval, the oldest first. */
+export async function listApprovals(
+  context: Context,
+  access: AppAccess,
+  page: Page,
+): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
+  const { read } = context.store;
+  const found = await readPageById(page, (range) => read.versionsAwaitingApproval(access.app.id, range));
+  return readGuestsOfPage(read, found, (version) => version.id);
+}
+
+/**
+ * Approves, rejects, yanks or restores a version, and recomputes the bindings. If the team yanks a version, it also yanks the
+ * publisher's other versions with the same bytes.
+ *
+ * @param reason shown to the publisher; `undefined` if the action needs none
+ * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` if the action is invalid in the version's state,
+ *   `plugin_blocked` if the bytes are blocked under another name
+ */
+export function decideVersion(
+  context: Context,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  number: string,
+  action: VersionAction,
+  reason?: string,
+): Promise<VersionWithGuests> {
+  return changePlugin(
+    context,
+    access,
+    target,
+    async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      const version = await findVersion(tx, plugin, number);
+      const { state, side } = requireTransition(version, action, roles);
+      await requireReleasable(tx, version, action, roles.includes('host'));
+      await tx.decideVersions([version.id], {
+        state,
+        stateReason: reason ?? null,
+        stateAtMs: nowMs,
+        stateSide: side,
+      });
+      const details = { version: version.number, versionId: version.id, reason: reason ?? null };
+      await recordAudit(`version.${action}`, { details });
+      let pending: readonly PluginKey[] = [];
+      if (action === 'yank' && side === 'host') {
+        const copies = await tx.publishedCopies(plugin, version.contentAddress);
+        pending = await yankCopies(context, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
+      }
+      // An approved version ends roll backs to older versions, as a publish without approval does.
+      return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
+    },
+    async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
+  );
+}
+
+/** The maximum number of plugins whose bindings are recomputed in the same transaction. */
+const maxCopiesRebound = 20;
+
+/**
+ * Yanks versions in the name of the team, because it yanked or blocked another version with the same bytes. Recomputes the
+ * bindings of their plugins.
+ *
+ * @returns the plugins with pending rebinds, which the caller finishes in further transactions
+ */
+export async function yankCopies(
+  context: Context,
+  { actor, app }: ExtensionPointAccess,
+  tx: Transaction,
+  copies: readonly VersionRecord[],
+  { reason, atMs }: { readonly reason: string | null; readonly atMs: number },
+): Promise<readonly PluginKey[]> {
+  const ids = copies.map(({ id }) => id);
+  await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
+  const entries = copies.map((version) => {
+    const details = { version: version.number, versionId: version.id, reason };
+    return pluginAuditEntry(app.id, version, 'version.yank', { details });
+  });
+  await recordAll(context, tx, actor, entries);
+  const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));
+  const pending: PluginKey[] = [];
+  for (const plugin of plugins.values()) {
+    await requireNoPendingRebind(tx, plugin);
+    if (plugins.size > maxCopiesRebound) await tx.putPendingRebind(plugin, { after: '', selection: null });
+    if (plugins.size > maxCopiesRebound || (await rebind(tx, plugin, atMs))) pending.push(plugin);
+  }
+  return pending;
+}
+
+type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'guestsBoundTo'>;
+
+async function readGuestsOfVersion(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
+  const page = await readGuestsOfPage(read, { items: [version], next: undefined }, ({ id }) => id);
+  const [only] = page.items;
+  if (only === undefined) throw new Error('A page never ends before its first entry.');
+  return only;
+}
+
+/**
+ * Reads the guests of a page's versions.
+ *
+ * @param isDescending whether the page lists the newest version first
+ */
+async function readGuestsOfPage<V extends VersionRecord>(
+  read: GuestQueries,
+  page: PageOf<V>,
+  cursorOf: (version: V) => string,
+  isDescending?: true,
+): Promise<PageOf<VersionWithGuests<V>>> {
+  const rowsBy = (query: keyof GuestQueries): RelatedRows<V, VersionGuest> => ({
+    cursorOf,
+    keyOf: ({ id }) => id,
+    keyOfRow: ({ versionId }) => versionId,
+    load: (versions, limit) => {
+      const ids = versions.map(({ id }) => id);
+      // For a single version, the first guests are read even if the list is descending.
+      return read[query](ids, { limit, isDescending: isDescending === true && ids.length > 1 });
+    },
+    ...(isDescending && { isDescending }),
+  });
+  const published = await readRelatedRows(page, rowsBy('guestsOfVersions'));
+  const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy('guestsBoundTo'));
+  const guestIdsOf = ({ id }: V, guests: ReadonlyMap<string, readonly VersionGuest[]>) =>
+    (guests.get(id) ?? []).map(({ guestId }) => guestId).sort();
+  const withGuests = (version: V): VersionWithGuests<V> => ({
+    version,
+    guestIds: guestIdsOf(version, published.rows),
+    boundGuestIds: guestIdsOf(version, rows),
+    hasMoreGuests: published.hasMoreRows || hasMoreRows,
+  });
+  return { items: items.map(withGuests), next };
+}

@@ -1,0 +1,273 @@
+import type { ContentAddress, ExtensionPointId, GuestId, UserId } from '@tenon/protocol';
+import { sql } from 'kysely';
+import { areOfSamePlugin, type Db, isOfPlugin } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { setOf } from '../db/page-queries.ts';
+import type { Page } from '../db/query-types.ts';
+import {
+  columns,
+  type PluginKey,
+  type PluginRecord,
+  type VersionRecord,
+  type WithdrawalRecord,
+} from '../db/records.ts';
+
+/** What the team withdrew, and what a deleted plugin leaves behind. */
+export const withdrawalQueries = {
+  /**
+   * How bytes are withdrawn from a publisher at an extension point: by versions and blocks of plugins that exist, and by what
+   * deleted ones left. A version that is yanked or rejected counts while no version with the same bytes is published.
+   */
+  async withdrawalsOf(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    userId: UserId,
+    contentAddress: ContentAddress,
+  ): Promise<WithdrawalRecord[]> {
+    const kept = db
+      .selectFrom('withdrawals')
+      .select(columns.withdrawals)
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId)
+      .where('contentAddress', '=', contentAddress)
+      .execute();
+    const versions = await db
+      .selectFrom('versions')
+      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'versions')))
+      .select(columns.versions)
+      .select('plugins.block')
+      .where('versions.contentAddress', '=', contentAddress)
+      .where('versions.appId', '=', (eb) =>
+        eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
+      )
+      .where('versions.userId', '=', userId)
+      .where('versions.extensionPointId', '=', extensionPointId)
+      .execute();
+    const about = { extensionPointId, userId, contentAddress };
+    const blocked = versions.flatMap(({ name, block }): WithdrawalRecord[] =>
+      block === null ? [] : [{ ...about, name, state: 'blocked', ...block }],
+    );
+    const isPublished = versions.some(({ state }) => state === 'published');
+    const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateSide }): WithdrawalRecord[] =>
+      stateSide === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
+        ? [{ ...about, name, state, reason: stateReason, atMs: stateAtMs }]
+        : [],
+    );
+    return [...blocked, ...decided, ...(await kept)];
+  },
+
+  /**
+   * The published versions of a plugin's publisher at its extension point that have these bytes, under any name; without an
+   * address, those under other names that have the bytes of one of the plugin's versions.
+   */
+  async publishedCopies(
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    contentAddress?: ContentAddress,
+  ): Promise<VersionRecord[]> {
+    const copies = db
+      .selectFrom('versions')
+      .select(columns.versions)
+      .where('versions.appId', '=', (eb) =>
+        eb.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId),
+      )
+      .where('versions.userId', '=', userId)
+      .where('versions.extensionPointId', '=', extensionPointId)
+      .where('versions.state', '=', 'published');
+    if (contentAddress !== undefined) {
+      return copies.where('versions.contentAddress', '=', contentAddress).execute();
+    }
+    return copies
+      .where('versions.name', '<>', name)
+      .where('versions.contentAddress', 'in', (eb) =>
+        eb
+          .selectFrom('versions as own')
+          .select('own.contentAddress')
+          .where(isOfPlugin('own', { extensionPointId, userId, name })),
+      )
+      .execute();
+  },
+
+  /** What a deleted plugin left withdrawn. */
+  withdrawal: (
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    { userId, contentAddress }: { readonly userId: string; readonly contentAddress: string },
+  ): Promise<WithdrawalRecord | undefined> =>
+    db
+      .selectFrom('withdrawals')
+      .select(columns.withdrawals)
+      .where('extensionPointId', '=', extensionPointId)
+      .where('userId', '=', userId as UserId)
+      .where('contentAddress', '=', contentAddress as ContentAddress)
+      .executeTakeFirst(),
+
+  /**
+   * What deleted plugins left withdrawn at an extension point, with the publishers' names, in the order of (user id, content
+   * address); `after` is `<user_id>/<content_address>`.
+   */
+  withdrawals(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    { after, limit }: Page,
+  ): Promise<(WithdrawalRecord & { readonly userName: string })[]> {
+    let all = db
+      .selectFrom('withdrawals')
+      .innerJoin('users', 'users.id', 'withdrawals.userId')
+      .select(columns.withdrawals)
+      .select('users.name as userName')
+      .where('withdrawals.extensionPointId', '=', extensionPointId)
+      .orderBy('withdrawals.userId')
+      .orderBy('withdrawals.contentAddress');
+    if (after !== undefined) {
+      const [userId = '', address = ''] = after.split('/');
+      all = all.where((eb) =>
+        eb(
+          eb.refTuple('withdrawals.userId', 'withdrawals.contentAddress'),
+          '>',
+          eb.tuple(sql.val(userId), sql.val(address)) as never,
+        ),
+      );
+    }
+    return (limit === undefined ? all : all.limit(limit)).execute();
+  },
+
+  /** Of these guests: those under which the plugin's name is reserved for another user at a time, by id. */
+  nameReservations: (
+    db: Db,
+    { extensionPointId, userId, name }: PluginKey,
+    guestIds: readonly GuestId[],
+    nowMs: number,
+  ): Promise<{ readonly guestId: GuestId; readonly untilMs: number }[]> =>
+    db
+      .selectFrom('name_reservations')
+      .select(['guestId', 'untilMs'])
+      .where('extensionPointId', '=', extensionPointId)
+      .where('guestId', 'in', setOf(guestIds))
+      .where('name', '=', name)
+      .where('userId', '!=', userId)
+      .where('untilMs', '>', nowMs)
+      .orderBy('guestId')
+      .execute(),
+
+  /**
+   * Who has used a plugin's semantic version: one of its versions, or (`number` is `null`) a version of the plugin that was deleted
+   * under this name, until a time.
+   */
+  async semverUse(
+    db: Db,
+    key: PluginKey,
+    semver: string,
+  ): Promise<{ readonly number: number | null; readonly untilMs: number | null } | undefined> {
+    const version = await db
+      .selectFrom('versions')
+      .select('number')
+      .where(isOfPlugin('versions', key))
+      .where('semver', '=', semver)
+      .executeTakeFirst();
+    if (version !== undefined) return { number: version.number, untilMs: null };
+    const retired = await db
+      .selectFrom('retired_labels')
+      .select('untilMs')
+      .where(isOfPlugin('retired_labels', key))
+      .where('semver', '=', semver)
+      .executeTakeFirst();
+    return retired && { number: null, untilMs: retired.untilMs };
+  },
+};
+
+export const withdrawalMutations = {
+  /**
+   * Keeps what outlives a plugin's deletion: which bytes are withdrawn, and its semantic versions. Call it before
+   * {@link Mutations.deletePlugin}, as {@link Mutations.reserveName}.
+   *
+   * @param times until when the semantic versions are reserved
+   */
+  retirePlugin: mutation(
+    {
+      // The row of the deletion tells of it.
+      audit: true,
+      invalidates: nothing,
+    },
+    async (
+      db: Db,
+      { extensionPointId, userId, name, block }: PluginRecord,
+      { atMs, untilMs }: { readonly atMs: number; readonly untilMs: number },
+    ): Promise<void> => {
+      const key = sql`v."extensionPointId" = ${extensionPointId} and v."userId" = ${userId} and v.name = ${name}`;
+      const into = sql`
+        insert into withdrawals ("extensionPointId", "userId", "contentAddress", name, state, reason, "atMs")
+        select v."extensionPointId", v."userId", v."contentAddress", v.name`;
+      const group = sql`
+        from versions v where ${key} group by v."extensionPointId", v."userId", v."contentAddress", v.name`;
+      const replace = sql`
+        on conflict ("extensionPointId", "userId", "contentAddress") do update set
+          name = excluded.name, state = excluded.state, reason = excluded.reason, "atMs" = excluded."atMs"`;
+      for (const state of ['rejected', 'yanked'] as const) {
+        const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateSide" = 'host'`;
+        await sql`
+          ${into}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${at(atMs)} ${group}
+          having sum(case when v.state = 'published' then 1 else 0 end) = 0
+            and sum(case when ${isWithdrawn} then 1 else 0 end) > 0
+          ${state === 'rejected' ? sql`on conflict do nothing` : sql`${replace} where withdrawals.state <> 'blocked'`}
+        `.execute(db);
+      }
+      if (block !== null) {
+        const reason = sql`cast(${block.reason} as text)`;
+        await sql`${into}, 'blocked', ${reason}, ${at(atMs)} ${group} ${replace}`.execute(db);
+      }
+      await sql`
+        update retired_labels set "untilMs" = ${untilMs}
+        where "extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}
+      `.execute(db);
+      await sql`
+        insert into retired_labels ("extensionPointId", "userId", name, semver, "untilMs")
+        select distinct v."extensionPointId", v."userId", v.name, v.semver, ${at(untilMs)}
+        from versions v where ${key} and v.semver is not null
+        on conflict ("extensionPointId", "userId", name, semver) do update set "untilMs" = excluded."untilMs"
+      `.execute(db);
+    },
+  ),
+
+  /** Reserves a plugin's name for its publisher under guests, until a time. */
+  reserveName: mutation(
+    { audit: false, invalidates: nothing },
+    async (
+      db: Db,
+      { extensionPointId, userId, name }: PluginKey,
+      guestIds: readonly GuestId[],
+      untilMs: number,
+    ): Promise<void> => {
+      // `where true` keeps SQLite from taking `on` for a join's.
+      await sql`
+        insert into name_reservations ("extensionPointId", "guestId", name, "userId", "untilMs")
+        select ${extensionPointId}, key, ${name}, ${userId}, ${at(untilMs)} from ${setOf(guestIds)} as guests where true
+        on conflict ("extensionPointId", "guestId", name) do update set
+          "userId" = excluded."userId", "untilMs" = excluded."untilMs"
+      `.execute(db);
+    },
+  ),
+
+  /** Deletes what a deleted plugin left withdrawn. */
+  deleteWithdrawal: statement(
+    { audit: true, invalidates: nothing },
+    (
+      db: Db,
+      {
+        extensionPointId,
+        userId,
+        contentAddress,
+      }: Pick<WithdrawalRecord, 'extensionPointId' | 'userId' | 'contentAddress'>,
+    ) =>
+      db
+        .deleteFrom('withdrawals')
+        .where('extensionPointId', '=', extensionPointId)
+        .where('userId', '=', userId)
+        .where('contentAddress', '=', contentAddress),
+  ),
+};
+
+/** A time as a column of a select: PostgreSQL can't infer a parameter's type there. */
+function at(ms: number) {
+  return sql`cast(${ms} as bigint)`;
+}

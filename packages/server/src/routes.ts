@@ -1,0 +1,58 @@
+import { accountDeletionRoutes } from './apps/account-deletion-routes.ts';
+import { appRoutes } from './apps/app-routes.ts';
+import { guestRoutes } from './apps/guest-routes.ts';
+import { invitationRoutes } from './apps/invitation-routes.ts';
+import { memberRoutes } from './apps/member-routes.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
+import { accountRoutes } from './auth/account-routes.ts';
+import { oauthRoutes } from './auth/oauth/oauth-routes.ts';
+import { quotaRoutes } from './auth/quota-routes.ts';
+import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.ts';
+import { sessionRoutes } from './auth/session-routes.ts';
+import { tokenRoutes } from './auth/token-routes.ts';
+import { newsRoutes } from './changes/change-routes.ts';
+import { consoleRoutes } from './console/console-routes.ts';
+import { referenceRoutes } from './http/reference-routes.ts';
+import type { Route } from './http/route.ts';
+import { instrumentRoutes } from './instrument/instrument-routes.ts';
+import { healthRoutes } from './ops/status/health-routes.ts';
+import { statusRoutes } from './ops/status/status-routes.ts';
+import { bindingRoutes } from './plugins/binding-routes.ts';
+import { contentRoutes } from './plugins/content-routes.ts';
+import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
+import { hostControlRoutes } from './plugins/host-control-routes.ts';
+import { pluginRoutes } from './plugins/plugin-routes.ts';
+import { versionRoutes } from './plugins/version-routes.ts';
+
+export const allRoutes: readonly Route[] = [
+  ...bindingRoutes,
+  ...newsRoutes,
+  ...contentRoutes,
+  ...pluginRoutes,
+  ...versionRoutes,
+  ...hostControlRoutes,
+  ...appRoutes,
+  ...memberRoutes,
+  ...quotaRoutes,
+  ...extensionPointRoutes,
+  ...guestRoutes,
+  ...invitationRoutes,
+  ...tokenRoutes,
+  ...accountRoutes,
+  ...accountDeletionRoutes,
+  ...auditRoutes,
+  ...sessionRoutes,
+  ...oauthRoutes,
+  ...sessionAuthorizationRoutes,
+  ...instrumentRoutes,
+  ...consoleRoutes,
+  ...healthRoutes,
+  ...statusRoutes,
+  ...referenceRoutes,
+];
+
+/** Returns the routes to serve: all, or only those of the instrumentation area and of both areas. */
+export function routesOf(only: 'instrument' | undefined): readonly Route[] {
+  if (only === undefined) return allRoutes;
+  return allRoutes.filter(({ area = 'distribution' }) => area !== 'distribution');
+}

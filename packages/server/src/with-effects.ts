@@ -1,0 +1,51 @@
+import type { AppId, AuditAction } from '@tenon/protocol';
+import { type ChangeFeedOptions, emitChanges } from './changes/emit-changes.ts';
+import type { Store, Transaction } from './db/store.ts';
+import type { StoreMetrics } from './ops/metrics/store-metrics.ts';
+import type { StoreSpans } from './ops/tracing/store-spans.ts';
+import { callAround } from './queries.ts';
+
+interface EffectOptions {
+  /** Emits the binding lists that transactions change; by default none. */
+  readonly changes?: ChangeFeedOptions | undefined;
+  /** Whether a change fails without an audit event. Default: true. */
+  readonly requiresAudit?: boolean;
+  readonly metrics?: StoreMetrics | undefined;
+  readonly spans?: StoreSpans | undefined;
+}
+
+/**
+ * Returns the store with what the declarations of mutations ask for: a transaction writes the change events of the lists that it
+ * changes, fails without an audit event, and is measured and traced. The store itself applies the cache tags.
+ */
+export function withEffects(store: Store, options: EffectOptions): Store {
+  const { changes, requiresAudit = true, metrics, spans } = options;
+  const write = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const measured = metrics?.begin();
+    let appIds: readonly AppId[] = [];
+    let recorded: readonly AuditAction[] = [];
+    const attempt = async (tx: Transaction): Promise<T> => {
+      measured?.attempt();
+      const bound = spans === undefined ? tx : callAround(tx, spans.mutation);
+      const result = await work(bound);
+      appIds = changes === undefined ? [] : await emitChanges(bound, changes);
+      if (requiresAudit) tx.effects.requireAuditEvent();
+      recorded = tx.effects.recorded;
+      return result;
+    };
+    const run = () =>
+      spans === undefined
+        ? store.write(attempt)
+        : spans.transaction((within) => store.write((tx) => within(() => attempt(tx))));
+    try {
+      const result = await run();
+      measured?.committed(recorded);
+      if (appIds.length > 0) changes?.onEmitted?.(appIds);
+      return result;
+    } catch (error) {
+      measured?.failed(error);
+      throw error;
+    }
+  };
+  return { ...store, write, ...(spans && { read: callAround(store.read, spans.query) }) };
+}
