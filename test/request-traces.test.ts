@@ -157,7 +157,7 @@ describe('the traces of requests', () => {
     const id = 'a-client-that-goes';
     const socket = connect(traced.server.port, '127.0.0.1');
     socket.write(
-      `GET /api/v1/apps/${TENON_APP_ID}/news HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TENON_TOKEN}\r\nx-request-id: ${id}\r\n\r\n`,
+      `GET /api/v1/apps/${TENON_APP_ID}/changes HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TENON_TOKEN}\r\nx-request-id: ${id}\r\n\r\n`,
     );
     socket.once('data', () => socket.destroy());
     const has = ({ attributes }: SeenSpan) => attributes.get('tenon.request.id') === id;

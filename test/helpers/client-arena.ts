@@ -62,7 +62,7 @@ export async function openArena(seed: number): Promise<Arena> {
   proxy.injectBy(({ path }) => {
     const fault = isCalm
       ? undefined
-      : choose(path.includes('/bindings/') ? 'list' : path.endsWith('/news') ? 'news' : 'content');
+      : choose(path.includes('/bindings/') ? 'list' : path.endsWith('/changes') ? 'news' : 'content');
     if (fault !== undefined) counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
     return fault && responseFault(fault);
   });

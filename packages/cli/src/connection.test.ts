@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { demandToken, findConnection } from './connection.ts';
+import { assertToken, findConnection } from './connection.ts';
 import { type Credentials, formatCredentials, type Profile } from './credentials.ts';
 import type { Environment } from './environment.ts';
 import type { ConnectionOptions } from './server-choice.ts';
@@ -71,7 +71,7 @@ describe('findConnection()', () => {
     for (const url of ['http://localhost:8367', 'https://localhost:8366', 'http://localhost:8366/prefix']) {
       const connection = find({ dataDir, url });
       assert.deepEqual([connection.token, connection.appId], [undefined, undefined], url);
-      assert.throws(() => demandToken(connection), { code: 'missing_credentials', exitCode: 3 });
+      assert.throws(() => assertToken(connection), { code: 'missing_credentials', exitCode: 3 });
     }
   });
 
@@ -217,7 +217,7 @@ describe('findConnection() with a tenon.toml', () => {
     const environment = { TENON_TOKEN: 'tnn_environment' };
     const kept = find({}, environment, evil);
     assert.deepEqual([kept.url, kept.token, kept.tokenWithheldBy], [evil, undefined, 'tenon.toml']);
-    assert.throws(() => demandToken(kept), { code: 'missing_credentials', hint: /set TENON_URL=https:\/\/evil/ });
+    assert.throws(() => assertToken(kept), { code: 'missing_credentials', hint: /set TENON_URL=https:\/\/evil/ });
     assert.equal(find({}, { ...environment, TENON_URL: work.url }, evil).token, undefined);
     assert.equal(find({}, { ...environment, TENON_URL: `${evil}/` }, evil).token, 'tnn_environment');
     assert.equal(find({ server: evil }, environment, evil).token, 'tnn_environment');
@@ -262,7 +262,7 @@ describe('findConnection() with a quickstart.env that was found', () => {
     await writeFile(join(checkout, 'tenon-data', 'quickstart.env'), 'TENON_URL=https://stranger.example\n');
     const withheld = findIn(checkout, { TENON_TOKEN: token });
     assert.deepEqual([withheld.token, withheld.tokenWithheldBy], [undefined, join('tenon-data', 'quickstart.env')]);
-    assert.throws(() => demandToken(withheld), { message: /the server in tenon-data.quickstart\.env/, exitCode: 3 });
+    assert.throws(() => assertToken(withheld), { message: /the server in tenon-data.quickstart\.env/, exitCode: 3 });
     assert.equal(findIn(checkout, { TENON_TOKEN: token, TENON_URL: 'https://stranger.example' }).token, token);
     assert.equal(findIn(folder, { TENON_TOKEN: token, TENON_DATA_DIR: join(checkout, 'tenon-data') }).token, token);
   });

@@ -12,7 +12,7 @@ import { parseServerUrl } from './server-url.ts';
 export interface Connection {
   /** `{base_url}`, without a slash at the end. */
   readonly url: string;
-  /** The access token. Absent when none was found: {@link demandToken} says so. */
+  /** The access token. Absent when none was found: {@link assertToken} says so. */
   readonly token: string | undefined;
   /** The login that the token is of, when it is one's. */
   readonly login: NamedProfile | undefined;
@@ -87,7 +87,7 @@ function environmentToken(choice: ServerChoice, environment: Environment): strin
 }
 
 /** @throws CliError that tells the ways to get a token, when there is none */
-export function demandToken({
+export function assertToken({
   token,
   url,
   tokenWithheldBy,

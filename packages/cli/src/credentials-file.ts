@@ -72,7 +72,7 @@ export async function updateCredentials(
   place: CredentialsPlace,
   change: (present: Credentials) => Credentials,
 ): Promise<string> {
-  const path = demandCredentialsPath(place);
+  const path = assertCredentialsPath(place);
   await makeFolder(dirname(path), place);
   await withLock(`${path}.lock`, async () => {
     const present = readCredentials(place);
@@ -84,11 +84,11 @@ export async function updateCredentials(
 }
 
 /** Finds out before anything is asked of a server whether logins can be kept. @throws CliError when they can't */
-export async function demandWritableCredentials(place: CredentialsPlace): Promise<void> {
+export async function assertWritableCredentials(place: CredentialsPlace): Promise<void> {
   await updateCredentials(place, (present) => present);
 }
 
-function demandCredentialsPath(place: CredentialsPlace): string {
+function assertCredentialsPath(place: CredentialsPlace): string {
   const path = credentialsPath(place);
   if (path !== undefined) return path;
   throw new CliError('file', 'There is no place for logins: no home folder is known.', {

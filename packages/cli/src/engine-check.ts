@@ -36,7 +36,7 @@ export function checkWithEngine(input: Uint8Array, output: Uint8Array): void {
  *
  * @throws CliError `invalid_module` with the engine's reason
  */
-export function demandValid(module: Uint8Array): void {
+export function assertValid(module: Uint8Array): void {
   if (WebAssembly.validate(module)) return;
   throw new CliError('invalid_module', `The engine does not accept the module: ${refusal(module)}`, {
     exitCode: exitCodes.refused,

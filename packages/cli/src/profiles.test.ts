@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Credentials, noCredentials, profileNamePattern } from './credentials.ts';
-import { demandProfileName, nameForServer, readServerOption } from './profiles.ts';
+import { assertProfileName, nameForServer, readServerOption } from './profiles.ts';
 
 function at(name: string, url: string): Credentials {
   const user = { id: 'usr_1', name: 'Ada', email: null };
@@ -51,12 +51,12 @@ describe('readServerOption()', () => {
   });
 });
 
-describe('demandProfileName()', () => {
+describe('assertProfileName()', () => {
   it('takes names that are one word everywhere', () => {
     for (const name of ['work', 'plugins.example.org', '10', 'constructor'])
-      assert.equal(demandProfileName(name), name);
+      assert.equal(assertProfileName(name), name);
     for (const name of ['', '-x', '.x', '__proto__', 'a/b', 'a b', 'ü', 'x'.repeat(101)]) {
-      assert.throws(() => demandProfileName(name), { exitCode: 2 });
+      assert.throws(() => assertProfileName(name), { exitCode: 2 });
     }
   });
 });

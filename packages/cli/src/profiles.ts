@@ -11,7 +11,7 @@ export interface NamedProfile {
 const namePattern = new RegExp(profileNamePattern);
 
 /** @throws CliError for what can be no profile's name */
-export function demandProfileName(name: string): string {
+export function assertProfileName(name: string): string {
   if (namePattern.test(name)) return name;
   throw usageError(
     `"${name}" can be no profile's name.`,
@@ -20,7 +20,7 @@ export function demandProfileName(name: string): string {
 }
 
 /** @throws CliError when there is no profile of that name */
-export function demandProfile({ profiles }: Credentials, name: string): NamedProfile {
+export function assertProfile({ profiles }: Credentials, name: string): NamedProfile {
   const profile = profiles.get(name);
   if (profile !== undefined) return { name, profile };
   throw usageError(`There is no profile "${name}".`, waysToName(profiles));

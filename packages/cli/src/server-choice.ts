@@ -1,8 +1,8 @@
 import type { Credentials } from './credentials.ts';
 import type { Environment } from './environment.ts';
 import { usageError } from './errors.ts';
-import { demandProfile, type NamedProfile, readServerOption } from './profiles.ts';
-import { demandServerUrl } from './server-url.ts';
+import { assertProfile, type NamedProfile, readServerOption } from './profiles.ts';
+import { assertServerUrl } from './server-url.ts';
 
 /** What the command line says on where the server is. */
 export interface ConnectionOptions {
@@ -55,7 +55,7 @@ export function chooseServer(options: ConnectionOptions, sources: ServerSources)
 
   function byEnvironment({ logins }: ServerSources): ServerChoice | undefined {
     const { TENON_URL: url, TENON_PROFILE: name, TENON_DATA_DIR: dataDir } = environment;
-    if (url) return { url: demandServerUrl(url), by: 'environment' };
+    if (url) return { url: assertServerUrl(url), by: 'environment' };
     if (name) return byName(logins(), name, 'environment');
     return dataDir && quickstartUrl !== undefined ? { url: quickstartUrl, by: 'environment' } : undefined;
   }
@@ -63,7 +63,7 @@ export function chooseServer(options: ConnectionOptions, sources: ServerSources)
 
 function byOptions(options: ConnectionOptions, { logins, quickstartUrl }: ServerSources): ServerChoice | undefined {
   const { profile, dataDir } = options;
-  const text = demandOneServer(options);
+  const text = assertOneServer(options);
   const byProfile = profile === undefined ? undefined : byName(logins(), profile, 'option');
   if (text !== undefined) {
     const read = readServerOption(text);
@@ -85,7 +85,7 @@ function byProject({ projectServer, logins }: ServerSources): ServerChoice | und
 }
 
 /** What `--server` was given, or `--url`. @throws CliError when both were given something */
-export function demandOneServer({ server, url }: ConnectionOptions): string | undefined {
+export function assertOneServer({ server, url }: ConnectionOptions): string | undefined {
   if (server !== undefined && url !== undefined) {
     throw usageError('--url is another name of --server: give one of them.');
   }
@@ -98,6 +98,6 @@ function byCurrentLogin({ logins }: ServerSources): ServerChoice | undefined {
 }
 
 function byName(credentials: Credentials, name: string, by: ServerChoice['by']): ServerChoice {
-  const login = demandProfile(credentials, name);
+  const login = assertProfile(credentials, name);
   return { url: login.profile.url, by, login };
 }

@@ -13,7 +13,7 @@ export function parseServerUrl(text: string): string | undefined {
 }
 
 /** Like {@link parseServerUrl}. @throws CliError for a text that is no server's URL */
-export function demandServerUrl(text: string): string {
+export function assertServerUrl(text: string): string {
   const url = parseServerUrl(text);
   if (url !== undefined) return url;
   throw usageError(`"${text}" is not a server's URL, which starts with https:// or http://.`, meantServerUrl(text));

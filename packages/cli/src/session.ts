@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Api, createApi } from './api.ts';
-import { type Connection, demandToken, findConnection } from './connection.ts';
+import { assertToken, type Connection, findConnection } from './connection.ts';
 import type { Io } from './io.ts';
 import { createReporter, type Reporter } from './output.ts';
 import type { ConnectionOptions } from './server-choice.ts';
@@ -48,7 +48,7 @@ export function callingFrom<Found extends { readonly server?: string | undefined
     const out = createReporter(io, options.json === true);
     const found = await look(out, options as Options);
     const connection = findConnection(options, { ...io, warn: out.warn, projectServer: found.server });
-    const token = demandToken(connection);
+    const token = assertToken(connection);
     if (connection.passedOver !== undefined) out.note(passedOverNote(connection));
     await io.interruptible((signal) => {
       const api = createApi({

@@ -48,7 +48,7 @@ export function withTracing(command: Command): Command {
 }
 
 /** How many of the things that a command reads come from stdin, of which there is one. */
-export function demandOneFromStdin(input: string, flags: TracingFlags): void {
+export function assertOneFromStdin(input: string, flags: TracingFlags): void {
   const sources = [input, flags.allowedFile, flags.bannedFile, flags.config];
   if (sources.filter((source) => source === standardStream).length > 1) {
     throw usageError('The module and what is traced of it can not both come from stdin.');

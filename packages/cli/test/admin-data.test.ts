@@ -68,14 +68,16 @@ describe('tenon admin', () => {
     assert.equal((await tenon(['admin', 'create-user', 'Ada', '--data-dir', dataDir])).exitCode, 0);
     const database = new DatabaseSync(join(dataDir, 'tenon.db'));
     const lastMs = Date.now() - 100 * dayMs;
-    database.prepare("insert into chores (kind, endedAtMs, outcome) values ('maintenance', ?, '{}')").run(lastMs);
+    database
+      .prepare("insert into maintenance_runs (kind, endedAtMs, outcome) values ('maintenance', ?, '{}')")
+      .run(lastMs);
     const beganAt = Date.now();
     const { exitCode, stdout, stderr } = await tenon(['admin', 'trust-clock', '--data-dir', dataDir]);
     assert.equal(exitCode, 0, stderr);
     const toldMs = Date.parse(stdout.trim());
     assert.ok(toldMs >= beganAt && toldMs <= Date.now(), stdout);
     assert.match(stderr, /This time is trusted/);
-    const marks = database.prepare('select kind, endedAtMs from chores order by kind').all();
+    const marks = database.prepare('select kind, endedAtMs from maintenance_runs order by kind').all();
     assert.deepEqual(
       marks.map(({ kind, endedAtMs }) => [kind, Number(endedAtMs) >= toldMs]),
       [

@@ -91,7 +91,7 @@ async function startHostileServer(url: string) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, spoil(member)]));
   };
   const proxy = createServer(async (request, response) => {
-    if (request.url?.endsWith('/news')) {
+    if (request.url?.endsWith('/changes')) {
       response.writeHead(302, { location: 'http://x/\u009b31m\u009d0;title\u009c' }).end();
       return;
     }

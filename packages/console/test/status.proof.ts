@@ -37,8 +37,8 @@ describe('the status page', { skip: noBrowser }, () => {
       const response = await route.fetch();
       const status = (await response.json()) as ServerStatus;
       const { node, pid, version, startedAt } = status.process;
-      const own = { node, pid, version, startedAt, lastSeenAt: status.readAt, isAnswering: true, isLost: false };
-      const lost = { ...own, id: 'prc_2', node: 'elsewhere', pid: 7, isAnswering: false, isLost: true };
+      const own = { node, pid, version, startedAt, lastSeenAt: status.readAt, isResponding: true, isLost: false };
+      const lost = { ...own, id: 'prc_2', node: 'elsewhere', pid: 7, isResponding: false, isLost: true };
       await route.fulfill({ response, json: { ...status, nodes: [{ id: 'prc_1', ...own }, lost] } });
     });
     await operator.open('/status');

@@ -42,7 +42,7 @@ const { values } = parseArgs({
 async function prepare(folder: string, dataDir: string, keys: number): Promise<Omit<SoakTarget, 'port'>> {
   const user = await makeUser(loadConfig({ dataDir }, {}));
   const data = await openData(loadConfig({ dataDir }, {}));
-  const { code } = await createSetUpLink(data.context, false);
+  const { code } = await createSetUpLink(data.deps, false);
   await data.close();
   const account = { email: 'soak@example.org', password: randomBytes(12).toString('base64url') };
   const node = await startNode({ folder: join(folder, 'filling'), dataDir, environment: {} });
@@ -66,7 +66,7 @@ async function prepare(folder: string, dataDir: string, keys: number): Promise<O
     await target.close();
     const lists = `/api/v1/extension-points/${extensionPointId}/bindings/`;
     const [, point = ''] = /extension-points\/([^/]+)/.exec(stage.bindings) ?? [];
-    return { stage, lists, keys, keyPrefix, news: `/api/v1/extension-points/${point}/news`, account };
+    return { stage, lists, keys, keyPrefix, changes: `/api/v1/extension-points/${point}/changes`, account };
   } finally {
     await node.stop();
   }

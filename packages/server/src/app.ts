@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { admit } from './auth/authenticate-request.ts';
+import { authorizeRequest } from './auth/authenticate-request.ts';
 import { respondLost } from './console/console-page.ts';
-import { answerClientError } from './http/client-error.ts';
+import { sendClientError } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { createServer } from './http/node-http.ts';
@@ -12,18 +12,18 @@ import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { respondFromCache } from './plugins/response-cache.ts';
 import { routesOf } from './routes.ts';
-import type { Parts } from './services.ts';
+import type { Services } from './services.ts';
 
 /** The HTTP side. */
 export type App = ReturnType<typeof createApp>;
 
 /** Puts the HTTP side together from its parts. */
-export function createApp(parts: Parts, routes: readonly Route[] = routesOf(parts.settings.only)) {
-  const { settings, addresses } = parts;
+export function createApp(services: Services, routes: readonly Route[] = routesOf(services.settings.only)) {
+  const { settings, addresses } = services;
   const publicUrls = () => [addresses.base(), addresses.instrument()];
-  const endpoints = routes.map((route) => createEndpoint(parts, route, admit));
+  const endpoints = routes.map((route) => createEndpoint(services, route, authorizeRequest));
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
-  const { listener, closeAfterResponses } = createPipeline(parts, router, {
+  const { listener, closeAfterResponses } = createPipeline(services, router, {
     respondFromCache,
     respondLost,
     closeIdle: () => server.closeIdleConnections(),
@@ -43,10 +43,10 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
   // Other expectations may be ignored (RFC 9110 §10.1.1); Node.js would refuse them with an empty response of its own.
   server.on('checkExpectation', inTurn);
   server.on('clientError', (error, socket: Socket) =>
-    answerClientError(parts, error, socket, connections.responseOn(socket), (target) => router.at(target)?.errorForm),
+    sendClientError(services, error, socket, connections.responseOn(socket), (target) => router.at(target)?.errorForm),
   );
   closeStalled(server, connections, settings.idleTimeoutMs);
-  parts.requests?.watchConnections(server);
+  services.requests?.watchConnections(server);
   return {
     server,
     router,
@@ -63,7 +63,7 @@ export function createApp(parts: Parts, routes: readonly Route[] = routesOf(part
     /** Stops listening, and resolves once all responses have been sent. */
     async close(): Promise<void> {
       closeAfterResponses();
-      parts.news.close(); // event streams would hold up the shutdown for as long as their clients listen
+      services.changes.close(); // event streams would hold up the shutdown for as long as their clients listen
       if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();

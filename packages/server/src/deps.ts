@@ -23,7 +23,7 @@ export interface DomainLimits {
 }
 
 /** The services that use cases depend on. */
-export interface Context {
+export interface Deps {
   readonly store: Store;
   readonly blobs: BlobStore;
   /** The bytes of the blob store, with verified digests. */

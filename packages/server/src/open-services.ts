@@ -8,12 +8,12 @@ import type { PasswordCost } from './auth/passwords/password-tasks.ts';
 import { createContentCache } from './blobs/content-cache.ts';
 import { createStoredContents } from './blobs/stored-contents.ts';
 import { createCache } from './cache/cache.ts';
-import { createNewsFeed, type NewsFeed } from './changes/change-feed.ts';
+import { type ChangeFeed, createChangeFeed } from './changes/change-feed.ts';
 import type { Config } from './config/config.ts';
 import { version } from './config/version.ts';
 import { defaultConsoleBuilds, readConsole } from './console/console-files.ts';
 import type { Clock } from './db/store.ts';
-import type { Context } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { createByteBudget } from './http/bodies/body-memory.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { transportSecurityOf } from './http/known-hosts.ts';
@@ -31,20 +31,20 @@ import { createReadiness } from './ops/status/readiness.ts';
 import { totalsOf } from './ops/status/request-totals.ts';
 import { createStatus } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
-import type { Addresses, Parts } from './services.ts';
+import type { Addresses, Services } from './services.ts';
 import { withEffects } from './with-effects.ts';
 import type { OnTaskEnd } from './workers/pool.ts';
 
 /** What works on a data folder without HTTP. */
-export interface DataParts {
-  readonly context: Context;
+export interface DataServices {
+  readonly deps: Deps;
   /** What counts, where a server runs. */
   readonly metrics: Metrics | undefined;
   /** What traces, where it was asked for. */
   readonly tracing: Tracing | undefined;
-  readonly workers: Parts['workers'];
+  readonly workers: Services['workers'];
   readonly passwords: PasswordWorkers;
-  readonly news: NewsFeed;
+  readonly changes: ChangeFeed;
   readonly limits: RequestLimits;
   /** Elapsed time in milliseconds, by which limits count. */
   readonly monotonicClock: Clock;
@@ -65,7 +65,7 @@ export async function openData(
   cost: PasswordCost = passwordCost,
   metrics?: Metrics | undefined,
   tracing?: Tracing | undefined,
-): Promise<DataParts> {
+): Promise<DataServices> {
   await assertDatabaseNotLost(config);
   const allowances = createRequestLimits(config);
   const opened = await openFinishedStores(config);
@@ -75,8 +75,8 @@ export async function openData(
     changes: {
       clock: Date.now,
       random: randomBytes,
-      keep: config.newsPerApp,
-      onEmitted: (appIds) => news.told(appIds),
+      keep: config.changesPerApp,
+      onEmitted: (appIds) => changes.notify(appIds),
     },
     metrics: metrics && createStoreMetrics(metrics.registry),
     spans: tracing?.storeSpans,
@@ -84,13 +84,13 @@ export async function openData(
   const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
   const workers = createModuleWorkers(config, onEndOf('modules'));
   const passwords = createPasswordWorkers({ ...config, cost }, onEndOf('passwords'));
-  const news = createNewsFeed(store);
-  const context: Context = {
+  const changes = createChangeFeed(store);
+  const deps: Deps = {
     store,
     blobs,
     contents: createStoredContents({ store, blobs, onDamage: metrics?.onDamage }),
     checker: workers,
-    cache: createCache(store, config.answerCacheBytes),
+    cache: createCache(store, config.responseCacheBytes),
     clock: Date.now,
     random: randomBytes,
     passwords,
@@ -102,16 +102,16 @@ export async function openData(
     signUp: config.signUp,
   };
   return {
-    context,
+    deps,
     workers,
     passwords,
-    news,
+    changes,
     limits: allowances,
     monotonicClock,
     metrics,
     tracing,
     async close() {
-      news.close();
+      changes.close();
       await workers.close();
       await passwords.close();
       await blobs.close();
@@ -141,26 +141,26 @@ function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {
 }
 
 /** Makes what HTTP works with out of an opened data folder. */
-export function createParts(config: Config, data: DataParts, addresses: Addresses, log: Logger): Parts {
-  const { context, workers, news } = data;
-  const { rates, newsStreams } = data.limits;
+export function createServices(config: Config, data: DataServices, addresses: Addresses, log: Logger): Services {
+  const { deps, workers, changes } = data;
+  const { rates, changeStreams } = data.limits;
   const watched = {
-    newsStreams,
-    contents: createContentCache(context.contents, config.contentCacheBytes),
+    changeStreams,
+    contents: createContentCache(deps.contents, config.contentCacheBytes),
     draining: { isOn: false },
-    readiness: createReadiness(context),
+    readiness: createReadiness(deps),
     requests: data.metrics?.requests,
   };
   return {
     ...watched,
-    context,
+    deps,
     workers,
-    uses: createLastUsedLog(context),
-    news,
+    uses: createLastUsedLog(deps),
+    changes,
     status: createStatus({
       ...watched,
-      store: context.store,
-      clock: context.clock,
+      store: deps.store,
+      clock: deps.clock,
       settings: config,
       totals: () => totalsOf(watched.requests),
       workers,
@@ -168,7 +168,7 @@ export function createParts(config: Config, data: DataParts, addresses: Addresse
       eventLoop: data.metrics?.eventLoop,
     }),
     bodyBudget: createByteBudget(config.maxBodyMemoryBytes),
-    places: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
+    requestSemaphore: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,
     transportSecurity: transportSecurityOf(addresses),
     clients: createClientAddresses(config),

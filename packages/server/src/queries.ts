@@ -13,7 +13,7 @@ import { tokenMutations, tokenQueries } from './auth/token-queries.ts';
 import { userMutations, userQueries } from './auth/user-queries.ts';
 import { blobMutations, blobQueries } from './blobs/blob-queries.ts';
 import { leaseMutations, leaseQueries } from './blobs/lease-queries.ts';
-import { newsMutations, newsQueries } from './changes/change-queries.ts';
+import { changeMutations, changeQueries } from './changes/change-queries.ts';
 import type { Db } from './db/db.ts';
 import type { MutationRules } from './db/mutation.ts';
 import { Effects } from './db/mutation.ts';
@@ -46,7 +46,7 @@ const allQueries = {
   ...blobQueries,
   ...leaseQueries,
   ...auditQueries,
-  ...newsQueries,
+  ...changeQueries,
   ...operatorQueries,
   ...nodeQueries,
 };
@@ -71,7 +71,7 @@ const allMutations = {
   ...blobMutations,
   ...leaseMutations,
   ...auditMutations,
-  ...newsMutations,
+  ...changeMutations,
   ...operatorMutations,
   ...nodeMutations,
 };

@@ -10,7 +10,7 @@ import { quotaRoutes } from './auth/quota-routes.ts';
 import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.ts';
 import { sessionRoutes } from './auth/session-routes.ts';
 import { tokenRoutes } from './auth/token-routes.ts';
-import { newsRoutes } from './changes/change-routes.ts';
+import { changeRoutes } from './changes/change-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { referenceRoutes } from './http/reference-routes.ts';
 import type { Route } from './http/route.ts';
@@ -26,7 +26,7 @@ import { versionRoutes } from './plugins/version-routes.ts';
 
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
-  ...newsRoutes,
+  ...changeRoutes,
   ...contentRoutes,
   ...pluginRoutes,
   ...versionRoutes,

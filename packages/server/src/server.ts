@@ -11,7 +11,7 @@ import { makeDurableFolder } from './db/durable-folder.ts';
 import { createStartupRetry } from './db/startup-retry.ts';
 import { ReadOnlyError } from './db/store.ts';
 import { capConnections } from './http/limits/file-descriptors.ts';
-import { createParts, openData } from './open-services.ts';
+import { createServices, openData } from './open-services.ts';
 import { type FirstStart, firstStart } from './ops/first-start.ts';
 import { lockFolder } from './ops/folder-lock.ts';
 import { createLog } from './ops/log.ts';
@@ -22,7 +22,7 @@ import { startHeartbeat } from './ops/status/heartbeat.ts';
 import { statusTickMs } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
 import { bindingsPath } from './plugins/binding-routes.ts';
-import type { Addresses, Parts } from './services.ts';
+import type { Addresses, Services } from './services.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -56,14 +56,14 @@ const settleIntervalMs = 60_000;
 /**
  * Opens the data folder and serves it over HTTP.
  *
- * @param onAnswering called once it answers requests, before its start is complete
+ * @param onResponse called once it answers requests, before its start is complete
  * @throws NewerSchemaError for a data folder of a newer version, UnknownBlobsError for a database without plugins beside some, UnavailableError when a store stays away for 15 seconds, and the
  * errors of the file system and of listening
  */
 export async function serve(
   configured: Config,
   log: Logger = createLog(configured.logLevel),
-  onAnswering: () => void = () => {},
+  onResponse: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of configured.warnings) log.warn(warning);
   const keepsHouse = configured.worker === 1;
@@ -74,7 +74,7 @@ export async function serve(
   await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
   const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
   try {
-    await assertBlobsKnown(data.context);
+    await assertBlobsKnown(data.deps);
   } catch (error) {
     // A blob store that is away is told of by the readiness.
     if (error instanceof UnknownBlobsError) {
@@ -86,23 +86,23 @@ export async function serve(
   }
   const folderLock = keepsHouse ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
-  const parts = createParts(config, data, addressesOf(config, bound), log);
-  const app = createApp(parts);
-  metrics.watch(data, parts);
+  const services = createServices(config, data, addressesOf(config, bound), log);
+  const app = createApp(services);
+  metrics.watch(data, services);
   if (tracing !== undefined) metrics.watchSpans(() => tracing.counts());
   let metricsServer: MetricsServer | undefined;
   const stopping = new AbortController();
-  const checkClock = createClockCheck(data.context, data.monotonicClock);
+  const checkClock = createClockCheck(data.deps, data.monotonicClock);
   const timers = [
-    setInterval(() => void flushUses(parts), flushIntervalMs),
-    setInterval(() => parts.status.tick(), statusTickMs),
-    ...(keepsHouse ? [setInterval(() => void runMaintenance(parts, checkClock), maintenanceIntervalMs)] : []),
-    ...(keepsHouse ? [setInterval(() => void settle(parts, stopping.signal), settleIntervalMs)] : []),
+    setInterval(() => void flushLastUsed(services), flushIntervalMs),
+    setInterval(() => services.status.tick(), statusTickMs),
+    ...(keepsHouse ? [setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs)] : []),
+    ...(keepsHouse ? [setInterval(() => void settle(services, stopping.signal), settleIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
-  const collector = keepsHouse ? startGarbageCollector(data.context, config, log) : undefined;
+  const collector = keepsHouse ? startGarbageCollector(data.deps, config, log) : undefined;
   const isNode = config.databaseUrl !== undefined;
-  const heartbeat = isNode ? startHeartbeat(data.context, parts.status, log) : undefined;
+  const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 
   const stop = async (): Promise<void> => {
     stopping.abort();
@@ -112,7 +112,7 @@ export async function serve(
     app.server.keepAliveTimeout = 1; // answers that have begun don't say that they are the last, and clients keep their connections
     await app.close();
     clearTimeout(deadline);
-    await flushUses(parts);
+    await flushLastUsed(services);
     await collected;
     await heartbeat?.stop();
     await data.close();
@@ -125,7 +125,7 @@ export async function serve(
   const drain = async (): Promise<void> => {
     if (config.drainMs === 0) return;
     log.info({ seconds: config.drainMs / 1000 }, 'draining');
-    parts.draining.isOn = true;
+    services.draining.isOn = true;
     app.closeAfterResponses();
     await sleep(config.drainMs);
   };
@@ -137,20 +137,20 @@ export async function serve(
 
   try {
     metricsServer = await openMetrics(config, metrics);
-    app.server.once('listening', onAnswering);
+    app.server.once('listening', onResponse);
     bound.port = await app.listen(config.host, config.port);
     const { dataDir, demo, host, only } = config;
-    const url = parts.addresses.base();
+    const url = services.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const options = { dataDir, demo, host, only, url, onNotWritten, holdsFolderLock: folderLock !== undefined };
-    const start = keepsHouse ? await retryWhileUnavailable(() => firstStart(data.context, options)) : undefined;
+    const start = keepsHouse ? await retryWhileUnavailable(() => firstStart(data.deps, options)) : undefined;
     if (keepsHouse && folderLock === undefined) {
       log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
     }
-    if (keepsHouse) await runMaintenance(parts, checkClock);
-    if (keepsHouse) void settle(parts, stopping.signal);
+    if (keepsHouse) await runMaintenance(services, checkClock);
+    if (keepsHouse) void settle(services, stopping.signal);
     await heartbeat?.beat();
-    if (keepsHouse) void tellFailures(parts);
+    if (keepsHouse) void tellFailures(services);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
     return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
   } catch (error) {
@@ -178,22 +178,22 @@ function addressesOf(config: Config, bound: { readonly port: number }): Addresse
 }
 
 /** A node that starts with a wrong bucket serves lists, and should say at once what it can't. Never rejects. */
-async function tellFailures({ readiness, log }: Parts): Promise<void> {
+async function tellFailures({ readiness, log }: Services): Promise<void> {
   for (const { store, cause } of await readiness.failures()) log.warn({ err: cause, store }, 'not ready');
   for (const { store, cause } of await readiness.writeFailures())
     log.warn({ err: cause, store }, 'not ready for changes');
 }
 
-async function flushUses({ uses, log }: Parts): Promise<void> {
+async function flushLastUsed({ uses, log }: Services): Promise<void> {
   await uses.flush().catch((error: unknown) => {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'uses of tokens could not be written');
   });
 }
 
 /** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
-async function settle({ context, log }: Parts, signal: AbortSignal): Promise<void> {
+async function settle({ deps, log }: Services, signal: AbortSignal): Promise<void> {
   try {
-    const settled = await finishPendingChanges(context, signal);
+    const settled = await finishPendingChanges(deps, signal);
     if (settled.plugins + settled.deletions > 0) log.info(settled, 'finished pending changes');
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'pending changes could not be finished');

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { LastUsedLog } from './auth/authenticate.ts';
 import type { DevicePolls } from './auth/oauth/device-polls.ts';
 import type { ContentCache } from './blobs/content-cache.ts';
-import type { NewsFeed } from './changes/change-feed.ts';
+import type { ChangeFeed } from './changes/change-feed.ts';
 import type { Settings } from './config/settings.ts';
 import type { ConsoleFiles } from './console/console-files.ts';
-import type { Context } from './deps.ts';
+import type { Deps } from './deps.ts';
 import type { ByteBudget } from './http/bodies/body-memory.ts';
 import type { ClientAddresses } from './http/client-address.ts';
 import type { KeyedSemaphore } from './http/limits/keyed-semaphore.ts';
@@ -28,20 +28,20 @@ export interface Addresses {
 }
 
 /** Everything that the HTTP side works with. `open-services.ts` makes it. */
-export interface Parts {
-  readonly context: Context;
+export interface Services {
+  readonly deps: Deps;
   readonly uses: LastUsedLog;
   readonly workers: ModuleWorkers;
-  readonly news: NewsFeed;
-  readonly newsStreams: KeyedSemaphore;
+  readonly changes: ChangeFeed;
+  readonly changeStreams: KeyedSemaphore;
   readonly contents: ContentCache;
   /** Set when the server is about to stop: it still serves, but `/readyz` returns 503, so that load balancers send to others. */
   readonly draining: { isOn: boolean };
   readonly readiness: Readiness;
   readonly status: Status;
   readonly bodyBudget: ByteBudget;
-  /** Requests that are under way, by account; but neither those that are answered from memory nor streams of news. */
-  readonly places: KeyedSemaphore;
+  /** Requests that are under way, by account; but neither those that are answered from memory nor change streams. */
+  readonly requestSemaphore: KeyedSemaphore;
   readonly addresses: Addresses;
   /** A field of every response, or nothing. */
   readonly transportSecurity: readonly [name: string, value: string] | readonly [];

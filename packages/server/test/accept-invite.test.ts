@@ -79,11 +79,11 @@ describe('GET /accept-invite', () => {
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
     }
     const expired = await freshCode();
-    service.advance(service.parts.settings.invitationLifetimeMs);
+    service.advance(service.services.settings.invitationLifetimeMs);
     try {
       assert.equal((await open(expired)).statusCode, 410);
     } finally {
-      service.advance(-service.parts.settings.invitationLifetimeMs);
+      service.advance(-service.services.settings.invitationLifetimeMs);
     }
   });
 

@@ -11,7 +11,7 @@ import { issueSessionToken } from '../src/auth/sessions.ts';
 import { createApiKey, createToken } from '../src/auth/tokens.ts';
 import type { SessionRecord } from '../src/db/records.ts';
 import type { Store } from '../src/db/store.ts';
-import type { Context } from '../src/deps.ts';
+import type { Deps } from '../src/deps.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
@@ -116,7 +116,7 @@ describe('changing a password', () => {
 
   it('forgets the browsers that the account knew', async () => {
     const person = await signUpPerson(service);
-    const { store } = service.parts.context;
+    const { store } = service.services.deps;
     const known = hashSecret(person.jar.cookies.get('tenon-browser-8366') ?? '');
     assert.equal((await store.read.knownBrowserByHash(known))?.userId, person.id);
     await put(person, '/me/password', { currentPassword: person.password, newPassword });
@@ -125,12 +125,12 @@ describe('changing a password', () => {
 
   it('is done once when two ask at the same time', async () => {
     const person = await signUpPerson(service);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2].map((at) =>
         put(person, '/me/password', { currentPassword: person.password, newPassword: newPassword + at }),
       ),
     );
-    const statuses = answers.map(({ statusCode }) => statusCode).sort();
+    const statuses = responses.map(({ statusCode }) => statusCode).sort();
     assert.ok(statuses.join() === '204,409' || statuses.join() === '204,401', statuses.join());
   });
 });
@@ -138,7 +138,7 @@ describe('changing a password', () => {
 describe('a password link', () => {
   it('sets a password once, signs in, and ends all sessions', async () => {
     const person = await signUpPerson(service);
-    const { code } = await createPasswordLink(service.parts.context, person.id);
+    const { code } = await createPasswordLink(service.services.deps, person.id);
     const jar = openJar(service);
     const info = (await jar.call('POST', '/session/link', { code })).json();
     assert.deepEqual([info.purpose, info.email], ['reset_password', person.email]);
@@ -152,15 +152,15 @@ describe('a password link', () => {
       404,
       'not_found',
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map((at) =>
         openJar(service).call('POST', '/session/reset-password', { code, password: newPassword + at }),
       ),
     );
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 410, 410]);
-    for (const answer of answers) if (answer.statusCode !== 200) assertProblem(answer, 410, 'link_used');
+    assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, 410, 410]);
+    for (const answer of responses) if (answer.statusCode !== 200) assertProblem(answer, 410, 'link_used');
     assert.equal(await isSignedIn(person), false);
-    const at = answers.findIndex(({ statusCode }) => statusCode === 200) + 1;
+    const at = responses.findIndex(({ statusCode }) => statusCode === 200) + 1;
     await signIn(service, { ...person, password: newPassword + at });
   });
 
@@ -168,7 +168,7 @@ describe('a password link', () => {
     const own = await openService();
     try {
       const person = await signUpPerson(own);
-      const { code } = await createPasswordLink(own.parts.context, person.id);
+      const { code } = await createPasswordLink(own.services.deps, person.id);
       own.advance(day);
       const answer = await openJar(own).call('POST', '/session/reset-password', { code, password: newPassword });
       assertProblem(answer, 410, 'link_expired');
@@ -179,13 +179,13 @@ describe('a password link', () => {
   });
 
   it('gives a user whom the operator made a way to sign in', async () => {
-    const { context } = service.parts;
+    const { deps } = service.services;
     const made = await service.user('Made by the operator');
-    await assert.rejects(createPasswordLink(context, made.id), { code: 'invalid_field' });
-    const { code } = await createPasswordLink(context, made.id, 'Made@Example.org');
-    await assert.rejects(createPasswordLink(context, made.id, 'other@example.org'), { code: 'invalid_field' });
+    await assert.rejects(createPasswordLink(deps, made.id), { code: 'invalid_field' });
+    const { code } = await createPasswordLink(deps, made.id, 'Made@Example.org');
+    await assert.rejects(createPasswordLink(deps, made.id, 'other@example.org'), { code: 'invalid_field' });
     const other = await service.user('Another');
-    await assert.rejects(createPasswordLink(context, other.id, 'made@example.org'), { code: 'email_taken' });
+    await assert.rejects(createPasswordLink(deps, other.id, 'made@example.org'), { code: 'email_taken' });
     const jar = openJar(service);
     const answer = await jar.call('POST', '/session/reset-password', { code, password: goodPassword });
     assert.deepEqual(answer.json<SessionState>().account, {
@@ -250,12 +250,12 @@ describe('deleting an account', () => {
   });
 
   it('leaves nothing that was asked for just before', async () => {
-    const { context } = service.parts;
-    const { store } = context;
+    const { deps } = service.services;
+    const { store } = deps;
     const owner = await withToken(await signUpPerson(service));
     const appId = await makeApp(service, owner);
     const code = await invite(service, owner, appId, 'a-key');
-    const attempts: readonly [(racing: Context, actor: Actor, session: SessionRecord) => Promise<unknown>, string][] = [
+    const attempts: readonly [(racing: Deps, actor: Actor, session: SessionRecord) => Promise<unknown>, string][] = [
       [(racing, actor) => createToken(racing, actor, { name: 'a' }), 'invalid_token'],
       [(racing, actor) => createApiKey(racing, actor, { name: 'a' }), 'invalid_token'],
       [(racing, actor) => createApp(racing, actor, 'a'), 'invalid_token'],
@@ -264,7 +264,7 @@ describe('deleting an account', () => {
     ];
     for (const [attempt, code] of attempts) {
       const person = await signUpPerson(service);
-      const actor = await authenticateToken(context, await service.token(person.id));
+      const actor = await authenticateToken(deps, await service.token(person.id));
       const [session] = await store.read.sessions(person.id, {});
       assert.ok(session);
       // The account is deleted after everything was looked at, and before anything is written.
@@ -272,7 +272,7 @@ describe('deleting an account', () => {
         await service.store.write((tx) => tx.eraseUser(person.id, { name: 'Gone', deletedAtMs: 1 }));
         return store.write(work);
       };
-      await assert.rejects(attempt({ ...context, store: { ...store, write } }, actor, session), { code });
+      await assert.rejects(attempt({ ...deps, store: { ...store, write } }, actor, session), { code });
       assert.deepEqual(await store.read.tokens(person.id, undefined, {}), []);
       assert.deepEqual(await store.read.apiKeys(person.id, {}), []);
       assert.deepEqual(await store.read.appsOf(person.id, undefined, {}), []);
@@ -289,7 +289,7 @@ describe('deleting an account', () => {
 describe('logs', () => {
   it('hold no password, code, cookie, token or address', async () => {
     const person = await signUpPerson(service, { email: 'unloggable@example.org' });
-    const { code } = await createPasswordLink(service.parts.context, person.id);
+    const { code } = await createPasswordLink(service.services.deps, person.id);
     await person.jar.call('POST', '/session/link', { code });
     await openJar(service).call('POST', '/session', { email: person.email, password: 'unloggable password' });
     const token = await person.jar.token();

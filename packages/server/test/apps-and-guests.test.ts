@@ -57,8 +57,8 @@ describe('applications', () => {
       try {
         const { owner, viewer, guest, stranger } = await makeWorld(own);
         const operator = await own.user();
-        await grantOperator(own.parts.context, operator.id);
-        Object.assign(own.parts.context, { createApps });
+        await grantOperator(own.services.deps, operator.id);
+        Object.assign(own.services.deps, { createApps });
         outcomes[createApps] = await Promise.all(
           [operator, owner, viewer, guest, stranger].map(async ({ token }) => {
             const { mayCreateApps } = (await own.call('GET', `${api}/me`, { token })).json<Me>();
@@ -110,7 +110,7 @@ describe('applications', () => {
     const appId = await makeApp(service, world.owner);
     const path = `${api}/apps/${appId}/members`;
     const hold = (count: number) =>
-      service.parts.context.store.write(async (tx) => {
+      service.services.deps.store.write(async (tx) => {
         for (let made = 0; made < count; made++) {
           const guest = { id: newId('guest'), appId: appId as AppId, guestKey: newId('guest'), createdAtMs: 1 };
           await tx.insertGuest(guest);
@@ -283,7 +283,7 @@ describe('guests and invitations', () => {
     assertProblem(await service.call('DELETE', `${path}/${listed.objects[0]?.id}`, { token }), 409, 'conflict');
     const late = await service.token(user.id, { lifetimeMs: 30 * 86_400_000 });
     const lateOwner = await service.token(owner.id, { lifetimeMs: 30 * 86_400_000 });
-    service.advance(service.parts.settings.invitationLifetimeMs);
+    service.advance(service.services.settings.invitationLifetimeMs);
     try {
       const response = await service.call('POST', `${api}/invitations/accept`, {
         token: late,
@@ -301,7 +301,7 @@ describe('guests and invitations', () => {
         ],
       );
     } finally {
-      service.advance(-service.parts.settings.invitationLifetimeMs);
+      service.advance(-service.services.settings.invitationLifetimeMs);
     }
   });
 
@@ -309,10 +309,10 @@ describe('guests and invitations', () => {
     const { owner, appId } = world;
     const code = await invite(service, owner, appId, 'contended');
     const users = await Promise.all(Array.from({ length: 8 }, () => service.user()));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       users.map(({ token }) => service.call('POST', `${api}/invitations/accept`, { token, json: { code } })),
     );
-    const statuses = answers.map(({ statusCode }) => statusCode).sort();
+    const statuses = responses.map(({ statusCode }) => statusCode).sort();
     assert.deepEqual(statuses, [200, ...Array(7).fill(410)]);
   });
 });

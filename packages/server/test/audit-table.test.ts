@@ -352,7 +352,7 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /session/sign-up': {
     actions: ['account.create', 'session.start'],
     prepare: async ({ service }) => {
-      const { code } = await createSetUpLink(service.parts.context, false);
+      const { code } = await createSetUpLink(service.services.deps, false);
       const json = { name: 'Ada', email: `${newId('user')}@example.org`, password: goodPassword, linkCode: code };
       const send = () => openJar(service).call('POST', '/session/sign-up', json);
       return { secrets: [code, json.password, json.email], send };
@@ -362,7 +362,7 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['account.password_reset', 'session.start'],
     prepare: async ({ service }) => {
       const { id } = await signUpPerson(service);
-      const { code } = await createPasswordLink(service.parts.context, id);
+      const { code } = await createPasswordLink(service.services.deps, id);
       const json = { code, password: 'four candles and handles' };
       const send = () => openJar(service).call('POST', '/session/reset-password', json);
       return { by: id, secrets: [code, json.password], send };
@@ -437,7 +437,7 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
       json: { schema: { exports: ['evaluate'] } },
     }),
   'POST /session/link': async ({ service }) => {
-    const { code } = await createSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.services.deps, false);
     return openJar(service).call('POST', '/session/link', { code });
   },
   // The pages' own token is part of the session, whose start is told.
@@ -531,14 +531,14 @@ const others: Readonly<Record<string, Row>> = {
     ],
     prepare: async ({ service }) => ({
       async send() {
-        const { context } = service.parts;
+        const { deps } = service.services;
         const { id, token } = await service.user('Made by the operator');
-        await createPasswordLink(context, id, `${id}@example.org`);
-        await createSetUpLink(context, false);
-        await grantOperator(context, id);
-        await grantOperator(context, id); // which is so already
-        await revokeOperator(context, id);
-        await revokeOperator(context, id);
+        await createPasswordLink(deps, id, `${id}@example.org`);
+        await createSetUpLink(deps, false);
+        await grantOperator(deps, id);
+        await grantOperator(deps, id); // which is so already
+        await revokeOperator(deps, id);
+        await revokeOperator(deps, id);
         return service.call('GET', `${api}/me`, { token });
       },
     }),
@@ -591,8 +591,8 @@ describe('the audit trail', () => {
       for (const event of told) {
         seen.add(event.action);
         if (by !== undefined) assert.equal(event.userId, by);
-        demandWhole(event);
-        demandDiscreet(event, [...secrets, ...secretsIn(answer)]);
+        assertWhole(event);
+        assertDiscreet(event, [...secrets, ...secretsIn(answer)]);
       }
     });
   }
@@ -616,7 +616,7 @@ describe('the audit trail', () => {
 });
 
 /** Says who and what, with names, and no more than its action has. */
-function demandWhole(event: AuditEventRecord): void {
+function assertWhole(event: AuditEventRecord): void {
   const { action, by, details, userId, userName, viaId, targetId, appId, accountId } = event;
   const info = auditActions[action];
   assert.equal(by === 'user', userId !== null && userName !== null && userName !== '');
@@ -631,7 +631,7 @@ function demandWhole(event: AuditEventRecord): void {
 }
 
 /** Says nothing that opens anything, and guest keys where only owners read them. */
-function demandDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: readonly string[]): void {
+function assertDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: readonly string[]): void {
   const text = JSON.stringify(event);
   assert.doesNotMatch(text, /tn[nk]_|argon2|password"/);
   for (const secret of secrets) assert.ok(secret.length > 0 && !text.includes(secret), `${secret} in ${text}`);

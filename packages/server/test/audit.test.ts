@@ -154,7 +154,7 @@ describe("an application's trail", () => {
     assert.deepEqual(await found(`?target=${viewer.id}&action=member.put`), ['member.put', 'member.put']);
     assert.deepEqual(await found(`?user=${admin.id}`), ['invitation.accept']);
     assert.deepEqual(await found(`?user=${owner.id}&action=app.create`), ['app.create']);
-    const inAnHour = new Date(service.parts.context.clock() + 3_600_000).toISOString();
+    const inAnHour = new Date(service.services.deps.clock() + 3_600_000).toISOString();
     assert.deepEqual(await found(`?from=${inAnHour}`), []);
     assert.ok((await found(`?to=${inAnHour}`)).length > 3);
     for (const query of ['?action=nonsense', '?from=yesterday', '?user=me', '?cursor=x', '?limit=0', '?format=xml']) {
@@ -343,15 +343,15 @@ describe('what is left of what is deleted', () => {
 describe('trimAudit()', () => {
   it('deletes what is older than it is to be kept, however much that is', async () => {
     const appId = newId('app');
-    const nowMs = service.parts.context.clock();
+    const nowMs = service.services.deps.clock();
     const day = 24 * 3_600_000;
     await service.store.write(async (tx) => {
       for (let at = 0; at < 2500; at++) await tx.insertAuditEvent(auditEvent({ appId, atMs: nowMs - 91 * day }));
       await tx.insertAuditEvent(auditEvent({ appId, atMs: nowMs - 89 * day }));
     });
     const left = () => service.store.read.auditOfApp(appId as never, {}, { limit: 10_000 });
-    assert.ok((await purgeExpiredAuditEvents(service.parts.context, 90 * day)) >= 2500);
+    assert.ok((await purgeExpiredAuditEvents(service.services.deps, 90 * day)) >= 2500);
     assert.equal((await left()).length, 1);
-    assert.equal(await purgeExpiredAuditEvents(service.parts.context, 90 * day), 0);
+    assert.equal(await purgeExpiredAuditEvents(service.services.deps, 90 * day), 0);
   });
 });

@@ -84,7 +84,7 @@ async function freshCode({ service, owner, appId }: World): Promise<string> {
   return invite(service, owner, await makeApp(service, owner), `fresh-${appId}`);
 }
 
-async function freshSession({ parts: { context } }: TestService, { id }: TestUser): Promise<string> {
+async function freshSession({ services: { deps } }: TestService, { id }: TestUser): Promise<string> {
   const browser = {
     userAgent: null,
     address: '::1',
@@ -92,7 +92,7 @@ async function freshSession({ parts: { context } }: TestService, { id }: TestUse
     sessionSecret: undefined,
     browserSecret: undefined,
   };
-  const { session } = await context.store.write((tx) => startSession(context, tx, id, browser));
+  const { session } = await deps.store.write((tx) => startSession(deps, tx, id, browser));
   return session.id;
 }
 
@@ -323,15 +323,15 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inExtensionPoint(`/bindings/${world.guestKey}`)(world),
   },
-  'GET /api/v1/extension-points/:extensionPointId/news': {
+  'GET /api/v1/extension-points/:extensionPointId/changes': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',
-    target: (world) => ({ ...inExtensionPoint('/news')(world), isEndless: true }),
+    target: (world) => ({ ...inExtensionPoint('/changes')(world), isEndless: true }),
   },
-  'GET /api/v1/apps/:appId/news': {
+  'GET /api/v1/apps/:appId/changes': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',
-    target: (world) => ({ ...inApp('/news')(world), isEndless: true }),
+    target: (world) => ({ ...inApp('/changes')(world), isEndless: true }),
   },
   'GET /api/v1/c/:contentAddress': {
     cells: `${refused} 403s 404 200 404 200 200 200`,

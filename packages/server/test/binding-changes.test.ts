@@ -154,13 +154,13 @@ describe('GET …/bindings/* (A2) after every kind of change', () => {
   async function ask(workshop: Workshop, etag?: string) {
     const url = `${base}/api/v1/extension-points/${workshop.extensionPointId}/bindings/first`;
     const headers = { ...(etag === undefined ? {} : { 'if-none-match': etag }) };
-    const answers: { status: number; etag: string; body: string }[] = [];
+    const responses: { status: number; etag: string; body: string }[] = [];
     for (let time = 0; time < 2; time++) {
       const response = await fetch(url, { headers: { authorization: `Bearer ${workshop.owner.token}`, ...headers } });
       const { status } = response;
-      answers.push({ status, etag: response.headers.get('etag') ?? '', body: await response.text() });
+      responses.push({ status, etag: response.headers.get('etag') ?? '', body: await response.text() });
     }
-    const [first, second] = answers;
+    const [first, second] = responses;
     assert.ok(first);
     assert.deepEqual(second, first);
     return first;

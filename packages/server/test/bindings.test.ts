@@ -168,18 +168,18 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     const fields = ['status', 'etag', 'content-type', 'content-length', 'cache-control', 'vary'] as const;
     for (const headers of [{}, { 'if-none-match': '*' }, { 'if-none-match': '"x"' }]) {
       for (const method of ['GET', 'HEAD']) {
-        const answers: unknown[] = [];
+        const responses: unknown[] = [];
         for (let time = 0; time < 3; time++) {
           const response = await fetchList('customers%2Fglobex', headers, method);
-          answers.push([
+          responses.push([
             response.status,
             ...fields.slice(1).map((name) => response.headers.get(name)),
             await response.text(),
           ]);
           assert.ok(response.headers.has('x-request-id'));
         }
-        assert.deepEqual(answers[1], answers[0]);
-        assert.deepEqual(answers[2], answers[0]);
+        assert.deepEqual(responses[1], responses[0]);
+        assert.deepEqual(responses[2], responses[0]);
       }
     }
     const named = await fetchList('customers%2Fglobex', { 'x-request-id': 'mine-1' });
@@ -226,8 +226,8 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2), when t
     const partition = { get: fail, getOrLoad: fail, set: fail };
     const service = await openService({
       config: { logLevel: 'info' },
-      replace: ({ context }) => ({
-        context: { ...context, cache: { ...context.cache, version: fail, of: () => partition } },
+      replace: ({ deps }) => ({
+        deps: { ...deps, cache: { ...deps.cache, version: fail, of: () => partition } },
       }),
     });
     try {

@@ -70,11 +70,11 @@ describe('routes for our own pages', () => {
     });
 
     it(`${nameOf(route)} lets no other origin read it`, async () => {
-      const answers = [await send(route, {}), await send(route, { origin: 'https://evil.example' })];
+      const responses = [await send(route, {}), await send(route, { origin: 'https://evil.example' })];
       const asked = { origin: 'https://evil.example', 'access-control-request-method': route.method };
       const headers = { ...asked, 'access-control-request-headers': 'content-type' };
-      answers.push(await service.call('OPTIONS', route.path, { headers }));
-      for (const answer of answers) {
+      responses.push(await service.call('OPTIONS', route.path, { headers }));
+      for (const answer of responses) {
         const granted = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'));
         assert.deepEqual(granted, []);
         assert.ok(answer.statusCode === 204 || answer.headers['cache-control'] === 'no-store');

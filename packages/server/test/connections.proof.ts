@@ -68,15 +68,15 @@ describe('connections', () => {
 
   it('that are in use stay, and further ones are closed without a response', async () => {
     const { owner, appId } = world;
-    const news = requestOf([
-      `GET /api/v1/apps/${appId}/news HTTP/1.1`,
+    const changes = requestOf([
+      `GET /api/v1/apps/${appId}/changes HTTP/1.1`,
       'host: x',
       `authorization: Bearer ${owner.token}`,
     ]);
     const streams: Socket[] = [];
     while (streams.length < max) {
       const socket = await connect();
-      socket.write(news);
+      socket.write(changes);
       await once(socket, 'data');
       streams.push(socket.resume());
     }
@@ -106,7 +106,7 @@ describe('connections', () => {
       }),
     );
     const working = await connect();
-    working.write(requestOf([`GET /api/v1/apps/${appId}/news HTTP/1.1`, ...lines]));
+    working.write(requestOf([`GET /api/v1/apps/${appId}/changes HTTP/1.1`, ...lines]));
     await once(working, 'data');
     await untilOpen(1);
     for (const socket of [...stalled, working]) socket.destroy();

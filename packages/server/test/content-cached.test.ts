@@ -13,12 +13,12 @@ describe('a content that is answered from the response cache', () => {
   before(async () => {
     service = await openService({
       config: { logLevel: 'info' }, // where every read is logged, nothing is answered from the cache
-      replace: ({ places }) => ({
-        places: {
-          ...places,
+      replace: ({ requestSemaphore }) => ({
+        requestSemaphore: {
+          ...requestSemaphore,
           acquire(key: string) {
             uncached++;
-            return places.acquire(key);
+            return requestSemaphore.acquire(key);
           },
         },
       }),
@@ -72,8 +72,8 @@ describe('a content that is answered from the response cache', () => {
     const { id } = world.owner;
     const revoked = { id, token: await service.token(id) };
     const { path } = await cached(world.guest, revoked, 'revoked');
-    const { context } = service.parts;
-    const { tokenId } = await authenticateToken(context, revoked.token);
+    const { deps } = service.services;
+    const { tokenId } = await authenticateToken(deps, revoked.token);
     const revoking = await service.call('DELETE', `/api/v1/tokens/${tokenId}`, { token: revoked.token });
     assert.equal(revoking.statusCode, 204);
     assert.equal((await read(path, revoked)).status, 401);

@@ -197,7 +197,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
   });
 
   async function fileOf(address: ContentAddress): Promise<string> {
-    const row = await service.parts.context.store.read.blob(address);
+    const row = await service.services.deps.store.read.blob(address);
     assert.ok(row);
     return join(service.dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
   }

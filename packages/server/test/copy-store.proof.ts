@@ -61,7 +61,7 @@ for (const major of [15, 18] as const) {
           assert.ok((await publish(workshop.path('passing'), number)).statusCode < 300);
           const path = workshop.path('passing');
           assert.equal((await service.call('DELETE', path, { token: workshop.publisher.token })).statusCode, 204);
-          await collect(service.parts.context, { graceMs: 0, isForced: true });
+          await collect(service.services.deps, { graceMs: 0, isForced: true });
         }
       })();
       Promise.all([publishing, deleting]).catch(() => {}); // awaited below

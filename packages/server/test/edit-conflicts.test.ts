@@ -56,9 +56,9 @@ for (const [what, pathOf] of Object.entries(edited)) {
       const etag = await tag();
       service.advance(1000);
       const names = ['one', 'two', 'three', 'four'];
-      const answers = await Promise.all(names.map((name) => put({ name }, { 'if-match': etag })));
-      assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412]);
-      const winner = answers.find(({ statusCode }) => statusCode === 200);
+      const responses = await Promise.all(names.map((name) => put({ name }, { 'if-match': etag })));
+      assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412]);
+      const winner = responses.find(({ statusCode }) => statusCode === 200);
       assert.equal((await read()).json<{ name: string }>().name, winner?.json<{ name: string }>().name);
     });
 

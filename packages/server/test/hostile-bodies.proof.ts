@@ -57,7 +57,7 @@ describe('hostile requests', () => {
   });
   after(() => service.close());
 
-  const memoryIsFree = () => until(() => service.parts.bodyBudget.used === 0);
+  const memoryIsFree = () => until(() => service.services.bodyBudget.used === 0);
 
   it('get 413 before they have sent what they announce', async () => {
     const answer = await exchange(base, requestOf([...publish, `content-length: ${9 * MiB}`], Buffer.alloc(1000)));
@@ -259,7 +259,7 @@ describe('hostile requests', () => {
     const filling = connectTo(base);
     filling.write(requestOf([...publish, `content-length: ${8 * MiB}`], Buffer.alloc(7.9 * MiB)));
     const trickle = setInterval(() => filling.write(Buffer.alloc(1)), 50); // so that it isn't cut off as one that has stopped
-    while (service.parts.bodyBudget.used < 7 * MiB) await sleep(5);
+    while (service.services.bodyBudget.used < 7 * MiB) await sleep(5);
     const answer = await exchange(base, requestOf([...publish, `content-length: ${7 * MiB}`], Buffer.alloc(7 * MiB)));
     assertWireProblem(answer, 503, 'unavailable');
     assert.match(answer.headers['retry-after'] ?? '', /^\d+$/);
@@ -321,8 +321,8 @@ describe('hostile requests', () => {
     const { owner, extensionPointId, guestKey } = world;
     const path = `/api/v1/extension-points/${extensionPointId}/bindings/${guestKey}`;
     const lines = [`GET ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${owner.token}`];
-    const answers = await Promise.all(Array.from({ length: 200 }, () => exchange(base, requestOf(lines))));
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    const responses = await Promise.all(Array.from({ length: 200 }, () => exchange(base, requestOf(lines))));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
     const pipelined = connectTo(base);
     pipelined.write(Buffer.concat(Array.from({ length: 50 }, () => requestOf(lines))));
     let text = '';

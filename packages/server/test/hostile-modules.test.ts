@@ -32,8 +32,8 @@ describe('modules that the engine validates for minutes', () => {
 
   it('are refused before the engine sees them, whether they are published or instrumented', async () => {
     const bomb = localsBomb(1_000_000);
-    const answers = [await publish('bomb', bomb), await instrument(bomb), await instrument(bomb, '{"allowed":[]}')];
-    for (const answer of answers) {
+    const responses = [await publish('bomb', bomb), await instrument(bomb), await instrument(bomb, '{"allowed":[]}')];
+    for (const answer of responses) {
       assertProblem(answer, 422, 'module_too_complex');
       // The scan's words, not those for a process that was killed at its time limit.
       assert.match(answer.json<{ detail: string }>().detail, /at most 50,000,000 values for an engine to check/);
@@ -43,6 +43,6 @@ describe('modules that the engine validates for minutes', () => {
   it('hold nobody up', async () => {
     assert.equal((await publish('honest', tinyModule(1))).statusCode, 201);
     assert.equal((await instrument(sampleModule)).statusCode, 200);
-    assert.deepEqual([service.parts.workers.load.running, service.parts.workers.load.queued], [0, 0]);
+    assert.deepEqual([service.services.workers.load.running, service.services.workers.load.queued], [0, 0]);
   });
 });

@@ -69,13 +69,13 @@ describe('the reading of schemas', () => {
   it('is asked of the pool on behalf of the account, and the pool hands it to another process', async () => {
     const asked: unknown[][] = [];
     const service = await openService({
-      replace: ({ context }) => ({
-        context: {
-          ...context,
+      replace: ({ deps }) => ({
+        deps: {
+          ...deps,
           checker: {
-            ...context.checker,
+            ...deps.checker,
             async readSchema(schema, asker) {
-              if (schema !== brackets) return context.checker.readSchema(schema, asker);
+              if (schema !== brackets) return deps.checker.readSchema(schema, asker);
               asked.push([schema, asker?.fairnessKey]);
               return '{"exports":{"from-elsewhere":{}}}';
             },

@@ -39,7 +39,7 @@ describe('an idle server on the embedded store', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('writes nothing to disk for a minute', async (context) => {
+  it('writes nothing to disk for a minute', async (deps) => {
     const dataDir = join(folder, 'data');
     const calls = join(folder, 'calls');
     const options: SpawnOptionsWithStdioTuple<'ignore', 'pipe', 'ignore'> = {
@@ -51,7 +51,7 @@ describe('an idle server on the embedded store', () => {
     const traced = ['-f', '-ttt', '-e', 'trace=fsync,fdatasync,pwrite64', '-o', calls, ...serving];
     const [command = '', ...args] = canTrace ? ['strace', ...traced] : serving;
     const child = spawn(command, args, options);
-    context.after(() => process.kill(-Number(child.pid), 'SIGKILL')); // the tracer and the server
+    deps.after(() => process.kill(-Number(child.pid), 'SIGKILL')); // the tracer and the server
     await once(child.stdout, 'data');
     await sleep(startMs);
     const [before, sinceMs] = [await stampsOf(dataDir), Date.now()];

@@ -274,16 +274,16 @@ describe('POST /instrument, when workers run out', () => {
       const { id } = await service.user();
       const token = await service.apiKey(id);
       const form = formOf([wasm]);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 5 }, () => service.call('POST', '/instrument', { token, ...form })),
       );
-      const busy = answers.filter(({ statusCode }) => statusCode === 503);
+      const busy = responses.filter(({ statusCode }) => statusCode === 503);
       assert.equal(busy.length, 3);
       for (const answer of busy) {
         assertProblem(answer, 503, 'unavailable');
         assert.match(String(answer.headers['retry-after']), /^\d+$/);
       }
-      for (const answer of answers.filter(({ statusCode }) => statusCode !== 503)) {
+      for (const answer of responses.filter(({ statusCode }) => statusCode !== 503)) {
         assertProblem(answer, 422, 'module_too_complex');
       }
     } finally {

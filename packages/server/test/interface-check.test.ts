@@ -150,13 +150,13 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
   async function withCheck(during: (world: World, demands: ModuleRequirements | undefined) => Promise<void>) {
     let world: World | undefined;
     const service = await openService({
-      replace: ({ context }) => ({
-        context: {
-          ...context,
+      replace: ({ deps }) => ({
+        deps: {
+          ...deps,
           checker: {
-            ...context.checker,
+            ...deps.checker,
             async check(bytes, demands, asker) {
-              const checked = await context.checker.check(bytes, demands, asker);
+              const checked = await deps.checker.check(bytes, demands, asker);
               if (world !== undefined) await during(world, demands);
               return checked;
             },
@@ -220,7 +220,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
   const losses = new Set<ContentAddress>();
   before(async () => {
     service = await openService({
-      replace: ({ context }) => ({ context: { ...context, contents: losing(context.contents, losses) } }),
+      replace: ({ deps }) => ({ deps: { ...deps, contents: losing(deps.contents, losses) } }),
     });
     world = await makeWorld(service);
   });
@@ -322,7 +322,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     forgetInterfaces();
     const schema = { exports: ['greet'] };
     assert.deepEqual(named(await trial(id, { schema })), ['older 1']);
-    const kept = await service.parts.context.store.read.boundVersions(id as never, {});
+    const kept = await service.services.deps.store.read.boundVersions(id as never, {});
     assert.ok(kept.every(({ interfaceJson }) => interfaceJson !== null));
     losses.add(kept[0]?.contentAddress as ContentAddress);
     assert.deepEqual(named(await trial(id, { schema })), ['older 1'], 'the bytes are not asked for again');
@@ -334,7 +334,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     await publish(world, id, greeting, 'lost');
     await publish(world, id, wat('(module (func (export "greet") (nop)))'), 'there');
     forgetInterfaces();
-    const versions = await service.parts.context.store.read.boundVersions(id as never, {});
+    const versions = await service.services.deps.store.read.boundVersions(id as never, {});
     losses.add(versions.find(({ name }) => name === 'lost')?.contentAddress as ContentAddress);
     const tried = await trial(id, { schema: { exports: ['greet'] } });
     losses.clear();
@@ -348,16 +348,16 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
   it('tells of the first 1,000 versions that could not be looked at, and that there are more', async () => {
     const id = await point(world, {});
     await publish(world, id, greeting, 'lost');
-    const { context } = service.parts;
-    const [version] = await context.store.read.boundVersions(id as never, {});
+    const { deps } = service.services;
+    const [version] = await deps.store.read.boundVersions(id as never, {});
     assert.ok(version);
     losses.add(version.contentAddress);
-    const access = { extensionPoint: await context.store.read.extensionPoint(id as never) } as ExtensionPointAccess;
+    const access = { extensionPoint: await deps.store.read.extensionPoint(id as never) } as ExtensionPointAccess;
     const tryWith = (bound: number) => {
       const pages = [...Array(Math.floor(bound / 100)).fill(100), bound % 100];
       const boundVersions = async () => Array(pages.shift()).fill({ ...version, interfaceJson: null });
-      const read = Object.assign(Object.create(context.store.read), { boundVersions });
-      return trySchema({ ...context, store: { ...context.store, read } }, access, {});
+      const read = Object.assign(Object.create(deps.store.read), { boundVersions });
+      return trySchema({ ...deps, store: { ...deps.store, read } }, access, {});
     };
     const [all, cut] = [await tryWith(1000), await tryWith(1001)];
     losses.clear();

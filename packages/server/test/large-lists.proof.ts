@@ -107,13 +107,15 @@ describe('large lists', () => {
   });
 
   it('count against the memory for bodies until slow readers have taken them', async () => {
-    const { bodyBudget } = service.parts;
+    const { bodyBudget } = service.services;
     const readers = [ask(), ask(), ask()];
     try {
       // One account's requests together take no more than they leave to others: of these one is served, or two.
       await until(() => bodyBudget.used > 8 * MiB);
-      const answers = await Promise.all(readers.map((socket) => Promise.race([once(socket, 'readable'), sleep(2000)])));
-      assert.equal(answers.length, readers.length);
+      const responses = await Promise.all(
+        readers.map((socket) => Promise.race([once(socket, 'readable'), sleep(2000)])),
+      );
+      assert.equal(responses.length, readers.length);
       assert.ok(bodyBudget.used <= budget, `${bodyBudget.used} bytes`);
       const more = ask().resume();
       const refused = await readAnswer(more);

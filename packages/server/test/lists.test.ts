@@ -77,8 +77,8 @@ describe('lists', () => {
 
 describe('every list', () => {
   it('takes a limit that has a maximum, and a cursor', () => {
-    const lists = allRoutes.filter(({ answers }) =>
-      Object.values(answers).some(({ schema, orJson }) => isList(schema) || isList(orJson?.schema)),
+    const lists = allRoutes.filter(({ responses }) =>
+      Object.values(responses).some(({ schema, orJson }) => isList(schema) || isList(orJson?.schema)),
     );
     assert.ok(lists.length >= 12);
     for (const { method, path, query } of lists) {

@@ -80,15 +80,15 @@ describe('GET /metrics', () => {
   });
 
   it('counts who went before the answer', async () => {
-    const app = `/api/v1/apps/${start.TENON_APP_ID}/news`;
+    const app = `/api/v1/apps/${start.TENON_APP_ID}/changes`;
     const controller = new AbortController();
     const response = await call(app, { signal: controller.signal });
     await response.body?.getReader().read();
-    assert.equal((await scrape()).samples.get('tenon_news_streams'), 1);
+    assert.equal((await scrape()).samples.get('tenon_change_streams'), 1);
     const of = await grown(async () => controller.abort());
-    const route = '/api/v1/apps/:appId/news';
+    const route = '/api/v1/apps/:appId/changes';
     assert.equal(of(`tenon_http_requests_total{method="GET",route="${route}",status="aborted"}`), 1);
-    assert.equal(of('tenon_news_streams'), -1);
+    assert.equal(of('tenon_change_streams'), -1);
   });
 
   it('counts publishes, the tasks of workers, transactions, and what is asked of the stores', async () => {

@@ -55,7 +55,7 @@ describe('login with a loopback redirect', () => {
     const response = await view(authorizationQuery({ scope: 'manage read', device_name: "Ada's laptop" }));
     assert.equal(response.statusCode, 200);
     const { requestedAt, ...rest } = response.json<AuthorizationView>();
-    assert.ok(Math.abs(Date.parse(requestedAt) - service.parts.context.clock()) < 10_000);
+    assert.ok(Math.abs(Date.parse(requestedAt) - service.services.deps.clock()) < 10_000);
     assert.deepEqual(rest, {
       flow: 'loopback',
       client: { id: 'tenon-cli', name: 'Tenon command line' },
@@ -71,7 +71,7 @@ describe('login with a loopback redirect', () => {
     const returned = await approve(ada, { device_name: 'build-7' });
     assert.equal(returned.origin + returned.pathname, redirectUri);
     assert.equal(returned.searchParams.get('state'), 'a state/of+its own');
-    assert.equal(returned.searchParams.get('iss'), service.parts.addresses.base());
+    assert.equal(returned.searchParams.get('iss'), service.services.addresses.base());
     const response = await exchange(exchangeOf(returned));
     assert.equal(response.statusCode, 200, response.payload);
     assert.equal(response.headers['cache-control'], 'no-store');
@@ -143,7 +143,7 @@ describe('login with a loopback redirect', () => {
     const { searchParams } = new URL(response.json<AuthorizationOutcome>().redirectTo);
     assert.equal(searchParams.get('error'), 'access_denied');
     assert.equal(searchParams.get('state'), 'a state/of+its own');
-    assert.equal(searchParams.get('iss'), service.parts.addresses.base());
+    assert.equal(searchParams.get('iss'), service.services.addresses.base());
     assert.equal(searchParams.has('code'), false);
   });
 
@@ -201,7 +201,7 @@ describe('login with a loopback redirect', () => {
       const found = await errorOf(authorizationQuery(changes));
       assert.equal(found.get('error'), error);
       assert.equal(found.get('state'), 'a state/of+its own');
-      assert.equal(found.get('iss'), service.parts.addresses.base());
+      assert.equal(found.get('iss'), service.services.addresses.base());
     }
     for (const name of ['response_type', 'scope', 'code_challenge', 'code_challenge_method', 'device_name', 'state']) {
       const found = await errorOf(`${authorizationQuery({ scope: 'read', device_name: 'x' })}&${name}=read`);
@@ -266,8 +266,8 @@ describe('login with a loopback redirect', () => {
 
   it('gives nothing for an account that was deleted after it approved', async () => {
     const returned = await approve(ada);
-    const { store, parts } = service;
-    await store.write((tx) => tx.eraseUser(ada.userId, { name: 'Gone', deletedAtMs: parts.context.clock() }));
+    const { store, services } = service;
+    await store.write((tx) => tx.eraseUser(ada.userId, { name: 'Gone', deletedAtMs: services.deps.clock() }));
     await assertRefused(exchangeOf(returned));
   });
 
@@ -297,14 +297,14 @@ describe('login with a loopback redirect', () => {
   });
 
   it('approves nothing for a session that ends while the password is looked at', async () => {
-    const { context, addresses } = service.parts;
+    const { deps, addresses } = service.services;
     const parsed = parseAuthorizationRequest(authorizationQuery({ scope: 'manage' }), addresses.base());
     assert.ok('returnTo' in parsed);
-    const session = await context.store.read.sessions(ada.userId, {});
+    const session = await deps.store.read.sessions(ada.userId, {});
     assert.ok(session[0]);
     const approver = { userId: ada.userId, sessionId: session[0].id };
     const deciding = decideAuthorization(
-      { ...context, passwords: { ...context.passwords, verify: () => ada.end().then(() => true) } },
+      { ...deps, passwords: { ...deps.passwords, verify: () => ada.end().then(() => true) } },
       approver,
       parsed,
       { decision: 'approve', password: rightPassword },

@@ -44,26 +44,26 @@ describe('login with a code that is typed', () => {
     const { device_code, user_code, ...rest } = started;
     assert.match(device_code, /^[\w-]{43}$/);
     assert.match(user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
-    const page = `${service.parts.addresses.base()}/device`;
+    const page = `${service.services.addresses.base()}/device`;
     assert.deepEqual(rest, {
       verification_uri: page,
       verification_uri_complete: `${page}?user_code=${user_code}`,
       expires_in: 600,
       interval: 5,
     });
-    const { store } = service.parts.context;
+    const { store } = service.services.deps;
     assert.equal(await store.read.deviceGrantByDeviceCode(device_code), undefined, 'stored as a hash');
     assert.equal(await store.read.deviceGrantByUserCode(user_code), undefined, 'stored as a hash');
   });
 
   it('draws every letter of user codes equally often', async () => {
-    const { context } = service.parts;
+    const { deps } = service.services;
     const counts = new Map<string, number>();
     const client = { id: cliClientId, name: 'x' };
     const asked = { client, scope: undefined, deviceName: undefined, address: '192.0.2.1' };
-    const store = { ...context.store, write: async () => undefined as never };
+    const store = { ...deps.store, write: async () => undefined as never };
     for (let count = 0; count < 2000; count++) {
-      const { userCode } = await startDeviceGrant({ ...context, store }, asked);
+      const { userCode } = await startDeviceGrant({ ...deps, store }, asked);
       for (const letter of userCode.replace('-', '')) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     }
     assert.equal(counts.size, 20);
@@ -72,21 +72,21 @@ describe('login with a code that is typed', () => {
   });
 
   it('draws another user code when the first is taken', async () => {
-    const { context } = service.parts;
+    const { deps } = service.services;
     const client = { id: cliClientId, name: 'x' };
     const asked = { client, scope: undefined, deviceName: undefined, address: '192.0.2.1' };
     const first = (length: number) => new Uint8Array(length).fill(7);
     let draws = 0;
     const random = (length: number) => {
-      if (length !== 8) return context.random(length);
-      return draws++ < 2 ? first(length) : context.random(length);
+      if (length !== 8) return deps.random(length);
+      return draws++ < 2 ? first(length) : deps.random(length);
     };
-    const one = await startDeviceGrant({ ...context, random }, asked);
-    const other = await startDeviceGrant({ ...context, random }, asked);
+    const one = await startDeviceGrant({ ...deps, random }, asked);
+    const other = await startDeviceGrant({ ...deps, random }, asked);
     assert.notEqual(one.userCode, other.userCode);
     assert.ok(draws >= 3);
     await assert.rejects(
-      startDeviceGrant({ ...context, random: (length) => (length === 8 ? first(8) : context.random(length)) }, asked),
+      startDeviceGrant({ ...deps, random: (length) => (length === 8 ? first(8) : deps.random(length)) }, asked),
       { name: 'ConflictError' },
     );
   });
@@ -102,7 +102,7 @@ describe('login with a code that is typed', () => {
       const response = await view(typed);
       assert.equal(response.statusCode, 200, typed);
       const { requestedAt, ...rest } = response.json<AuthorizationView>();
-      assert.ok(Math.abs(Date.parse(requestedAt) - service.parts.context.clock()) < 10_000);
+      assert.ok(Math.abs(Date.parse(requestedAt) - service.services.deps.clock()) < 10_000);
       assert.deepEqual(rest, {
         flow: 'device',
         client: { id: 'tenon-cli', name: 'Tenon command line' },
@@ -222,8 +222,8 @@ describe('login with a code that is typed', () => {
     const bob = await openBrowser(service);
     const started = await begin();
     await decide(started.user_code, {}, bob);
-    const { store, parts } = service;
-    await store.write((tx) => tx.eraseUser(bob.userId, { name: 'Gone', deletedAtMs: parts.context.clock() }));
+    const { store, services } = service;
+    await store.write((tx) => tx.eraseUser(bob.userId, { name: 'Gone', deletedAtMs: services.deps.clock() }));
     assert.equal(await answer(started), 'invalid_grant');
   });
 

@@ -163,8 +163,8 @@ describe("OAuth's endpoints", () => {
       [new UnavailableError('SQLITE_BUSY'), 503, 'temporarily_unavailable'],
     ] as const) {
       const failing = await openService({
-        replace: ({ context }) => ({
-          context: { ...context, store: { ...context.store, write: () => Promise.reject(thrown) } },
+        replace: ({ deps }) => ({
+          deps: { ...deps, store: { ...deps.store, write: () => Promise.reject(thrown) } },
         }),
       });
       try {
@@ -248,8 +248,8 @@ describe('POST /oauth/revoke', () => {
   it('takes no transaction that writes for a token that nobody has, and counts it by address', async () => {
     const strict = await openService({
       config: { codeTriesPerMinute: 3 },
-      replace: ({ context }) => ({
-        context: { ...context, store: { ...context.store, write: () => assert.fail('a stranger took the writer') } },
+      replace: ({ deps }) => ({
+        deps: { ...deps, store: { ...deps.store, write: () => assert.fail('a stranger took the writer') } },
       }),
     });
     try {
@@ -315,7 +315,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
       assert.equal(response.statusCode, 200);
       assert.match(String(response.headers['content-type']), /^application\/json/);
       const metadata = response.json<OauthMetadata>();
-      const base = service.parts.addresses.base();
+      const base = service.services.addresses.base();
       assert.equal(metadata.issuer, base);
       const posted = new Set(allRoutes.map(({ method, path }) => `${method} ${path}`));
       for (const endpoint of ['token_endpoint', 'device_authorization_endpoint', 'revocation_endpoint'] as const) {
@@ -335,12 +335,12 @@ describe('GET /.well-known/oauth-authorization-server', () => {
     const publicUrl = 'https://example.org/tools/tenon';
     const service = await openService({ config: { publicUrl } });
     try {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [`${oauthPaths.metadata}/tools/tenon`, `/tools/tenon${oauthPaths.metadata}`, oauthPaths.metadata].map((path) =>
           service.call('GET', path),
         ),
       );
-      for (const response of answers) {
+      for (const response of responses) {
         assert.equal(response.statusCode, 200);
         assert.equal(response.json<OauthMetadata>().issuer, publicUrl);
         assert.equal(response.json<OauthMetadata>().token_endpoint, `${publicUrl}/oauth/token`);

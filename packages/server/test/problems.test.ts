@@ -140,15 +140,15 @@ describe('errors', () => {
 
   it('come for changes beyond the rate, with the time to wait, and not for reads', async () => {
     const { id, token } = await service.user();
-    const answers: number[] = [];
+    const responses: number[] = [];
     let limited: Awaited<ReturnType<TestService['call']>> | undefined;
     for (let count = 0; count < 100 && limited === undefined; count++) {
       const response = await service.call('DELETE', '/api/v1/tokens/nonsense', { token });
-      answers.push(response.statusCode);
+      responses.push(response.statusCode);
       if (response.statusCode === 429) limited = response;
     }
     assert.ok(limited, 'never limited');
-    assert.ok(answers.length > 60, `${answers.length}`);
+    assert.ok(responses.length > 60, `${responses.length}`);
     assertProblem(limited, 429, 'rate_limited');
     assert.match(String(limited.headers['retry-after']), /^[1-9]\d*$/);
     assert.equal((await service.call('GET', '/api/v1/me', { token })).statusCode, 200);
@@ -160,10 +160,10 @@ describe('errors', () => {
 describe('errors of the server itself', () => {
   it('tell nothing of what went wrong; the log does, by the request id', async () => {
     const service = await openService({
-      replace: ({ context }) => ({
-        context: {
-          ...context,
-          store: { ...context.store, write: () => Promise.reject(new Error('the disk at /dev/sdb1 is on fire')) },
+      replace: ({ deps }) => ({
+        deps: {
+          ...deps,
+          store: { ...deps.store, write: () => Promise.reject(new Error('the disk at /dev/sdb1 is on fire')) },
         },
       }),
     });
@@ -182,14 +182,14 @@ describe('errors of the server itself', () => {
 
   it('are 503 with retry-after when the store is busy, and readyz says which store fails', async () => {
     const service = await openService({
-      replace: ({ context }) => ({
-        context: {
-          ...context,
-          store: { ...context.store, write: () => Promise.reject(new UnavailableError('SQLITE_BUSY')) },
+      replace: ({ deps }) => ({
+        deps: {
+          ...deps,
+          store: { ...deps.store, write: () => Promise.reject(new UnavailableError('SQLITE_BUSY')) },
         },
         readiness: createReadiness({
-          store: { ...context.store, ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')) },
-          blobs: context.blobs,
+          store: { ...deps.store, ping: () => Promise.reject(new Error('no such file: /secret/tenon.db')) },
+          blobs: deps.blobs,
         }),
       }),
     });
@@ -211,7 +211,7 @@ describe('errors of the server itself', () => {
   it('are what readyz answers about changes alone, where the stores can be read', async () => {
     const full = () => Promise.reject(new StorageFullError('/secret/blobs'));
     const service = await openService({
-      replace: ({ context: { store, blobs } }) => ({
+      replace: ({ deps: { store, blobs } }) => ({
         readiness: createReadiness({ store, blobs: { ...blobs, ping: () => blobs.ping(), pingWrite: full } }),
       }),
     });
@@ -325,7 +325,7 @@ describe('createApp()', () => {
       const [first] = allRoutes;
       assert.ok(first);
       const { access: _access, ...rest } = first;
-      assert.throws(() => createApp(service.parts, [rest as Route]), /declares no access/);
+      assert.throws(() => createApp(service.services, [rest as Route]), /declares no access/);
     } finally {
       await service.close();
     }

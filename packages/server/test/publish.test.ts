@@ -210,13 +210,13 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
 describe('PUT /api/v1/artifacts/… with a blob store that is full', () => {
   it('answers 507 and binds nothing', async () => {
     const service = await openService({
-      replace: ({ context }) => ({
-        context: {
-          ...context,
+      replace: ({ deps }) => ({
+        deps: {
+          ...deps,
           blobs: {
-            ...context.blobs,
+            ...deps.blobs,
             put: (address, bytes) =>
-              isFull ? Promise.reject(new StorageFullError('ENOSPC')) : context.blobs.put(address, bytes),
+              isFull ? Promise.reject(new StorageFullError('ENOSPC')) : deps.blobs.put(address, bytes),
           },
         },
       }),

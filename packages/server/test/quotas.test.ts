@@ -64,8 +64,8 @@ describe("an account's quotas", () => {
     const user = await service.user(); // has one token already
     const make = (path: string, count: number) =>
       Promise.all(Array.from({ length: count }, () => post(user, path, { name: 't', expiresInDays: 1 })));
-    const made = (answers: readonly LightMyRequestResponse[]) =>
-      answers.filter(({ statusCode }) => statusCode === 201).length;
+    const made = (responses: readonly LightMyRequestResponse[]) =>
+      responses.filter(({ statusCode }) => statusCode === 201).length;
     const token = await service.token(user.id, { lifetimeMs: 10 * 24 * 3_600_000 }); // the operator's tokens have no quota
     assert.equal(made(await make('/tokens', 8)), 0, 'the hour of the asking token is less than a day');
     const asLong = { ...user, token };

@@ -46,8 +46,8 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
     assert.equal((await ask()).statusCode, 200);
     const goOn = await postgres.pause();
     try {
-      const answers = await Promise.all(Array.from({ length: 100 }, ask));
-      const details = new Set(answers.map(detailOf));
+      const responses = await Promise.all(Array.from({ length: 100 }, ask));
+      const details = new Set(responses.map(detailOf));
       assert.deepEqual([...details], ['Not ready: the metadata store has not answered for 2 seconds.']);
       assert.equal((await service.call('GET', '/healthz')).statusCode, 200);
     } finally {
@@ -65,9 +65,9 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
       request.resume();
       response.once('close', () => gone++);
     });
-    const answers = await Promise.all(Array.from({ length: 100 }, ask));
+    const responses = await Promise.all(Array.from({ length: 100 }, ask));
     assert.deepEqual(
-      [...new Set(answers.map(detailOf))],
+      [...new Set(responses.map(detailOf))],
       ['Not ready: the blob store has not answered for 2 seconds.'],
     );
     assert.ok(hanging >= 1 && hanging <= 3, `${hanging} requests hang`); // the client may have tried again

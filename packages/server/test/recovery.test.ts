@@ -47,7 +47,7 @@ describe('recovering an account', () => {
     return response.statusCode === 200 ? 'token' : response.json<{ error: string }>().error;
   }
 
-  const link = async ({ id }: Person) => (await createPasswordLink(service.parts.context, id)).code;
+  const link = async ({ id }: Person) => (await createPasswordLink(service.services.deps, id)).code;
   const reset = (json: object) => openJar(service).call('POST', '/session/reset-password', json);
   const status = async (token: string) => (await service.call('GET', `${api}/me`, { token })).statusCode;
   const instrument = async (token: string) => (await service.call('POST', '/instrument', { token })).statusCode;
@@ -71,7 +71,7 @@ describe('recovering an account', () => {
     for (const fetchToken of waiting) assert.equal(await fetchToken(), 'invalid_grant');
     assertProblem(await reset({ code: older, password: 'the thief chose 77 this one' }), 410, 'link_expired');
     assertProblem(await reset({ code, password: 'the thief chose 77 this one' }), 410, 'link_used');
-    const { store } = service.parts.context;
+    const { store } = service.services.deps;
     const [event] = await store.read.auditOfAccount(person.id, { action: 'account.password_reset' }, { limit: 1 });
     assert.equal(event?.details.revokedTokens, true);
   });

@@ -66,7 +66,7 @@ describe('serve() on a data folder that', () => {
     const count = () => database.prepare('select count(*) as rows from audit_events').get()?.rows;
     const backwards = (days: number) => {
       database.exec(`update audit_events set atMs = atMs - ${days * dayMs}`);
-      database.exec(`update chores set endedAtMs = endedAtMs - ${days * dayMs} where kind = 'maintenance'`);
+      database.exec(`update maintenance_runs set endedAtMs = endedAtMs - ${days * dayMs} where kind = 'maintenance'`);
     };
     const before = count();
     assert.ok(Number(before) > 0);

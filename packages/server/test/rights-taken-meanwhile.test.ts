@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
 import { hashSecret } from '../src/auth/secrets.ts';
 import type { Store } from '../src/db/store.ts';
-import type { Context } from '../src/deps.ts';
+import type { Deps } from '../src/deps.ts';
 import { signIn, signUpPerson } from './helpers/jar.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { invite, listOfInvitations, makeWorld, ok, tinyModule, type World } from './helpers/world.ts';
@@ -105,17 +105,17 @@ describe('a right that is taken away just before the transaction of a change', (
 
   before(async () => {
     service = await openService({
-      replace: ({ context }) => {
+      replace: ({ deps }) => {
         const store: Store = {
-          ...context.store,
+          ...deps.store,
           async write(work) {
             const first = meanwhile;
             meanwhile = undefined;
             await first?.();
-            return context.store.write(work);
+            return deps.store.write(work);
           },
         };
-        return { context: { ...context, store } satisfies Context };
+        return { deps: { ...deps, store } satisfies Deps };
       },
     });
     world = await makeWorld(service);

@@ -37,7 +37,7 @@ describe('a server that drains', () => {
       };
       for (const each of [path, path, '/healthz', '/readyz'])
         assert.deepEqual(await ask(each), { status: 200, connection: 'keep-alive' }, each);
-      service.parts.draining.isOn = true;
+      service.services.draining.isOn = true;
       service.app.closeAfterResponses();
       for (const each of [path, path, '/healthz'])
         assert.deepEqual(await ask(each), { status: 200, connection: 'close' }, each);

@@ -145,12 +145,12 @@ describe('sessions', () => {
     const [before] = await sessionsOf(token);
     service.advance(5 * 60_000);
     await jar.call('GET', '/session');
-    await service.parts.uses.flush();
+    await service.services.uses.flush();
     const [between] = await sessionsOf(token);
     assert.ok(Date.parse(between?.lastUsedAt ?? '') - Date.parse(before?.lastUsedAt ?? '') > 4 * 60_000);
     service.advance(5 * 60_000);
     await ok(service, 'GET', `${api}/me`, { token });
-    await service.parts.uses.flush();
+    await service.services.uses.flush();
     const [after] = await sessionsOf(token);
     assert.ok(Date.parse(after?.lastUsedAt ?? '') - Date.parse(between?.lastUsedAt ?? '') > 4 * 60_000);
   });
@@ -162,7 +162,7 @@ describe('sessions', () => {
       own.advance(1.5 * hour);
       const jar = await signIn(own, person);
       const { expiresAt } = (await person.jar.call('POST', '/session/token', {})).json<{ expiresAt: string }>();
-      assert.ok(Date.parse(expiresAt) - own.parts.context.clock() <= 0.5 * hour, 'a token ends with its session');
+      assert.ok(Date.parse(expiresAt) - own.services.deps.clock() <= 0.5 * hour, 'a token ends with its session');
       own.advance(0.6 * hour);
       assertProblem(await person.jar.call('POST', '/session/token', {}), 401, 'not_signed_in');
       const { objects } = await ok<List<Session>>(own, 'GET', `${api}/sessions`, { token: await jar.token() });
@@ -180,7 +180,7 @@ describe('sessions', () => {
     try {
       const { jar, id } = await signUpPerson(own);
       await jar.token();
-      const { store, clock } = own.parts.context;
+      const { store, clock } = own.services.deps;
       await store.write((tx) => tx.deleteEnded(clock() + 31 * day));
       assert.deepEqual(await store.read.sessions(id, {}), []);
     } finally {
@@ -203,7 +203,7 @@ describe("a session's token", () => {
       expiresAt,
     } = response.json<{ accessToken: string; scopes: string[]; expiresAt: string }>();
     assert.deepEqual(scopes, ['read', 'publish', 'manage']);
-    assert.ok(Math.abs(Date.parse(expiresAt) - service.parts.context.clock() - hour) < 5_000);
+    assert.ok(Math.abs(Date.parse(expiresAt) - service.services.deps.clock() - hour) < 5_000);
     assert.deepEqual(await ok(service, 'GET', `${api}/tokens`, { token }), { objects: [] });
     service.advance(hour);
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
@@ -214,7 +214,7 @@ describe("a session's token", () => {
     const json = { name: 'CI', scopes: ['read', 'publish'], expiresInDays: 90 };
     await person.jar.call('POST', '/session/confirm', { password: goodPassword });
     const made = await ok<TokenCreated>(service, 'POST', `${api}/tokens`, { token, json });
-    assert.ok(Date.parse(made.expiresAt) > service.parts.context.clock() + 89 * day);
+    assert.ok(Date.parse(made.expiresAt) > service.services.deps.clock() + 89 * day);
     await person.jar.call('DELETE', '/session');
     const me = await ok<{ token: TokenInfo }>(service, 'GET', `${api}/me`, { token: made.token });
     assert.equal(me.token.name, 'CI', 'it does not end with the session');

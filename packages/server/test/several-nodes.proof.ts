@@ -63,14 +63,14 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
 
   it('tell of it in the news of both', async () => {
     const base = await there.listen();
-    const news = await openEvents(`${base}/api/v1/apps/${workshop.appId}/news`, { token: workshop.viewer.token });
+    const changes = await openEvents(`${base}/api/v1/apps/${workshop.appId}/changes`, { token: workshop.viewer.token });
     try {
-      assert.equal((await news.next())?.event, 'ready');
+      assert.equal((await changes.next())?.event, 'ready');
       await workshop.publish(2);
-      const { data } = (await news.next()) ?? {};
+      const { data } = (await changes.next()) ?? {};
       assert.equal((data as { guestKey: string } | undefined)?.guestKey, 'first');
     } finally {
-      await news.close();
+      await changes.close();
     }
   });
 
@@ -92,10 +92,12 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
 
   it('tell operators of each other, and refuse on one who was made an operator no more on the other', async () => {
     const { id, token } = await here.user('Olga');
-    await grantOperator(here.parts.context, id);
+    await grantOperator(here.services.deps, id);
     const status = async (node: TestService) => node.call('GET', '/api/v1/status', { token });
     await until(async () => (await status(there)).statusCode === 200);
-    const heartbeats = [here, there].map(({ parts }) => startHeartbeat(parts.context, parts.status, parts.log));
+    const heartbeats = [here, there].map(({ services }) =>
+      startHeartbeat(services.deps, services.status, services.log),
+    );
     await Promise.all(heartbeats.map((each) => each.beat()));
     for (const [node, other] of [
       [here, there],
@@ -105,15 +107,15 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
       assert.deepEqual([metadata.kind, metadata.isReachable, metadata.knowsCommits], ['postgresql', true, true]);
       assert.deepEqual([blobs.kind, blobs.isReachable], ['s3', true]);
       assert.equal(process.state, 'ready');
-      const listed = Object.fromEntries(nodes.map((each) => [each.id, [each.isAnswering, each.isLost]]));
+      const listed = Object.fromEntries(nodes.map((each) => [each.id, [each.isResponding, each.isLost]]));
       assert.deepEqual(listed, {
-        [node.parts.status.id]: [true, false],
-        [other.parts.status.id]: [false, false],
+        [node.services.status.id]: [true, false],
+        [other.services.status.id]: [false, false],
       });
     }
     await Promise.all(heartbeats.map((each) => each.stop()));
     assert.deepEqual((await status(here)).json<ServerStatus>().nodes, []);
-    await revokeOperator(here.parts.context, id);
+    await revokeOperator(here.services.deps, id);
     await until(async () => (await status(there)).statusCode === 403);
   });
 

@@ -13,7 +13,7 @@ describe('a wrong password and an address that nobody has', () => {
   const calls: string[] = [];
   before(async () => {
     service = await openService({
-      replace: ({ context }) => ({ context: { ...context, passwords: counted(context.passwords, calls) } }),
+      replace: ({ deps }) => ({ deps: { ...deps, passwords: counted(deps.passwords, calls) } }),
     });
     person = await signUpPerson(service);
   });
@@ -27,21 +27,21 @@ describe('a wrong password and an address that nobody has', () => {
       { email: `${'x'.repeat(240)}@example.org`, password: 'x' },
       { email: "' OR 1=1 --", password: "' OR 1=1 --" },
     ];
-    const answers = [];
+    const responses = [];
     for (const attempt of attempts) {
       calls.length = 0;
       const response = await openJar(service).call('POST', '/session', attempt);
       assertProblem(response, 401, 'invalid_credentials');
       assert.deepEqual(calls, ['verify'], attempt.email);
       const { 'x-request-id': _, date: __, ...headers } = response.headers;
-      answers.push({ body: response.payload, headers });
+      responses.push({ body: response.payload, headers });
     }
-    for (const answer of answers) assert.deepEqual(answer, answers[0]);
+    for (const answer of responses) assert.deepEqual(answer, responses[0]);
   });
 
   it('get the same answer where the account has no password yet', async () => {
     const { id } = await service.user('Made by the operator');
-    await createPasswordLink(service.parts.context, id, 'not-yet@example.org');
+    await createPasswordLink(service.services.deps, id, 'not-yet@example.org');
     calls.length = 0;
     for (const password of ['x', goodPassword]) {
       const response = await openJar(service).call('POST', '/session', { email: 'not-yet@example.org', password });
@@ -75,13 +75,13 @@ describe('an old hash', () => {
     const calls: string[] = [];
     let isOutdated = false;
     const service = await openService({
-      replace: ({ context }) => ({
-        context: { ...context, passwords: { ...counted(context.passwords, calls), isOutdated: () => isOutdated } },
+      replace: ({ deps }) => ({
+        deps: { ...deps, passwords: { ...counted(deps.passwords, calls), isOutdated: () => isOutdated } },
       }),
     });
     try {
       const person = await signUpPerson(service);
-      const { read } = service.parts.context.store;
+      const { read } = service.services.deps.store;
       const before = await read.password(person.id);
       isOutdated = true;
       calls.length = 0;
@@ -190,11 +190,11 @@ describe('guessing passwords', () => {
 
   it('is not got round by asking many times at once', async () => {
     const target = await signUpPerson(service);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, at) => attempt(target.email, `guess ${at}`, `192.0.2.${100 + at}`)),
     );
-    assert.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 10);
-    assert.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 20);
+    assert.equal(responses.filter(({ statusCode }) => statusCode === 401).length, 10);
+    assert.equal(responses.filter(({ statusCode }) => statusCode === 429).length, 20);
   });
 
   it('is slowed in a known browser too, on its own account', async () => {

@@ -60,11 +60,12 @@ describe('signing up through an invitation', () => {
   it('never shows the guest key', async () => {
     const code = await invite(service, world.owner, world.appId, 'a-very-private-key');
     const jar = openJar(service);
-    const answers = [await preview(code), await signUp({ invitationCode: code }, jar)];
+    const responses = [await preview(code), await signUp({ invitationCode: code }, jar)];
     const token = await jar.token();
-    answers.push(await service.call('POST', `${api}/invitations/accept`, { token, json: { code } }));
-    for (const path of ['me', 'apps', 'sessions']) answers.push(await service.call('GET', `${api}/${path}`, { token }));
-    for (const { payload, headers } of answers) {
+    responses.push(await service.call('POST', `${api}/invitations/accept`, { token, json: { code } }));
+    for (const path of ['me', 'apps', 'sessions'])
+      responses.push(await service.call('GET', `${api}/${path}`, { token }));
+    for (const { payload, headers } of responses) {
       assert.ok(!(payload + JSON.stringify(headers)).includes('a-very-private-key'));
     }
     assert.ok(!service.logged.join().includes('a-very-private-key'));
@@ -72,10 +73,10 @@ describe('signing up through an invitation', () => {
 
   it('makes one account at most, however many try at once', async () => {
     const code = await freshCode();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => signUp({ invitationCode: code })));
-    const statuses = answers.map(({ statusCode }) => statusCode).sort();
+    const responses = await Promise.all(Array.from({ length: 6 }, () => signUp({ invitationCode: code })));
+    const statuses = responses.map(({ statusCode }) => statusCode).sort();
     assert.deepEqual(statuses, [201, 410, 410, 410, 410, 410]);
-    for (const answer of answers) if (answer.statusCode !== 201) assertProblem(answer, 410, 'invitation_used');
+    for (const answer of responses) if (answer.statusCode !== 201) assertProblem(answer, 410, 'invitation_used');
   });
 
   it('does not use the invitation up when something is wrong with the rest', async () => {
@@ -184,20 +185,20 @@ describe('signing up', () => {
   });
 
   it('makes one account of an e-mail address, however many try at once, and however it is written', async () => {
-    const links = await Promise.all([1, 2, 3, 4].map(() => createSetUpLink(service.parts.context, false)));
+    const links = await Promise.all([1, 2, 3, 4].map(() => createSetUpLink(service.services.deps, false)));
     const emails = ['ida@example.org', 'IDA@example.org', ' ida@EXAMPLE.org ', 'Ida@Example.Org'];
-    const answers = await Promise.all(links.map(({ code }, at) => signUp({ email: emails[at], linkCode: code })));
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409]);
-    for (const answer of answers) if (answer.statusCode !== 201) assertProblem(answer, 409, 'email_taken');
+    const responses = await Promise.all(links.map(({ code }, at) => signUp({ email: emails[at], linkCode: code })));
+    assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409]);
+    for (const answer of responses) if (answer.statusCode !== 201) assertProblem(answer, 409, 'email_taken');
   });
 
   it('refuses the address of a user that the operator created, and the other way round', async () => {
-    const { context } = service.parts;
-    await createUser(context, { name: 'Created by the operator', email: ' Joint@example.org' });
-    const { code } = await createSetUpLink(context, false);
+    const { deps } = service.services;
+    await createUser(deps, { name: 'Created by the operator', email: ' Joint@example.org' });
+    const { code } = await createSetUpLink(deps, false);
     assertProblem(await signUp({ email: 'joint@example.org', linkCode: code }), 409, 'email_taken');
     const person = await signUpPerson(service);
-    await assert.rejects(createUser(context, { name: 'Created by the operator', email: person.email }), {
+    await assert.rejects(createUser(deps, { name: 'Created by the operator', email: person.email }), {
       code: 'email_taken',
     });
   });
@@ -223,14 +224,14 @@ describe('signing up', () => {
 
   it('refuses names without a visible character, and those that turn the text around them', async () => {
     for (const name of ['\u200b', '\u2060 \ufeff', '\u202eadA', 'a\u2066b']) {
-      const { code } = await createSetUpLink(service.parts.context, false);
+      const { code } = await createSetUpLink(service.services.deps, false);
       const problem = assertProblem(await signUp({ name, linkCode: code }), 422, 'invalid_field');
       assert.match(problem.detail, /visible character/);
     }
   });
 
   it('refuses weak passwords with the reason, and where', async () => {
-    const { code } = await createSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.services.deps, false);
     const reasons: readonly [string, RegExp][] = [
       ['short', /at least 10/],
       ['Password123!', /commonly used/],
@@ -251,12 +252,12 @@ describe('what a sign-up costs', () => {
     const hashed: string[] = [];
     const own = await openService({
       config: { codeTriesPerMinute: 1000, trustedProxies: ['127.0.0.1'], ...config },
-      replace: ({ context }) => {
+      replace: ({ deps }) => {
         const hash = (password: string) => {
           hashed.push(password);
-          return context.passwords.hash(password);
+          return deps.passwords.hash(password);
         };
-        return { context: { ...context, passwords: { ...context.passwords, hash } } };
+        return { deps: { ...deps, passwords: { ...deps.passwords, hash } } };
       },
     });
     const { owner, appId } = await makeWorld(own);
@@ -270,8 +271,8 @@ describe('what a sign-up costs', () => {
     const { own, hashed, attempt, invitationOf } = await countHashes();
     try {
       const invitationCode = await invitationOf();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => attempt({ invitationCode })));
-      assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, ...Array(19).fill(410)]);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => attempt({ invitationCode })));
+      assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [201, ...Array(19).fill(410)]);
       assert.equal(hashed.length, 1);
     } finally {
       await own.close();
@@ -282,14 +283,14 @@ describe('what a sign-up costs', () => {
     const { own, hashed } = await countHashes();
     try {
       const { id } = await signUpPerson(own);
-      const { code } = await createPasswordLink(own.parts.context, id);
+      const { code } = await createPasswordLink(own.services.deps, id);
       hashed.length = 0;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 6 }, () =>
           openJar(own).call('POST', '/session/reset-password', { code, password: goodPassword }),
         ),
       );
-      assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, ...Array(5).fill(410)]);
+      assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, ...Array(5).fill(410)]);
       assert.equal(hashed.length, 1);
     } finally {
       await own.close();
@@ -352,19 +353,19 @@ describe('what a sign-up costs', () => {
 
 describe('a set-up link', () => {
   it('makes one account, and tells used from expired from unknown', async () => {
-    const { code } = await createSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.services.deps, false);
     const jar = openJar(service);
     const info = await jar.call('POST', '/session/link', { code });
     assert.equal(info.json().purpose, 'set_up');
     assert.equal(info.json().email, null);
-    const answers = await Promise.all([1, 2, 3].map(() => signUp({ linkCode: code })));
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 410, 410]);
+    const responses = await Promise.all([1, 2, 3].map(() => signUp({ linkCode: code })));
+    assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [201, 410, 410]);
     assertProblem(await jar.call('POST', '/session/link', { code }), 410, 'link_used');
     assertProblem(await jar.call('POST', '/session/link', { code: 'A'.repeat(43) }), 404, 'not_found');
 
     const own = await openService();
     try {
-      const { code: old } = await createSetUpLink(own.parts.context, false);
+      const { code: old } = await createSetUpLink(own.services.deps, false);
       own.advance(day);
       assertProblem(await openJar(own).call('POST', '/session/link', { code: old }), 410, 'link_expired');
       const late = await openJar(own).call('POST', '/session/sign-up', form({ linkCode: old }));
@@ -375,7 +376,7 @@ describe('a set-up link', () => {
   });
 
   it('resets no password', async () => {
-    const { code } = await createSetUpLink(service.parts.context, false);
+    const { code } = await createSetUpLink(service.services.deps, false);
     const answer = await openJar(service).call('POST', '/session/reset-password', { code, password: goodPassword });
     assertProblem(answer, 404, 'not_found');
   });

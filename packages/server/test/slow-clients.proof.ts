@@ -123,7 +123,7 @@ const allClosed = (sockets: readonly Socket[]) =>
   Promise.all(sockets.map((socket) => (socket.closed ? undefined : once(socket.resume(), 'close'))));
 
 /** Nothing is left of those who were slow: no connection, request or file. */
-async function demandNothingLeft(served: Served, filesBefore: number | undefined): Promise<void> {
+async function assertNothingLeft(served: Served, filesBefore: number | undefined): Promise<void> {
   await untilAtMost(served, 'tenon_http_connections', 0);
   await untilAtMost(served, 'tenon_http_requests_in_progress', 0);
   if (filesBefore === undefined) return;
@@ -168,7 +168,7 @@ for (const [name, backend, skip] of backends) {
       assert.ok(read < all / 1.5, `${Math.round(read / MiB)} of ${all / MiB} MiB were read`);
       await untilAtMost(served, 'tenon_http_connections', 0); // they have been cut off, though they are still there
       await allClosed(readers);
-      await demandNothingLeft(served, files && files + keptConnections);
+      await assertNothingLeft(served, files && files + keptConnections);
     });
   });
 }
@@ -183,16 +183,16 @@ describe('slow clients', () => {
   it('that send their header byte by byte get 408, and others do not feel them', async () => {
     const { served, bystander } = scene;
     const files = await served.openFiles();
-    const answers: Promise<number | undefined>[] = [];
+    const responses: Promise<number | undefined>[] = [];
     const slow = await many(served, 300, (socket) => {
-      answers.push(statusOn(socket));
+      responses.push(statusOn(socket));
       socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ');
       trickle(socket, Buffer.from('x'));
     });
     await bystander.work(10);
-    assert.deepEqual(new Set(await Promise.all(answers)), new Set([408]));
+    assert.deepEqual(new Set(await Promise.all(responses)), new Set([408]));
     await allClosed(slow);
-    await demandNothingLeft(served, files);
+    await assertNothingLeft(served, files);
   });
 
   it('that send their body byte by byte hold little, and get 408 when they stop', async () => {
@@ -212,7 +212,7 @@ describe('slow clients', () => {
       'content-type: multipart/form-data; boundary=x',
     ];
     const before = await served.metric('process_resident_memory_bytes');
-    const answers: Promise<number | undefined>[] = [];
+    const responses: Promise<number | undefined>[] = [];
     const slow = await many(served, 200, (socket, at) => {
       socket.write(requestOf([...(at % 2 === 0 ? put : post), 'host: x', `content-length: ${length}`]));
       trickle(socket, Buffer.from('\0asm'));
@@ -225,19 +225,19 @@ describe('slow clients', () => {
       'a body may come slowly',
     );
     for (const socket of slow) {
-      answers.push(statusOn(socket));
+      responses.push(statusOn(socket));
       socket.write = () => true; // from now on nothing comes
     }
-    assert.deepEqual(new Set(await Promise.all(answers)), new Set([408]));
+    assert.deepEqual(new Set(await Promise.all(responses)), new Set([408]));
     for (const socket of slow) socket.destroy();
-    await demandNothingLeft(served, files);
+    await assertNothingLeft(served, files);
   });
 
   it('that follow the news and never read have their places to themselves, and give them back', async () => {
     const { world, served, bystander } = scene;
     const files = await served.openFiles();
     const lines = [
-      `GET /api/v1/apps/${world.appId}/news HTTP/1.1`,
+      `GET /api/v1/apps/${world.appId}/changes HTTP/1.1`,
       'host: x',
       `authorization: Bearer ${world.owner.token}`,
     ];
@@ -245,12 +245,12 @@ describe('slow clients', () => {
       socket.pause();
       socket.write(requestOf(lines));
     });
-    await until(async () => (await served.metric('tenon_news_streams')) >= 64);
+    await until(async () => (await served.metric('tenon_change_streams')) >= 64);
     assert.equal((await served.ask(lines.filter((line) => line !== 'host: x'))).status, 429);
     await bystander.work(10);
     for (const socket of deaf) socket.destroy();
-    await untilAtMost(served, 'tenon_news_streams', 0);
-    await demandNothingLeft(served, files);
+    await untilAtMost(served, 'tenon_change_streams', 0);
+    await assertNothingLeft(served, files);
   });
 
   it('that are idle, a thousand of them, are closed in their time', async () => {
@@ -261,7 +261,7 @@ describe('slow clients', () => {
     });
     await bystander.work(10);
     await allClosed(idle);
-    await demandNothingLeft(served, files);
+    await assertNothingLeft(served, files);
   });
 
   it('that are idle, a thousand of them, hold up no shutdown', async () => {

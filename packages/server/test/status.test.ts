@@ -10,7 +10,7 @@ import { createReadiness, type Readiness } from '../src/ops/status/readiness.ts'
 import { kindsOfRoutes, streamRoutes, totalsOf } from '../src/ops/status/request-totals.ts';
 import { createStatus, type Status } from '../src/ops/status/status.ts';
 import { allRoutes } from '../src/routes.ts';
-import type { Parts } from '../src/services.ts';
+import type { Services } from '../src/services.ts';
 import { goodPassword, openJar } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { makeApp, makeGuest, ok } from './helpers/world.ts';
@@ -18,25 +18,25 @@ import { makeApp, makeGuest, ok } from './helpers/world.ts';
 const path = '/api/v1/status';
 
 /** The status of a service's process, with what it knows replaced. */
-function statusOf(parts: Parts, readiness: Readiness, databaseUrl?: string): Status {
-  const { context, draining, contents, newsStreams, workers } = parts;
+function statusOf(services: Services, readiness: Readiness, databaseUrl?: string): Status {
+  const { deps, draining, contents, changeStreams, workers } = services;
   const settings = { databaseUrl, s3Bucket: undefined };
   const totals = () => totalsOf(undefined);
   const observed = {
     draining,
     contents,
-    newsStreams,
+    changeStreams,
     workers,
     passwords: workers,
     requests: undefined,
     eventLoop: undefined,
   };
-  return createStatus({ store: context.store, clock: context.clock, readiness, settings, totals, ...observed });
+  return createStatus({ store: deps.store, clock: deps.clock, readiness, settings, totals, ...observed });
 }
 
 async function openOperator(service: TestService): Promise<TestUser> {
   const user = await service.user('Olga');
-  await grantOperator(service.parts.context, user.id);
+  await grantOperator(service.services.deps, user.id);
   return user;
 }
 
@@ -82,7 +82,7 @@ describe('GET /api/v1/status', () => {
   it('is closed at once to who is an operator no more', async () => {
     const once = await openOperator(service);
     await read(once.token);
-    await revokeOperator(service.parts.context, once.id);
+    await revokeOperator(service.services.deps, once.id);
     assertProblem(await refused(once.token), 403, 'forbidden');
   });
 
@@ -106,7 +106,7 @@ describe('GET /api/v1/status', () => {
   });
 
   it('shows that this process drains, and that its clock is wrong', async () => {
-    const { status, draining } = service.parts;
+    const { status, draining } = service.services;
     status.setClockWarning('maintenance', 'its clock is wrong');
     draining.isOn = true;
     const { state, reasons } = (await read()).process;
@@ -116,10 +116,10 @@ describe('GET /api/v1/status', () => {
   it('tells that a store is away, and neither why nor where it is', async () => {
     const away = () => Promise.reject(new Error('https://key:secret@objects.example'));
     const there = await openService({
-      replace: (parts) => ({
+      replace: (services) => ({
         status: statusOf(
-          parts,
-          createReadiness({ store: parts.context.store, blobs: { ping: away, pingWrite: away } }),
+          services,
+          createReadiness({ store: services.deps.store, blobs: { ping: away, pingWrite: away } }),
         ),
       }),
     });
@@ -147,7 +147,7 @@ describe('the nodes of a status', () => {
   let operator: TestUser;
   before(async () => {
     service = await openService({
-      replace: (parts) => ({ status: statusOf(parts, parts.readiness, 'postgresql://localhost/shared') }),
+      replace: (services) => ({ status: statusOf(services, services.readiness, 'postgresql://localhost/shared') }),
     });
     operator = await openOperator(service);
   });
@@ -156,14 +156,14 @@ describe('the nodes of a status', () => {
   const nodes = async () => (await ok<ServerStatus>(service, 'GET', path, { token: operator.token })).nodes;
 
   it('are those with heartbeats, until they stop in order', async () => {
-    const { context, status, log } = service.parts;
-    const heartbeat = startHeartbeat(context, status, log);
-    const another = startHeartbeat(context, { ...status, id: newId('process'), node: 'another' }, log);
+    const { deps, status, log } = service.services;
+    const heartbeat = startHeartbeat(deps, status, log);
+    const another = startHeartbeat(deps, { ...status, id: newId('process'), node: 'another' }, log);
     await heartbeat.beat();
     await another.beat();
     const found = await nodes();
     assert.deepEqual(
-      found.map(({ node, isAnswering, isLost }) => [node, isAnswering, isLost]).toSorted(),
+      found.map(({ node, isResponding, isLost }) => [node, isResponding, isLost]).toSorted(),
       [
         ['another', false, false],
         [status.node, true, false],
@@ -179,9 +179,9 @@ describe('the nodes of a status', () => {
   });
 
   it("log once that the clock differs from the database's, by seconds, until it does not", async () => {
-    const { context, status, log } = service.parts;
+    const { deps, status, log } = service.services;
     let aheadMs = 0;
-    const heartbeat = startHeartbeat({ ...context, clock: () => Date.now() + aheadMs }, status, log);
+    const heartbeat = startHeartbeat({ ...deps, clock: () => Date.now() + aheadMs }, status, log);
     const logged = () => service.logged.filter((line) => line.includes("the database's differ"));
     const reasons = async () => (await status.read()).process.reasons;
     await heartbeat.beat();
@@ -207,7 +207,7 @@ describe('the nodes of a status', () => {
   });
 
   it('are lost after a minute without a heartbeat, and forgotten after a day', async () => {
-    const { context, status, log } = service.parts;
+    const { deps, status, log } = service.services;
     const id = newId('process');
     await service.store.write((tx) =>
       tx.putNode({ id, node: 'elsewhere', pid: 7, version: '9.9.9', startedAtMs: 1_700_000_000_000 }),
@@ -221,7 +221,7 @@ describe('the nodes of a status', () => {
       const [found] = await nodes();
       assert.deepEqual([found?.id, found?.version, found?.isLost], [id, '9.9.9', true]);
       assert.ok(Date.now() - Date.parse(found?.lastSeenAt ?? '') >= 69_000);
-      const heartbeat = startHeartbeat(context, status, log);
+      const heartbeat = startHeartbeat(deps, status, log);
       await heartbeat.beat();
       assert.equal((await nodes()).length, 2);
       silence(24 * 60 * 60_000);
@@ -258,10 +258,10 @@ describe('the first operator', () => {
   };
 
   it('is who opens the link for the first account, and nobody else', async () => {
-    const { code } = await createSetUpLink(service.parts.context, true);
+    const { code } = await createSetUpLink(service.services.deps, true);
     const first = await signUp('first', code);
     assert.equal(first.isOperator, true);
-    const another = await createSetUpLink(service.parts.context, false);
+    const another = await createSetUpLink(service.services.deps, false);
     assert.equal((await signUp('second', another.code)).isOperator, false);
     assert.equal((await signUp('third')).isOperator, false);
     const trail = await service.store.read.auditOfAll({ action: 'operator.grant' }, { limit: 9 });

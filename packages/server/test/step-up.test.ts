@@ -97,7 +97,7 @@ describe('a session in which the password was entered long ago', () => {
 
 describe('the lifetime of a token', () => {
   const daysOf = ({ expiresAt }: { expiresAt: string }) =>
-    Math.round((Date.parse(expiresAt) - service.parts.context.clock()) / dayMs);
+    Math.round((Date.parse(expiresAt) - service.services.deps.clock()) / dayMs);
 
   it('is 90 days for reading and 7 for more by default, and at most 90 for more', async () => {
     const { id } = await service.user();

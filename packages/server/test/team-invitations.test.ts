@@ -135,13 +135,13 @@ describe('an invitation to the team', () => {
 describe('the team', () => {
   it('drafts nobody: a user who is no member is not found, known or not, and no name is told', async () => {
     const { owner, stranger } = world;
-    const answers = [];
+    const responses = [];
     for (const id of [stranger.id, 'usr_00000000000000000000000000']) {
       const answer = await service.call('PUT', `${team}/${id}`, { token: owner.token, json: { role: 'owner' } });
       assertProblem(answer, 404, 'not_found');
-      answers.push(answer.payload);
+      responses.push(answer.payload);
     }
-    assert.equal(answers[0], answers[1]);
+    assert.equal(responses[0], responses[1]);
     assert.equal((await membersOf()).has(stranger.id), false);
     assert.deepEqual((await ok<List<App>>(service, 'GET', `${api}/apps`, { token: stranger.token })).objects, []);
     await ok(service, 'POST', `${api}/me/deletion`, { token: stranger.token, json: {} });

@@ -465,12 +465,12 @@ describe('several at once', () => {
     const workshop = await openWorkshop(service);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(1);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       workshop.call('POST', '/versions/1/approve'),
       workshop.call('POST', '/versions/1/reject', why),
     ]);
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 409]);
-    const isApproved = answers[0]?.statusCode === 200;
+    assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, 409]);
+    const isApproved = responses[0]?.statusCode === 200;
     assert.equal(await workshop.bound(), isApproved ? 1 : null);
   });
 });

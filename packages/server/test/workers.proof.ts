@@ -194,7 +194,7 @@ describe('three workers on the embedded store', () => {
       }
     });
     const follow = () =>
-      openEvents(`${served.url}/api/v1/extension-points/${served.values.TENON_EXTENSION_POINT_ID}/news`, {
+      openEvents(`${served.url}/api/v1/extension-points/${served.values.TENON_EXTENSION_POINT_ID}/changes`, {
         token: served.values.TENON_TOKEN ?? '',
       });
     const streams = await Promise.all(Array.from({ length: 4 }, follow));
@@ -217,7 +217,7 @@ describe('three workers on the embedded store', () => {
     );
     assert.ok(faults.filter((count) => count === 0).length >= 4, `others did not feel it: ${faults}`);
     assert.equal(served.log().filter(({ msg }) => msg === 'worker exited').length, 1);
-    const open = await total('tenon_news_streams');
+    const open = await total('tenon_change_streams');
     await until(() => ended + open === 4, { message: () => `${ended} streams have ended, and ${open} are open` });
     for (const stream of streams) await stream.close().catch(() => {});
     for (const connection of all) connection.close();

@@ -1,5 +1,5 @@
 import { auditActions, isId, type UserId } from '@tenon/protocol';
-import { type Context, listAllAudit, toOperatorAuditEntry } from '@tenon/server';
+import { type Deps, listAllAudit, toOperatorAuditEntry } from '@tenon/server';
 import { type Command, Option } from 'commander';
 import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
 import { examples } from '../command.ts';
@@ -20,26 +20,26 @@ export function addAdminAuditCommand(group: Command, io: Io): void {
   )
     .addHelpText('after', examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json'))
     .action((options: AdminOptions & AuditOptions) =>
-      withPresentData(io, options, (context, out) => showAudit(context, out, options)),
+      withPresentData(io, options, (deps, out) => showAudit(deps, out, options)),
     );
 }
 
-async function showAudit(context: Context, out: Reporter, options: AuditOptions): Promise<void> {
+async function showAudit(deps: Deps, out: Reporter, options: AuditOptions): Promise<void> {
   const { action, user, target, since, until, limit } = options;
   const filter = {
     action,
-    userId: user === undefined ? undefined : demandUserId(user),
+    userId: user === undefined ? undefined : assertUserId(user),
     targetId: target,
     fromMs: since?.getTime(),
     toMs: until?.getTime(),
   };
-  const { items, next } = await listAllAudit(context, filter, { limit });
+  const { items, next } = await listAllAudit(deps, filter, { limit });
   const entries = items.map(toOperatorAuditEntry);
   out.result(entries, () => auditTable(out, entries));
   if (next !== undefined) out.note(`There are more: these are the newest ${limit}. --limit shows as many as it says.`);
 }
 
-function demandUserId(text: string): UserId {
+function assertUserId(text: string): UserId {
   if (isId('user', text)) return text;
   throw usageError(`"${text}" is no id of a user.`, 'It begins with usr_.');
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, ConfigError, type Context, loadConfig, openData, settings } from '@tenon/server';
+import { type Config, ConfigError, type Deps, loadConfig, openData, settings } from '@tenon/server';
 import type { Command } from 'commander';
 import { withJson } from '../command.ts';
 import { dataFolder } from '../connection.ts';
@@ -27,13 +27,13 @@ export function withDataFolder(command: Command): Command {
 export async function withData(
   io: Io,
   options: AdminOptions,
-  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
+  work: (deps: Deps, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = readConfig(io, options);
   await translating(config, async () => {
     const data = await openData(config);
     try {
-      await work(data.context, createReporter(io, options.json === true), config);
+      await work(data.deps, createReporter(io, options.json === true), config);
     } finally {
       await data.close();
     }
@@ -44,7 +44,7 @@ export async function withData(
 export async function withPresentData(
   io: Io,
   options: AdminOptions,
-  work: (context: Context, out: Reporter, config: Config) => Promise<void>,
+  work: (deps: Deps, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
   const { dataDir, databaseUrl } = readConfig(io, options);
   if (databaseUrl === undefined && !(await isPresent(join(dataDir, 'tenon.db')))) {

@@ -1,11 +1,4 @@
-import {
-  type CollectResult,
-  type Context,
-  collect,
-  type VerifyOptions,
-  type VerifyResult,
-  verify,
-} from '@tenon/server';
+import { type CollectResult, collect, type Deps, type VerifyOptions, type VerifyResult, verify } from '@tenon/server';
 import type { Command } from 'commander';
 import { examples } from '../command.ts';
 import { CliError } from '../errors.ts';
@@ -27,7 +20,7 @@ Exits with 1 when something is not as it must be, and with 8 when all that is wr
 it has lost commits, or an older copy of it took its place.
 `,
     )
-    .action((options: AdminOptions) => withPresentData(io, options, (context, out) => runVerify(io, context, out)));
+    .action((options: AdminOptions) => withPresentData(io, options, (deps, out) => runVerify(io, deps, out)));
 
   withDataFolder(
     group
@@ -42,8 +35,8 @@ it has lost commits, or an older copy of it took its place.
   )
     .addHelpText('after', examples('tenon admin collect --dry-run', 'tenon admin collect --grace 60s'))
     .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
-      withPresentData(io, options, (context, out, { collectGraceMs }) =>
-        runCollect(io, context, out, {
+      withPresentData(io, options, (deps, out, { collectGraceMs }) =>
+        runCollect(io, deps, out, {
           graceMs: collectGraceMs,
           isDryRun: options.dryRun === true,
           isForced: options.force === true,
@@ -54,9 +47,9 @@ it has lost commits, or an older copy of it took its place.
   addTrustClockCommand(group, io);
 }
 
-async function runVerify(io: Io, context: Context, out: Reporter): Promise<void> {
+async function runVerify(io: Io, deps: Deps, out: Reporter): Promise<void> {
   const found = await withProgress(io, out, 'Verifying', (progress) =>
-    io.interruptible((signal) => verify(context, { onProgress: progress, signal })),
+    io.interruptible((signal) => verify(deps, { onProgress: progress, signal })),
   );
   const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
   out.result({ isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
@@ -96,8 +89,8 @@ interface CollectWish {
   readonly isForced: boolean;
 }
 
-async function runCollect(io: Io, context: Context, out: Reporter, wish: CollectWish): Promise<void> {
-  const collected = await io.interruptible((signal) => collect(context, { ...wish, signal }));
+async function runCollect(io: Io, deps: Deps, out: Reporter, wish: CollectWish): Promise<void> {
+  const collected = await io.interruptible((signal) => collect(deps, { ...wish, signal }));
   if (collected === undefined) {
     throw new CliError('in_use', 'Another process is collecting at this moment.', {
       exitCode: exitCodes.unavailable,
@@ -108,14 +101,14 @@ async function runCollect(io: Io, context: Context, out: Reporter, wish: Collect
 }
 
 function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectWish): void {
-  const { deleted, deletedBytes, waiting, waitingBytes, heldBack, unknown, unfinished, isHeldByCopy } = collected;
+  const { deleted, deletedBytes, waiting, waitingBytes, postponed, unknown, unfinished, isHeldByCopy } = collected;
   const many = (contents: number, bytes: number) => `${count(contents, 'content')}, ${formatSize(bytes)}`;
   out.fields([
     [isDryRun ? 'would delete' : 'deleted', many(deleted, deletedBytes)],
     ['unused, in grace', many(waiting, waitingBytes)],
   ]);
-  if (heldBack > 0) {
-    out.note(`${count(heldBack, 'unused content')} kept: they are more than half of all. --force deletes them.`);
+  if (postponed > 0) {
+    out.note(`${count(postponed, 'unused content')} kept: they are more than half of all. --force deletes them.`);
   }
   if (unknown > 0) {
     out.note(

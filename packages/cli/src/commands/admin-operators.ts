@@ -38,9 +38,9 @@ export function addOperatorCommands(group: Command, io: Io): void {
     )
       .addHelpText('after', examples(`tenon admin ${name} ada@example.org`, `tenon admin ${name} usr_01j29hyr4… --yes`))
       .action((named: string, options: AdminOptions & { yes?: boolean }) =>
-        withPresentData(io, options, async (context, out) => {
-          const userId = await confirmUser(io, context, named, { what, yes: options.yes, needsYes: isOperator });
-          const isChanged = await change(context, userId);
+        withPresentData(io, options, async (deps, out) => {
+          const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: isOperator });
+          const isChanged = await change(deps, userId);
           out.result({ userId, isOperator }, () => out.write(`${userId}\n`));
           out.note(isChanged ? changed : unchanged);
         }),
@@ -50,8 +50,8 @@ export function addOperatorCommands(group: Command, io: Io): void {
   withDataFolder(group.command('operators').description("list who may see the server's status"))
     .addHelpText('after', examples('tenon admin operators'))
     .action((options: AdminOptions) =>
-      withPresentData(io, options, async (context, out) => {
-        const found = await context.store.read.operators();
+      withPresentData(io, options, async (deps, out) => {
+        const found = await deps.store.read.operators();
         const objects = found.map(({ userId, userName, createdAtMs }) => ({
           userId,
           name: userName,

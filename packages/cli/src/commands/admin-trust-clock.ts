@@ -20,9 +20,9 @@ shortened do not come back.
 `,
     )
     .action((options: AdminOptions) =>
-      withPresentData(io, options, async (context, out) => {
-        const now = new Date(context.clock()).toISOString();
-        await trustClock(context);
+      withPresentData(io, options, async (deps, out) => {
+        const now = new Date(deps.clock()).toISOString();
+        await trustClock(deps);
         out.result({ now }, () => out.write(`${now}\n`));
         out.note('This time is trusted. The server deletes what has expired within the hour.');
       }),

@@ -1,5 +1,5 @@
 import { isId, type UserId } from '@tenon/protocol';
-import { type Context, describeUser, findUser } from '@tenon/server';
+import { type Deps, describeUser, findUser } from '@tenon/server';
 import { confirm } from '../confirm.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,8 +7,8 @@ import type { Io } from '../io.ts';
 import { formatTime, printable } from '../text.ts';
 
 /** The id of the user whom an argument names, by an id or by the e-mail address that they sign in with. @throws CliError `not_found` */
-async function demandUser(context: Context, named: string): Promise<UserId> {
-  const user = await findUser(context.store.read, named);
+async function assertUser(deps: Deps, named: string): Promise<UserId> {
+  const user = await findUser(deps.store.read, named);
   if (user !== undefined) return user.id;
   throw new CliError('not_found', `There is no user ${printable(named)} on this server.`, {
     exitCode: exitCodes.notFound,
@@ -25,7 +25,7 @@ async function demandUser(context: Context, named: string): Promise<UserId> {
  */
 export async function confirmUser(
   io: Io,
-  context: Context,
+  deps: Deps,
   named: string,
   {
     what,
@@ -33,7 +33,7 @@ export async function confirmUser(
     needsYes = false,
   }: { readonly what: string; readonly yes?: boolean | undefined; readonly needsYes?: boolean },
 ): Promise<UserId> {
-  const userId = await demandUser(context, named);
+  const userId = await assertUser(deps, named);
   const isNamedById = isId('user', named);
   if (isNamedById && (yes === true || !needsYes)) return userId;
   if (yes === true) {
@@ -42,7 +42,7 @@ export async function confirmUser(
       `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
     );
   }
-  const { user, apps } = await describeUser(context, userId);
+  const { user, apps } = await describeUser(deps, userId);
   const names = apps.map(({ app, role }) => `"${printable(app.name)}" (${role})`).join(', ') || 'none';
   const shown = [
     `name           ${printable(user.name)}`,

@@ -1,11 +1,11 @@
 import { displayNamePattern, type TokenScope, type UserId } from '@tenon/protocol';
 import {
   type Config,
-  type Context,
   type CreatedLink,
   createPasswordLink,
   createSetUpLink,
   createUser,
+  type Deps,
   issueApiKey,
   issueToken,
   lifetimeEnd,
@@ -44,8 +44,8 @@ export function addAdminCommands(program: Command, io: Io): void {
       examples('tenon admin create-link', 'tenon admin create-link --public-url https://tenon.example.org'),
     )
     .action((options: AdminOptions) =>
-      withData(io, options, async (context, out, config) => {
-        showLink(out, config, await createSetUpLink(context, false), 'It makes one account');
+      withData(io, options, async (deps, out, config) => {
+        showLink(out, config, await createSetUpLink(deps, false), 'It makes one account');
       }),
     );
 
@@ -63,10 +63,10 @@ export function addAdminCommands(program: Command, io: Io): void {
       ),
     )
     .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
-      withData(io, options, async (context, out, config) => {
+      withData(io, options, async (deps, out, config) => {
         const what = 'get a new password from the person who opens the link';
-        const userId = await confirmUser(io, context, user, { what, yes: options.yes, needsYes: true });
-        const link = await createPasswordLink(context, userId, options.email);
+        const userId = await confirmUser(io, deps, user, { what, yes: options.yes, needsYes: true });
+        const link = await createPasswordLink(deps, userId, options.email);
         showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');
       }),
     );
@@ -83,8 +83,8 @@ export function addAdminCommands(program: Command, io: Io): void {
       examples('tenon admin create-user Ada', 'tenon admin create-token $(tenon admin create-user Ada)'),
     )
     .action((name: string, options: AdminOptions & { email?: string }) =>
-      withData(io, options, async (context, out) => {
-        const user = await createUser(context, { name: demandName(name), email: options.email ?? null });
+      withData(io, options, async (deps, out) => {
+        const user = await createUser(deps, { name: assertName(name), email: options.email ?? null });
         const { id, email, createdAtMs } = user;
         out.note(`Created the user "${printable(name)}". Their id:`);
         out.result({ id, name, email, createdAt: isoTime(createdAtMs) }, () => out.write(`${id}\n`));
@@ -110,9 +110,9 @@ export function addAdminCommands(program: Command, io: Io): void {
   )
     .addHelpText('after', examples('tenon admin create-token usr_01j29hyr4… --scope read --name "host application"'))
     .action((user: string, options: TokenOptions) =>
-      withData(io, options, async (context, out) => {
-        const userId = await confirmUser(io, context, user, { what: 'have a new access token', yes: options.yes });
-        await createToken(context, out, userId, options);
+      withData(io, options, async (deps, out) => {
+        const userId = await confirmUser(io, deps, user, { what: 'have a new access token', yes: options.yes });
+        await createToken(deps, out, userId, options);
       }),
     );
 
@@ -125,7 +125,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   )
     .addHelpText('after', examples('tenon admin create-api-key "build machine"'))
     .action((name: string, options: AdminOptions & ApiKeyOptions) =>
-      withData(io, options, (context, out) => createApiKey(io, context, out, name, options)),
+      withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
     );
 
   addOperatorCommands(group, io);
@@ -156,13 +156,13 @@ interface TokenOptions extends AdminOptions {
   readonly yes?: boolean;
 }
 
-async function createToken(context: Context, out: Reporter, user: UserId, options: TokenOptions): Promise<void> {
+async function createToken(deps: Deps, out: Reporter, user: UserId, options: TokenOptions): Promise<void> {
   const wanted = options.scope ?? tokenScopes;
-  const { record, secret } = await issueToken(context, user, {
-    name: demandName(options.name),
+  const { record, secret } = await issueToken(deps, user, {
+    name: assertName(options.name),
     scopes: wanted,
     appId: null,
-    expiresAtMs: lifetimeEnd(tokenLifetimeDays(wanted), options.expiresInDays, context.clock()),
+    expiresAtMs: lifetimeEnd(tokenLifetimeDays(wanted), options.expiresInDays, deps.clock()),
   });
   const { id, userId, name, scopes } = record;
   const expiresAt = isoTime(record.expiresAtMs);
@@ -176,26 +176,20 @@ interface ApiKeyOptions {
   readonly yes?: boolean;
 }
 
-async function createApiKey(
-  io: Io,
-  context: Context,
-  out: Reporter,
-  name: string,
-  options: ApiKeyOptions,
-): Promise<void> {
-  demandName(name);
+async function createApiKey(io: Io, deps: Deps, out: Reporter, name: string, options: ApiKeyOptions): Promise<void> {
+  assertName(name);
   const user =
     options.user === undefined
-      ? (await createUser(context, { name, email: null })).id
-      : await confirmUser(io, context, options.user, { what: 'have a new API key', yes: options.yes });
-  const { record, secret } = await issueApiKey(context, user, name, options.expiresInDays);
+      ? (await createUser(deps, { name, email: null })).id
+      : await confirmUser(io, deps, options.user, { what: 'have a new API key', yes: options.yes });
+  const { record, secret } = await issueApiKey(deps, user, name, options.expiresInDays);
   const expiresAt = isoTime(record.expiresAtMs);
   out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown this once:`);
   out.result({ id: record.id, userId: user, name, expiresAt, apiKey: secret }, () => out.write(`${secret}\n`));
 }
 
 /** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */
-function demandName(name: string): string {
+function assertName(name: string): string {
   if (name.length <= maxNameLength && new RegExp(displayNamePattern, 'u').test(name)) return name;
   throw usageError(
     `A name has 1 to ${maxNameLength} characters, of which one is visible, and no bidirectional control characters.`,

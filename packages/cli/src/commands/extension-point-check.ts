@@ -10,7 +10,7 @@ import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
 import { examples, withServer } from '../command.ts';
-import { demandValid } from '../engine-check.ts';
+import { assertValid } from '../engine-check.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readInput, standardStream } from '../files.ts';
@@ -94,7 +94,7 @@ async function projectModule({ project }: PluginSession): Promise<string> {
 async function check(io: Io, out: Reporter, file: string, { schema, limits, by }: Demands): Promise<void> {
   const bytes = await readInput(io, file, 'the module');
   const found = refusing(() => moduleInterface(describeModule(bytes), listProposals(bytes), bytes.length));
-  demandValid(bytes);
+  assertValid(bytes);
   const mismatches = checkInterface(found, schema, limits);
   const fits = mismatches.length === 0;
   out.result({ fits, mismatches, interface: found }, () => show(out, found, mismatches));

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Download, path } from '../api.ts';
 import { examples, withServer } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
-import { demandBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
+import { assertBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
 import { writeBytes } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -31,7 +31,7 @@ async function fetchContent(session: Session, { output }: { output: string }, ad
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
   }
-  demandBinaryOutput(io, output);
+  assertBinaryOutput(io, output);
   const download = await api.download(path`/api/v1/c/${address}`);
   const size =
     output === standardStream

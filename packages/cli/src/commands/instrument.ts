@@ -4,14 +4,14 @@ import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { demandBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
+import { assertBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
 import { formatFunctions, formatReport, shownNotes } from '../instrument-report.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
 import { count, formatNumber, printable, shellWord } from '../text.ts';
 import {
-  demandOneFromStdin,
+  assertOneFromStdin,
   readTracingOptions,
   refusing,
   type TracingFlags,
@@ -72,20 +72,20 @@ a name stands for itself.
 
 async function run(io: Io, input: string, options: Options): Promise<void> {
   const out = createReporter(io, options.json === true);
-  demandOneFromStdin(input, options);
+  assertOneFromStdin(input, options);
   if (options.list) {
     await list(io, out, input, options);
     return;
   }
   const output = options.dryRun ? undefined : (options.output ?? besideInput(input));
-  if (output !== undefined) demandBinaryOutput(io, output);
+  if (output !== undefined) assertBinaryOutput(io, output);
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
   }
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
   const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
-  if (options.strict) demandAllFound(result.report);
+  if (options.strict) assertAllFound(result.report);
   if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
   if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
@@ -93,7 +93,7 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
 }
 
 /** @throws CliError `nothing_traced` when a name or pattern matches no function, or no function is traced */
-function demandAllFound({ notes, tracedFunctions }: InstrumentReport): void {
+function assertAllFound({ notes, tracedFunctions }: InstrumentReport): void {
   const missing = notes.filter(({ code }) => code === 'name_not_found').map(({ message }) => `${printable(message)}.`);
   if (missing.length === 0 && tracedFunctions > 0) return;
   const shown = missing.slice(0, maxMissingShown);

@@ -4,8 +4,8 @@ import { createApi } from '../api.ts';
 import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
 import { type Credentials, type Profile, withProfile } from '../credentials.ts';
 import {
+  assertWritableCredentials,
   type CredentialsPlace,
-  demandWritableCredentials,
   readCredentials,
   updateCredentials,
 } from '../credentials-file.ts';
@@ -16,7 +16,7 @@ import { logInByDevice } from '../login/device-login.ts';
 import { logInByLoopback } from '../login/loopback-login.ts';
 import { readMetadata, revokeToken } from '../login/oauth-client.ts';
 import { createReporter, type Reporter } from '../output.ts';
-import { demandProfileName, nameForServer, profileOfServer } from '../profiles.ts';
+import { assertProfileName, nameForServer, profileOfServer } from '../profiles.ts';
 import { findQuickstart, type QuickstartPlace } from '../quickstart.ts';
 import { parseScopes } from '../scopes.ts';
 import { chooseServer } from '../server-choice.ts';
@@ -71,7 +71,7 @@ async function login(io: Io, options: Options): Promise<void> {
   const place: LoginPlace = { ...io, warn: out.warn };
   const { url, name, foundIn } = chooseLogin(options, place);
   if (foundIn !== undefined) out.note(`Logging in to ${url}, the server in ${printable(foundIn)}.`);
-  await demandWritableCredentials(place);
+  await assertWritableCredentials(place);
   if (!isPrivatePath(url)) out.warn(`${url} has no TLS: whoever is on the way there can read the token.`);
   await io.interruptible(async (signal) => {
     const target: Target = { url, fetch: io.fetch, timeoutMs: timeoutMs(options), signal };
@@ -96,7 +96,7 @@ interface LoginChoice {
 function chooseLogin(options: Options, place: LoginPlace): LoginChoice {
   const { environment } = place;
   const credentials = readCredentials(place);
-  const wanted = options.profile === undefined ? undefined : demandProfileName(options.profile);
+  const wanted = options.profile === undefined ? undefined : assertProfileName(options.profile);
   const isKnown = wanted !== undefined && credentials.profiles.has(wanted);
   const { values, file } = findQuickstart(options.dataDir, place);
   const quickstartUrl = parseServerUrl(values.TENON_URL ?? '');

@@ -1,5 +1,5 @@
 import { createEventParser } from '@tenon/client/event-stream';
-import { type ErrorCode, errorCodes, type NewsEventName, newsEvents } from '@tenon/protocol';
+import { type ChangeEventName, changeEvents, type ErrorCode, errorCodes } from '@tenon/protocol';
 import { isValid } from '@tenon/protocol/validate';
 import { type Command, InvalidArgumentError } from 'commander';
 import { path } from '../api.ts';
@@ -47,7 +47,7 @@ const longestWaitMs = 30_000;
 
 /** An event of a stream that this version knows. */
 interface NewsEvent {
-  readonly event: NewsEventName;
+  readonly event: ChangeEventName;
   readonly id: string;
   readonly data: Readonly<Record<string, string>>;
 }
@@ -87,8 +87,8 @@ async function* follow({ api }: Session, newsPath: string, lastId: string): Asyn
   const parser = createEventParser(lastId);
   for await (const chunk of chunks) {
     for (const { type, data: text, id } of parser.push(chunk)) {
-      if (!Object.hasOwn(newsEvents, type)) continue; // a newer server's
-      const event = type as NewsEventName;
+      if (!Object.hasOwn(changeEvents, type)) continue; // a newer server's
+      const event = type as ChangeEventName;
       const data = parseData(event, text);
       if (event === 'end') throw ended(data);
       yield { event, id, data };
@@ -96,12 +96,12 @@ async function* follow({ api }: Session, newsPath: string, lastId: string): Asyn
   }
 }
 
-function parseData(event: NewsEventName, text: string): NewsEvent['data'] {
+function parseData(event: ChangeEventName, text: string): NewsEvent['data'] {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {}
-  if (isValid(newsEvents[event], data)) return data as NewsEvent['data'];
+  if (isValid(changeEvents[event], data)) return data as NewsEvent['data'];
   throw new CliError('unexpected_answer', "The server's news is not what this version of tenon expects.", {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });

@@ -91,7 +91,7 @@ function whichModule(): CliError {
 /** The file with the module, which is built before when that is asked for, or when it isn't there and the user says so. */
 async function moduleFile(session: PluginSession, options: Options, file: string | undefined): Promise<string> {
   const { io, project } = session;
-  if (options.build) await build(session, demandBuild(project));
+  if (options.build) await build(session, assertBuild(project));
   if (file !== undefined) return file === standardStream ? file : resolve(io.workingFolder, file);
   const module = project?.settings.module;
   if (project === undefined || module === undefined) throw whichModule();
@@ -100,14 +100,14 @@ async function moduleFile(session: PluginSession, options: Options, file: string
   if (project.settings.build !== undefined && !options.build) {
     const what = `There is no ${printable(module)} yet. In ${printable(project.folder)} this will be run:\n  ${printable(project.settings.build)}\n`;
     await confirm(io, what, { hint: 'Add --build to have it run.' });
-    await build(session, demandBuild(project));
+    await build(session, assertBuild(project));
     return moduleFile(session, { ...options, build: undefined }, file);
   }
   const hint = options.build ? "The build has ended well, and has not made it: see tenon.toml's module." : undefined;
   throw new CliError('file', `Cannot read the module from ${found.path}: there is no such file.`, { hint });
 }
 
-function demandBuild(project: Project | undefined): Project {
+function assertBuild(project: Project | undefined): Project {
   if (project?.settings.build !== undefined) return project;
   throw usageError(
     project === undefined

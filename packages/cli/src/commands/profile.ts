@@ -5,7 +5,7 @@ import { withoutProfiles } from '../credentials.ts';
 import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
-import { demandProfile } from '../profiles.ts';
+import { assertProfile } from '../profiles.ts';
 import { formatTime, printable } from '../text.ts';
 
 interface Options {
@@ -78,13 +78,13 @@ function list({ out, place, io }: Work): void {
 }
 
 async function use({ out, place }: Work, name: string): Promise<void> {
-  const { profile } = demandProfile(readCredentials(place), name);
-  await updateCredentials(place, (present) => ({ ...present, current: demandProfile(present, name).name }));
+  const { profile } = assertProfile(readCredentials(place), name);
+  await updateCredentials(place, (present) => ({ ...present, current: assertProfile(present, name).name }));
   out.result({ current: name, url: profile.url }, () => out.note(`Commands talk to ${profile.url} from now on.`));
 }
 
 async function remove({ io, out, place }: Work, name: string, options: Options): Promise<void> {
-  const { profile } = demandProfile(readCredentials(place), name);
+  const { profile } = assertProfile(readCredentials(place), name);
   const fate = `Its token works on until ${formatTime(profile.expiresAt)}; \`tenon logout --profile ${name}\` would end it.`;
   await confirm(io, `The login "${name}" at ${profile.url} will be forgotten. ${fate}`, options);
   await updateCredentials(place, (present) => withoutProfiles(present, new Set([name])));

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
 import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { demandToken, findConnection } from '../connection.ts';
+import { assertToken, findConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { createReporter } from '../output.ts';
@@ -59,7 +59,7 @@ export function addTokenCommands(program: Command, io: Io): void {
 function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): void {
   const out = createReporter(io, options.json === true);
   const connection = findConnection(options, { ...io, warn: out.warn });
-  const token = demandToken(connection);
+  const token = assertToken(connection);
   out.result({ url: connection.url, token }, () => out.write(`${token}\n`));
 }
 

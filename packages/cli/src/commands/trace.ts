@@ -26,7 +26,7 @@ import {
   wholeNumber,
 } from '../trace/settings.ts';
 import { summarize } from '../trace/summary.ts';
-import { demandOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
+import { assertOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
 
 interface Options extends TracingFlags {
   readonly invoke?: string;
@@ -121,14 +121,14 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   const output =
     options.output ?? (format === 'json' ? standardStream : format === 'tree' ? undefined : beside(input, format));
   const out = createReporter(io, format === 'json');
-  demandOneFromStdin(input, options);
+  assertOneFromStdin(input, options);
   if (input === standardStream && options.inputFile === standardStream) {
     throw usageError('The module and its input can not both come from stdin.');
   }
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
   const prepared = await prepareProgram(bytes, { ...options, args });
-  const module = prepared.isInstrumented ? demandNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
+  const module = prepared.isInstrumented ? assertNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
   const demangler = await readDemangler();
@@ -185,7 +185,7 @@ function beside(input: string, format: Format): string {
   return join(dirname(input), `${basename(input).replace(/\.wasm$/i, '')}${formats[format]}`);
 }
 
-function demandNoChoice(bytes: Uint8Array, { allowed, allowedFile, banned, bannedFile, config }: Options): Uint8Array {
+function assertNoChoice(bytes: Uint8Array, { allowed, allowedFile, banned, bannedFile, config }: Options): Uint8Array {
   if ([allowed, allowedFile, banned, bannedFile, config].every((flag) => flag === undefined)) return bytes;
   throw usageError(
     'The module is instrumented already: what is traced of it was chosen then.',

@@ -54,7 +54,7 @@ async function poll({ io, target, metadata }: Ceremony, device: DeviceAuthorizat
       continue;
     }
     if (!('error' in answer)) return answer;
-    intervalMs += demandPending(answer) === 'slow_down' ? slowDownMs : 0;
+    intervalMs += assertPending(answer) === 'slow_down' ? slowDownMs : 0;
     pauseMs = intervalMs;
   }
 }
@@ -70,7 +70,7 @@ async function unlessUnreachable<T>(answer: Promise<T>): Promise<T | undefined> 
 }
 
 /** @throws CliError for what means more than "not yet" */
-function demandPending(answer: OauthRefusal): 'authorization_pending' | 'slow_down' {
+function assertPending(answer: OauthRefusal): 'authorization_pending' | 'slow_down' {
   const { error } = answer;
   if (error === 'authorization_pending' || error === 'slow_down') return error;
   throw loginRefused(answer);

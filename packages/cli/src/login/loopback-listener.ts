@@ -135,8 +135,8 @@ function refuse(_: IncomingMessage, response: ServerResponse): void {
   answer(response, 404, callbackWords.refused);
 }
 
-function answer(response: ServerResponse, status: number, words: CallbackWords, onGone?: () => void): void {
-  if (onGone !== undefined) response.once('close', onGone);
+function answer(response: ServerResponse, status: number, words: CallbackWords, onDisconnect?: () => void): void {
+  if (onDisconnect !== undefined) response.once('close', onDisconnect);
   response.writeHead(status, callbackHeaders).end(callbackPage(words));
 }
 

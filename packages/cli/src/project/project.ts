@@ -52,7 +52,7 @@ async function readIfThere(file: string, below: string | undefined): Promise<str
     throw fileError(`Cannot read ${file}`, cause);
   }
   try {
-    if (below !== undefined) await demandSameOwner(handle, file, below);
+    if (below !== undefined) await assertSameOwner(handle, file, below);
     return await readText(handle, file);
   } finally {
     await handle.close();
@@ -60,7 +60,7 @@ async function readIfThere(file: string, below: string | undefined): Promise<str
 }
 
 /** A file that somebody else has put further up, say in /tmp, must not decide what is published or run here. */
-async function demandSameOwner(handle: FileHandle, file: string, below: string): Promise<void> {
+async function assertSameOwner(handle: FileHandle, file: string, below: string): Promise<void> {
   const [{ uid }, own] = [await handle.stat(), await stat(below)];
   if (uid === own.uid || uid === 0) return;
   throw usageError(

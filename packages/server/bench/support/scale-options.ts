@@ -49,7 +49,7 @@ export function readScaleOptions(args: readonly string[]): ScaleOptions | 'help'
     seconds: readSeconds(values.seconds),
     rounds: readCount('--rounds', values.rounds),
     isJson: values.json,
-    svg: values.svg === undefined ? undefined : demandWritable(values.svg),
+    svg: values.svg === undefined ? undefined : assertWritable(values.svg),
   };
 }
 
@@ -60,7 +60,7 @@ function readSize(text: string): number {
 }
 
 /** Before a quarter of an hour is spent on what could not be kept. */
-function demandWritable(file: string): string {
+function assertWritable(file: string): string {
   try {
     appendFileSync(file, '');
     return file;

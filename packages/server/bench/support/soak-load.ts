@@ -24,7 +24,7 @@ export interface SoakTarget {
   readonly lists: string;
   readonly keys: number;
   readonly keyPrefix: string;
-  readonly news: string;
+  readonly changes: string;
   readonly account: { readonly email: string; readonly password: string };
 }
 
@@ -108,7 +108,7 @@ export async function runSoak(target: SoakTarget, listsPerSecond: number, signal
     await ask('sign-in', 'POST', '/session', fields, Buffer.from(JSON.stringify(target.account)));
   };
   const stream = async (): Promise<void> => {
-    const response = request({ port: target.port, host: '127.0.0.1', path: target.news, headers: { ...headers } });
+    const response = request({ port: target.port, host: '127.0.0.1', path: target.changes, headers: { ...headers } });
     response.on('response', (message) => {
       count(`stream ${message.statusCode}`);
       message.resume().on('error', () => {});

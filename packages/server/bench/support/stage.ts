@@ -27,14 +27,14 @@ export interface Stage {
 export async function makeUser(config: Config): Promise<{ id: string; token: string; key: string }> {
   const data = await openData(config);
   try {
-    const { id } = await createUser(data.context, { name: 'bench', email: null });
-    const { secret: token } = await issueToken(data.context, id, {
+    const { id } = await createUser(data.deps, { name: 'bench', email: null });
+    const { secret: token } = await issueToken(data.deps, id, {
       name: 'bench',
       scopes: ['read', 'publish', 'manage'],
       appId: null,
       expiresAtMs: Date.now() + 24 * 3_600_000,
     });
-    const { secret: key } = await issueApiKey(data.context, id, 'bench');
+    const { secret: key } = await issueApiKey(data.deps, id, 'bench');
     return { id, token, key };
   } finally {
     await data.close();

@@ -13,8 +13,8 @@ export const accountDeletionRoutes: readonly Route[] = [
     summary: 'Delete your account, immediately',
     description:
       'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
-    answers: { 204: { description: 'deleted' } },
+    responses: { 204: { description: 'deleted' } },
     errors: ['password_required', 'invalid_credentials', 'conflict', 'unavailable'],
-    handle: ({ context }, { admission, body }) => deleteAccount(context, admission.actor, body.password),
+    handle: ({ deps }, { auth, body }) => deleteAccount(deps, auth.actor, body.password),
   }),
 ];

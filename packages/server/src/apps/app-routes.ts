@@ -15,9 +15,8 @@ export const appRoutes: readonly Route[] = [
     query: pageQuery,
     id: 'listApps',
     summary: 'List the applications that you are a member or a guest of',
-    answers: { 200: jsonList('the applications', app, appExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listApps(context, admission.actor, toPage(query)), toApp),
+    responses: { 200: jsonList('the applications', app, appExample) },
+    handle: async ({ deps }, { auth, query }) => toList(await listApps(deps, auth.actor, toPage(query)), toApp),
   }),
   route('POST', '/api/v1/apps', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
@@ -25,16 +24,16 @@ export const appRoutes: readonly Route[] = [
     id: 'createApp',
     summary: 'Create an application and become its owner',
     description: '`TENON_CREATE_APPS` sets which accounts may: by default operators and members of any team.',
-    answers: { 201: json('the new application', app, appExample) },
+    responses: { 201: json('the new application', app, appExample) },
     errors: ['quota_exceeded'],
-    handle: async ({ context }, { admission, body }) => toApp(await createApp(context, admission.actor, body.name)),
+    handle: async ({ deps }, { auth, body }) => toApp(await createApp(deps, auth.actor, body.name)),
   }),
   route('GET', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'readApp' },
     id: 'readApp',
     summary: 'Read an application',
     ...readOf('the application', app, appExample),
-    handle: (_parts, { request, admission }, reply) => sendRepresentation(request, reply, toApp(admission.access)),
+    handle: (_services, { request, auth }, reply) => sendRepresentation(request, reply, toApp(auth.access)),
   }),
   route('PUT', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'updateApp' },
@@ -42,10 +41,10 @@ export const appRoutes: readonly Route[] = [
     id: 'updateApp',
     summary: 'Rename an application',
     requestHeaders: writeConditions.requestHeaders,
-    answers: { 200: json('the application', app, appExample, writeConditions.headers) },
+    responses: { 200: json('the application', app, appExample, writeConditions.headers) },
     errors: ['precondition_failed'],
-    handle: async ({ context }, { request, admission, body }, reply) => {
-      const renamed = await renameApp(context, admission.access, body.name, preconditionOf(request, toApp));
+    handle: async ({ deps }, { request, auth, body }, reply) => {
+      const renamed = await renameApp(deps, auth.access, body.name, preconditionOf(request, toApp));
       return sendRepresentation(request, reply, toApp(renamed));
     },
   }),
@@ -55,8 +54,8 @@ export const appRoutes: readonly Route[] = [
     summary: 'Delete an application with everything in it',
     description:
       'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
-    answers: { 204: { description: 'deleted' } },
+    responses: { 204: { description: 'deleted' } },
     errors: ['password_required'],
-    handle: ({ context }, { admission }) => deleteApp(context, admission.access),
+    handle: ({ deps }, { auth }) => deleteApp(deps, auth.access),
   }),
 ];

@@ -7,7 +7,7 @@ import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
 import type { AppRecord, GuestRecord } from '../db/records.ts';
 import type { Page, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 
 /**
@@ -15,23 +15,23 @@ import { DomainError, type Precondition, requirePrecondition } from '../http/dom
  *
  * @throws DomainError `forbidden` if `TENON_CREATE_APPS` excludes the actor, `quota_exceeded`
  */
-export async function createApp(context: Context, actor: Actor, name: string): Promise<AppAccess> {
-  const createdAtMs = context.clock();
+export async function createApp(deps: Deps, actor: Actor, name: string): Promise<AppAccess> {
+  const createdAtMs = deps.clock();
   const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    await requireMayCreateApps(context, tx, actor);
-    requireQuota(context.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
+    await requireMayCreateApps(deps, tx, actor);
+    requireQuota(deps.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
-    await record(context, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
+    await record(deps, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
   });
   return { actor, app, role: 'owner', guests: [], hasMoreGuests: false };
 }
 
-async function requireMayCreateApps(context: Context, tx: Transaction, { userId }: Actor): Promise<void> {
-  if (await mayCreateApps(context, tx, userId)) return;
-  const { createApps } = context;
+async function requireMayCreateApps(deps: Deps, tx: Transaction, { userId }: Actor): Promise<void> {
+  if (await mayCreateApps(deps, tx, userId)) return;
+  const { createApps } = deps;
   const allowed = createApps === 'members' ? 'operators and members of a team' : 'operators';
   throw new DomainError(
     'forbidden',
@@ -40,8 +40,8 @@ async function requireMayCreateApps(context: Context, tx: Transaction, { userId 
 }
 
 /** Lists the applications that the actor may see, each with the actor's role and guests. */
-export async function listApps(context: Context, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
-  const { read } = context.store;
+export async function listApps(deps: Deps, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
+  const { read } = deps.store;
   const idOf = (app: AppRecord): string => app.id;
   const found = await readRelatedRows(
     await readPageById(page, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
@@ -78,13 +78,13 @@ export async function listApps(context: Context, actor: Actor, page: Page): Prom
  * @throws DomainError `precondition_failed`
  */
 export async function renameApp(
-  context: Context,
+  deps: Deps,
   access: AppAccess,
   name: string | undefined,
   precondition?: Precondition<AppAccess>,
 ): Promise<AppAccess> {
-  const updatedAtMs = context.clock();
-  return context.store.write(async (tx) => {
+  const updatedAtMs = deps.clock();
+  return deps.store.write(async (tx) => {
     const renewed = await renewAccess(tx, access, 'updateApp');
     requirePrecondition(precondition, renewed);
     if (name === undefined) return renewed;
@@ -92,7 +92,7 @@ export async function renameApp(
     const app = { ...present, name, updatedAtMs };
     await tx.updateApp(app.id, { name, updatedAtMs });
     const details = changedFields(present, app, ['name']);
-    await record(context, tx, access.actor, { action: 'app.update', appId: app.id, target: app, details });
+    await record(deps, tx, access.actor, { action: 'app.update', appId: app.id, target: app, details });
     return { ...renewed, app };
   });
 }
@@ -103,13 +103,13 @@ export async function renameApp(
  *
  * @throws DomainError `password_required`
  */
-export async function deleteApp(context: Context, access: AppAccess): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function deleteApp(deps: Deps, access: AppAccess): Promise<void> {
+  await deps.store.write(async (tx) => {
     const { actor, app } = await renewAccess(tx, access, 'deleteApp');
-    await requireRecentPassword(context, actor.sessionId, tx);
-    await record(context, tx, actor, { action: 'app.delete', appId: app.id, target: app });
+    await requireRecentPassword(deps, actor.sessionId, tx);
+    await record(deps, tx, actor, { action: 'app.delete', appId: app.id, target: app });
     const isLarge = await tx.hasMoreRows({ appId: app.id }, deleteBatchSize);
-    if (isLarge) await tx.markAppDeleted(app.id, context.clock());
+    if (isLarge) await tx.markAppDeleted(app.id, deps.clock());
     else await tx.deleteApp(app.id);
   });
 }

@@ -1,6 +1,6 @@
 import { type DeletionScope, deleteBatchSize } from '../db/deletion-scope.ts';
 import type { Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { finishRebind } from '../plugins/rebind.ts';
 
 /** How many pending changes one query reads. */
@@ -13,14 +13,14 @@ const pendingBatchSize = 100;
  * @param signal aborts between two transactions
  */
 export async function finishPendingChanges(
-  context: Pick<Context, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<{ readonly plugins: number; readonly deletions: number }> {
-  const { store } = context;
+  const { store } = deps;
   const plugins = await store.read.pendingPlugins(pendingBatchSize);
   for (const key of plugins) {
     if (signal?.aborted) break;
-    await finishRebind(context, key, signal);
+    await finishRebind(deps, key, signal);
   }
   const deletions = await store.read.pendingDeletions(pendingBatchSize);
   for (const scope of deletions) {

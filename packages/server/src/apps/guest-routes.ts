@@ -5,7 +5,7 @@ import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toGuest, toInvitation } from './app-wire.ts';
 import { inviteGuest, listGuests, listInvitations, readGuest, removeGuest, removeGuestUser } from './guests.ts';
-import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
+import { invitationResponses, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
 import { revokeInvitation } from './invitations.ts';
 
 const route = routeTagged('Guests');
@@ -38,51 +38,48 @@ export const guestRoutes: readonly Route[] = [
     query: pageQuery,
     id: 'listGuests',
     summary: "List an application's guests, with their keys and users",
-    answers: { 200: jsonList('the guests', guest, guestExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listGuests(context, admission.access, toPage(query)), toGuest),
+    responses: { 200: jsonList('the guests', guest, guestExample) },
+    handle: async ({ deps }, { auth, query }) => toList(await listGuests(deps, auth.access, toPage(query)), toGuest),
   }),
   route('GET', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'readGuests' },
     id: 'readGuest',
     summary: 'Read a guest',
-    answers: { 200: json('the guest', guest, guestExample) },
-    handle: async ({ context }, { admission, params }) =>
-      toGuest(await readGuest(context, admission.access, params.guestId)),
+    responses: { 200: json('the guest', guest, guestExample) },
+    handle: async ({ deps }, { auth, params }) => toGuest(await readGuest(deps, auth.access, params.guestId)),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     id: 'removeGuest',
     summary: 'Remove a guest with its invitations and bindings',
-    answers: { 204: { description: 'removed' } },
-    handle: ({ context }, { admission, params }) => removeGuest(context, admission.access, params.guestId),
+    responses: { 204: { description: 'removed' } },
+    handle: ({ deps }, { auth, params }) => removeGuest(deps, auth.access, params.guestId),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId/users/:userId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     id: 'removeGuestUser',
     summary: "Remove a user from a guest, with the user's bindings under it",
-    answers: { 204: { description: 'removed' } },
-    handle: ({ context }, { admission, params }) =>
-      removeGuestUser(context, admission.access, params.guestId, params.userId),
+    responses: { 204: { description: 'removed' } },
+    handle: ({ deps }, { auth, params }) => removeGuestUser(deps, auth.access, params.guestId, params.userId),
   }),
   route('GET', '/api/v1/apps/:appId/invitations', {
     access: { kind: 'app', purpose: 'readGuests' },
     query: pageQuery,
     id: 'listInvitations',
     summary: "List an application's invitations, including settled ones",
-    answers: { 200: jsonList('the invitations', invitation, invitationExample) },
-    handle: async ({ context }, { admission, query }) => {
-      const nowMs = context.clock();
-      return toList(await listInvitations(context, admission.access, toPage(query)), (one) => toInvitation(one, nowMs));
+    responses: { 200: jsonList('the invitations', invitation, invitationExample) },
+    handle: async ({ deps }, { auth, query }) => {
+      const nowMs = deps.clock();
+      return toList(await listInvitations(deps, auth.access, toPage(query)), (one) => toInvitation(one, nowMs));
     },
   }),
   route('DELETE', '/api/v1/apps/:appId/invitations/:invitationId', {
     access: { kind: 'app', purpose: 'changeGuests' },
     id: 'revokeInvitation',
     summary: 'Revoke an invitation: its link stops working',
-    answers: { 204: { description: 'revoked' } },
+    responses: { 204: { description: 'revoked' } },
     errors: ['conflict'],
-    handle: ({ context }, { admission, params }) => revokeInvitation(context, admission.access, params.invitationId),
+    handle: ({ deps }, { auth, params }) => revokeInvitation(deps, auth.access, params.invitationId),
   }),
 ];
 
@@ -91,9 +88,9 @@ function inviteRoute(path: string, doc: Pick<Route, 'id' | 'summary' | 'descript
     ...doc,
     access: { kind: 'app', purpose: 'changeGuests' },
     body: jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' }),
-    answers: invitationAnswers,
+    responses: invitationResponses,
     errors: ['unsupported_delivery_method', 'quota_exceeded'],
-    handle: async (parts, { admission: { actor, access }, body }) =>
-      toInvitationLink(parts, await inviteGuest(parts.context, actor, access, body)),
+    handle: async (services, { auth: { actor, access }, body }) =>
+      toInvitationLink(services, await inviteGuest(services.deps, actor, access, body)),
   });
 }

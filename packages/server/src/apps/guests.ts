@@ -4,7 +4,7 @@ import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/acce
 import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
 import type { GuestRecord, GuestUserRecord } from '../db/records.ts';
 import type { GuestInvitation, Page } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { insertInvitation } from './invitations.ts';
 
@@ -27,7 +27,7 @@ interface InvitationFields {
  * @throws DomainError `unsupported_delivery_method`, `invalid_field` for an invalid guest key, `quota_exceeded`
  */
 export async function inviteGuest(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: AppAccess,
   fields: InvitationFields,
@@ -43,15 +43,15 @@ export async function inviteGuest(
 
   const { guestKey, email, name } = fields;
   const appId = access.app.id;
-  return context.store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     let guest = await tx.guestByKey(appId, guestKey);
     if (guest === undefined) {
-      guest = { id: newId('guest'), appId, guestKey, createdAtMs: context.clock() };
+      guest = { id: newId('guest'), appId, guestKey, createdAtMs: deps.clock() };
       await tx.insertGuest(guest);
     }
-    const invited = await insertInvitation(context, tx, actor, { appId, guestId: guest.id, role: null, email, name });
-    await record(context, tx, actor, {
+    const invited = await insertInvitation(deps, tx, actor, { appId, guestId: guest.id, role: null, email, name });
+    await record(deps, tx, actor, {
       action: 'guest.invite',
       appId,
       target: { id: guest.id, name: null },
@@ -70,8 +70,8 @@ export interface GuestWithUsers {
   readonly users: readonly NamedGuestUser[];
 }
 
-export async function listGuests(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
-  const { read } = context.store;
+export async function listGuests(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
+  const { read } = deps.store;
   const idOf = (guest: GuestRecord): string => guest.id;
   const { items, next, rows } = await readRelatedRows(
     await readPageById(page, (range) => read.guests(access.app.id, range)),
@@ -94,9 +94,9 @@ function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly Named
 }
 
 /** @throws DomainError `not_found` */
-export async function readGuest(context: Context, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
-  const guest = await findGuest(context.store.read, access, guestId);
-  return { guest, users: await context.store.read.usersOfGuests([guest.id]) };
+export async function readGuest(deps: Deps, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
+  const guest = await findGuest(deps.store.read, access, guestId);
+  return { guest, users: await deps.store.read.usersOfGuests([guest.id]) };
 }
 
 /**
@@ -104,13 +104,13 @@ export async function readGuest(context: Context, access: AppAccess, guestId: st
  *
  * @throws DomainError `not_found`
  */
-export async function removeGuest(context: Context, access: AppAccess, guestId: string): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function removeGuest(deps: Deps, access: AppAccess, guestId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const guest = await findGuest(tx, access, guestId);
     await tx.deleteGuest(guest.id);
     const target = { id: guest.id, name: null };
-    await record(context, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
+    await record(deps, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
   });
 }
 
@@ -119,20 +119,15 @@ export async function removeGuest(context: Context, access: AppAccess, guestId: 
  *
  * @throws DomainError `not_found`
  */
-export async function removeGuestUser(
-  context: Context,
-  access: AppAccess,
-  guestId: string,
-  userId: string,
-): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function removeGuestUser(deps: Deps, access: AppAccess, guestId: string, userId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const guest = await findGuest(tx, access, guestId);
     const users = await tx.usersOfGuests([guest.id]);
     const guestUser = users.find((user) => user.userId === userId);
     if (guestUser === undefined) throw notFound('user of the guest');
     await tx.deleteGuestUser([guest.id], guestUser.userId);
-    await record(context, tx, access.actor, {
+    await record(deps, tx, access.actor, {
       action: 'guest.remove_user',
       appId: guest.appId,
       target: { id: guestUser.userId, name: guestUser.userName },
@@ -141,6 +136,6 @@ export async function removeGuestUser(
   });
 }
 
-export function listInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
-  return readPageById(page, (range) => context.store.read.invitations(access.app.id, range));
+export function listInvitations(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
+  return readPageById(page, (range) => deps.store.read.invitations(access.app.id, range));
 }

@@ -9,7 +9,7 @@ import { withCodeTries } from '../auth/code-attempts.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './invitations.ts';
 
 const route = routeTagged('Invitations');
@@ -24,7 +24,7 @@ export const invitationRoutes: readonly Route[] = [
     id: 'previewInvitation',
     summary: 'Preview an invitation, without an account',
     description: 'The code is the only credential. The request changes nothing.',
-    answers: {
+    responses: {
       200: json('a pending invitation', invitationPreview, {
         app: appExample,
         role: 'guest',
@@ -34,9 +34,9 @@ export const invitationRoutes: readonly Route[] = [
       }),
     },
     errors,
-    handle: async (parts, { request, body }) => {
-      const { app, role, inviterName, expiresAtMs, allowsSignUp } = await withCodeTries(parts, request, () =>
-        previewInvitation(parts.context, body.code),
+    handle: async (services, { request, body }) => {
+      const { app, role, inviterName, expiresAtMs, allowsSignUp } = await withCodeTries(services, request, () =>
+        previewInvitation(services.deps, body.code),
       );
       return {
         app: { id: app.id, name: app.name },
@@ -54,13 +54,13 @@ export const invitationRoutes: readonly Route[] = [
     summary: 'Accept an invitation: you become a guest of the application, or a member of its team',
     description:
       'Accepting binds no plugins; the next publish does. An invitation to the team requires the scope `manage`. 409 if you are already a member.',
-    answers: {
+    responses: {
       200: json('accepted', invitationSettled, { status: 'accepted', app: appExample, guestId: example.guestId }),
     },
     errors: [...errors, 'conflict'],
-    handle: async (parts, { request, admission, body }) => {
-      const { app, guest, role } = await withCodeTries(parts, request, () =>
-        acceptInvitation(parts.context, admission.actor, body.code),
+    handle: async (services, { request, auth, body }) => {
+      const { app, guest, role } = await withCodeTries(services, request, () =>
+        acceptInvitation(services.deps, auth.actor, body.code),
       );
       const joined = role === undefined ? { guestId: guest.id } : { role };
       return { status: 'accepted', app: { id: app.id, name: app.name }, ...joined };
@@ -71,19 +71,17 @@ export const invitationRoutes: readonly Route[] = [
     body: codeBody,
     id: 'declineInvitation',
     summary: 'Decline an invitation',
-    answers: { 200: json('declined', invitationSettled, { status: 'declined', app: appExample }) },
+    responses: { 200: json('declined', invitationSettled, { status: 'declined', app: appExample }) },
     errors,
-    handle: async (parts, { request, admission, body }) => {
-      const app = await withCodeTries(parts, request, () =>
-        declineInvitation(parts.context, admission.actor, body.code),
-      );
+    handle: async (services, { request, auth, body }) => {
+      const app = await withCodeTries(services, request, () => declineInvitation(services.deps, auth.actor, body.code));
       return { status: 'declined', app: { id: app.id, name: app.name } };
     },
   }),
 ];
 
 /** The response to a new invitation, of a guest or a team member. */
-export const invitationAnswers = {
+export const invitationResponses = {
   200: json('the link, which is shown only once', invitationLink, {
     status: 'ok' as const,
     link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
@@ -102,6 +100,6 @@ export const pendingInvitationExample = {
 };
 
 /** Converts an invitation code to the link for accepting the invitation. */
-export function toInvitationLink({ addresses }: Pick<Parts, 'addresses'>, code: string): InvitationLink {
+export function toInvitationLink({ addresses }: Pick<Services, 'addresses'>, code: string): InvitationLink {
   return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
 }

@@ -20,7 +20,7 @@ import { requireQuota } from '../auth/quotas.ts';
 import { hashSecret, makeCode } from '../auth/secrets.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 
 /*
@@ -40,11 +40,11 @@ export interface InvitationSummary {
 }
 
 /** @throws DomainError `not_found` for an unknown code */
-export async function describeInvitation(context: Context, code: string): Promise<InvitationSummary> {
-  const invitation = await findByCode(context.store.read, code);
-  const app = await context.store.read.app(invitation.appId);
+export async function describeInvitation(deps: Deps, code: string): Promise<InvitationSummary> {
+  const invitation = await findByCode(deps.store.read, code);
+  const app = await deps.store.read.app(invitation.appId);
   if (app === undefined) throw notFound('invitation');
-  return { app, status: invitationStatus(invitation, context.clock()), expiresAtMs: invitation.expiresAtMs };
+  return { app, status: invitationStatus(invitation, deps.clock()), expiresAtMs: invitation.expiresAtMs };
 }
 
 /** The data that the server shows to the holder of a pending invitation's link, even without an account. */
@@ -60,12 +60,11 @@ export interface InvitationPreview {
 }
 
 /** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
-export async function previewInvitation(context: Context, code: string): Promise<InvitationPreview> {
-  const { invitation, app } = await findPendingInvitation(context.store.read, code, context.clock());
-  const allowsSignUp =
-    context.signUp === 'open' || (context.signUp === 'invitation' && invitation.signedUpUserId === null);
+export async function previewInvitation(deps: Deps, code: string): Promise<InvitationPreview> {
+  const { invitation, app } = await findPendingInvitation(deps.store.read, code, deps.clock());
+  const allowsSignUp = deps.signUp === 'open' || (deps.signUp === 'invitation' && invitation.signedUpUserId === null);
   const { role, expiresAtMs, createdBy } = invitation;
-  const inviterName = role === null ? null : ((await context.store.read.user(createdBy))?.name ?? null);
+  const inviterName = role === null ? null : ((await deps.store.read.user(createdBy))?.name ?? null);
   return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
 }
 
@@ -81,9 +80,9 @@ type AcceptedInvitation =
  * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`; for an invitation to the team
  *   `insufficient_scope` without `manage`, and `conflict` for a user who is already a member
  */
-export function acceptInvitation(context: Context, actor: Actor, code: string): Promise<AcceptedInvitation> {
-  const nowMs = context.clock();
-  return context.store.write(async (tx) => {
+export function acceptInvitation(deps: Deps, actor: Actor, code: string): Promise<AcceptedInvitation> {
+  const nowMs = deps.clock();
+  return deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     const accepted =
@@ -91,7 +90,7 @@ export function acceptInvitation(context: Context, actor: Actor, code: string): 
         ? { guest: await becomeGuest(tx, actor, invitation, nowMs) }
         : { role: await becomeMember(tx, actor, invitation, invitation.role, nowMs) };
     await tx.closeInvitation(invitation.id, 'accepted', nowMs);
-    await recordDecision(context, tx, actor, 'invitation.accept', invitation);
+    await recordDecision(deps, tx, actor, 'invitation.accept', invitation);
     return { app, ...accepted };
   });
 }
@@ -132,13 +131,13 @@ async function becomeMember(
 }
 
 /** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
-export function declineInvitation(context: Context, actor: Actor, code: string): Promise<AppRecord> {
-  const nowMs = context.clock();
-  return context.store.write(async (tx) => {
+export function declineInvitation(deps: Deps, actor: Actor, code: string): Promise<AppRecord> {
+  const nowMs = deps.clock();
+  return deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const { invitation, app } = await findPendingInvitation(tx, code, nowMs, actor.appId);
     await tx.closeInvitation(invitation.id, 'declined', nowMs);
-    await recordDecision(context, tx, actor, 'invitation.decline', invitation);
+    await recordDecision(deps, tx, actor, 'invitation.decline', invitation);
     return app;
   });
 }
@@ -149,8 +148,8 @@ export function declineInvitation(context: Context, actor: Actor, code: string):
  * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `conflict` if it was accepted, declined
  *   or revoked
  */
-export async function revokeInvitation(context: Context, access: AppAccess, invitationId: string): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function revokeInvitation(deps: Deps, access: AppAccess, invitationId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
     if (invitation?.appId !== access.app.id) throw notFound('invitation');
@@ -158,13 +157,13 @@ export async function revokeInvitation(context: Context, access: AppAccess, invi
     if (invitation.status !== 'pending') {
       throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
     }
-    await tx.closeInvitation(invitation.id, 'revoked', context.clock());
-    await recordDecision(context, tx, access.actor, 'invitation.revoke', invitation);
+    await tx.closeInvitation(invitation.id, 'revoked', deps.clock());
+    await recordDecision(deps, tx, access.actor, 'invitation.revoke', invitation);
   });
 }
 
 async function recordDecision(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   actor: AuditActor,
   action: 'invitation.accept' | 'invitation.decline' | 'invitation.revoke',
@@ -172,11 +171,11 @@ async function recordDecision(
 ): Promise<void> {
   const target = { id, name: null };
   if (role !== null) {
-    await record(context, tx, actor, { action, appId, target, details: { role, invitedBy: createdBy } });
+    await record(deps, tx, actor, { action, appId, target, details: { role, invitedBy: createdBy } });
     return;
   }
   const guest = guestId === null ? undefined : await tx.guest(guestId);
-  await record(context, tx, actor, { action, appId, target, guests: guest === undefined ? [] : [guest] });
+  await record(deps, tx, actor, { action, appId, target, guests: guest === undefined ? [] : [guest] });
 }
 
 /**
@@ -186,7 +185,7 @@ async function recordDecision(
  * @throws DomainError `quota_exceeded`
  */
 export async function insertInvitation(
-  { clock, random, limits }: Context,
+  { clock, random, limits }: Deps,
   tx: Transaction,
   { userId }: Actor,
   { email = null, name = null, ...fields }: NewInvitation,
@@ -221,7 +220,7 @@ type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
  * @param membership `role`: the user's new role; `undefined` if the user is removed from the team
  */
 export async function revokeInvitationsOf(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   actor: AuditActor,
   membership: { readonly appId: AppId; readonly userId: UserId; readonly role: MemberRole | undefined },
@@ -230,7 +229,7 @@ export async function revokeInvitationsOf(
   const pending = await tx.pendingInvitationsBy(userId, appId);
   const revoked = pending.filter((invitation) => !mayInvite(role, invitation));
   const ids = revoked.map(({ id }) => id);
-  await tx.revokeInvitations(ids, context.clock());
+  await tx.revokeInvitations(ids, deps.clock());
   const cause = 'inviter_lost_right';
   const entries = revoked.map(({ id, guestId, guestKey, role: invitedAs }) => {
     const entry = { action: 'invitation.revoke', appId, target: { id, name: null } } as const;
@@ -238,5 +237,5 @@ export async function revokeInvitationsOf(
       ? { ...entry, details: { cause, role: invitedAs, invitedBy: userId } }
       : { ...entry, details: { cause }, guests: [{ id: guestId, guestKey }] };
   });
-  await recordAll(context, tx, actor, entries);
+  await recordAll(deps, tx, actor, entries);
 }

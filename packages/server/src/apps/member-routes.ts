@@ -11,7 +11,7 @@ import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toMember, toMemberInvitation } from './app-wire.ts';
-import { invitationAnswers, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
+import { invitationResponses, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
 import {
   changeMemberRole,
   inviteMember,
@@ -44,9 +44,8 @@ export const memberRoutes: readonly Route[] = [
     query: pageQuery,
     id: 'listMembers',
     summary: "List an application's team",
-    answers: { 200: jsonList('the members', member, memberExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listMembers(context, admission.access, toPage(query)), toMember),
+    responses: { 200: jsonList('the members', member, memberExample) },
+    handle: async ({ deps }, { auth, query }) => toList(await listMembers(deps, auth.access, toPage(query)), toMember),
   }),
   route('POST', '/api/v1/apps/:appId/members', {
     access: { kind: 'app', purpose: 'changeMembers' },
@@ -55,10 +54,10 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Invite a member to the team',
     description:
       'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 15 minutes.',
-    answers: invitationAnswers,
+    responses: invitationResponses,
     errors: ['password_required', 'quota_exceeded'],
-    handle: async (parts, { admission, body }) =>
-      toInvitationLink(parts, await inviteMember(parts.context, admission.actor, admission.access, body)),
+    handle: async (services, { auth, body }) =>
+      toInvitationLink(services, await inviteMember(services.deps, auth.actor, auth.access, body)),
   }),
   route('GET', '/api/v1/apps/:appId/members/invitations', {
     access: { kind: 'app', purpose: 'readMembers' },
@@ -66,10 +65,10 @@ export const memberRoutes: readonly Route[] = [
     id: 'listMemberInvitations',
     summary: "List an application's invitations to the team, including settled ones",
     description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
-    answers: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
-    handle: async ({ context }, { admission, query }) => {
-      const nowMs = context.clock();
-      const found = await listTeamInvitations(context, admission.access, toPage(query));
+    responses: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
+    handle: async ({ deps }, { auth, query }) => {
+      const nowMs = deps.clock();
+      const found = await listTeamInvitations(deps, auth.access, toPage(query));
       return toList(found, (one) => toMemberInvitation(one, nowMs));
     },
   }),
@@ -80,10 +79,10 @@ export const memberRoutes: readonly Route[] = [
     summary: "Change a member's role",
     description:
       '404 for a user who is not a member; invite the user instead. Revokes pending invitations that the new role may not make.',
-    answers: { 200: json('the member', member, memberExample) },
+    responses: { 200: json('the member', member, memberExample) },
     errors: ['conflict', 'password_required'],
-    handle: async ({ context }, { admission, params, body }) =>
-      toMember(await changeMemberRole(context, admission.access, params.userId, body.role)),
+    handle: async ({ deps }, { auth, params, body }) =>
+      toMember(await changeMemberRole(deps, auth.access, params.userId, body.role)),
   }),
   route('DELETE', '/api/v1/apps/:appId/members/:userId', {
     access: { kind: 'app', purpose: 'changeMembers' },
@@ -91,18 +90,18 @@ export const memberRoutes: readonly Route[] = [
     id: 'removeMember',
     summary: 'Remove a member from the team',
     description: "Revokes the member's pending invitations. The member keeps guests unless you send `guests=remove`.",
-    answers: { 204: { description: 'removed' } },
+    responses: { 204: { description: 'removed' } },
     errors: ['conflict'],
-    handle: ({ context }, { admission, params, query }) =>
-      removeMember(context, admission.access, params.userId, query.guests === 'remove'),
+    handle: ({ deps }, { auth, params, query }) =>
+      removeMember(deps, auth.access, params.userId, query.guests === 'remove'),
   }),
   route('DELETE', '/api/v1/apps/:appId/membership', {
     access: { kind: 'app', purpose: 'leaveTeam' },
     id: 'leaveTeam',
     summary: "Leave an application's team",
     description: 'You keep your guests. The last owner cannot leave.',
-    answers: { 204: { description: 'you left the team' } },
+    responses: { 204: { description: 'you left the team' } },
     errors: ['conflict'],
-    handle: ({ context }, { admission }) => leaveTeam(context, admission.access),
+    handle: ({ deps }, { auth }) => leaveTeam(deps, auth.access),
   }),
 ];

@@ -5,7 +5,7 @@ import { requireRecentPassword } from '../auth/confirmation.ts';
 import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
 import type { GuestRecord, MemberRecord } from '../db/records.ts';
 import type { Page, Queries, TeamInvitation, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
 
@@ -21,8 +21,8 @@ export type NamedMember = MemberRecord & {
   readonly hasMoreGuests: boolean;
 };
 
-export async function listMembers(context: Context, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
-  const { read } = context.store;
+export async function listMembers(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
+  const { read } = deps.store;
   const found = await readPage(
     page,
     (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => member.userId,
@@ -57,25 +57,25 @@ interface TeamInvitationFields {
  * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}
  */
 export async function inviteMember(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: AppAccess,
   { role, email, name }: TeamInvitationFields,
 ): Promise<string> {
   const { app } = access;
-  return context.store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
-    if (role === 'owner') await requireRecentPassword(context, actor.sessionId, tx);
+    if (role === 'owner') await requireRecentPassword(deps, actor.sessionId, tx);
     const fields = { appId: app.id, guestId: null, role, email, name };
-    const { id, code } = await insertInvitation(context, tx, actor, fields);
+    const { id, code } = await insertInvitation(deps, tx, actor, fields);
     const target = { id, name: null };
-    await record(context, tx, actor, { action: 'member.invite', appId: app.id, target, details: { role } });
+    await record(deps, tx, actor, { action: 'member.invite', appId: app.id, target, details: { role } });
     return code;
   });
 }
 
-export function listTeamInvitations(context: Context, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
-  return readPageById(page, (range) => context.store.read.teamInvitations(access.app.id, range));
+export function listTeamInvitations(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
+  return readPageById(page, (range) => deps.store.read.teamInvitations(access.app.id, range));
 }
 
 /**
@@ -85,25 +85,25 @@ export function listTeamInvitations(context: Context, access: AppAccess, page: P
  *   `password_required` for a new owner
  */
 export async function changeMemberRole(
-  context: Context,
+  deps: Deps,
   access: AppAccess,
   userId: string,
   role: MemberRole,
 ): Promise<NamedMember> {
   const appId = access.app.id;
-  return context.store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
     const present = await requireMember(tx, appId, userId);
     const user = await tx.user(present.userId);
     if (user === undefined) throw notFound('member');
     if (role === 'owner' && present.role !== 'owner') {
-      await requireRecentPassword(context, access.actor.sessionId, tx);
+      await requireRecentPassword(deps, access.actor.sessionId, tx);
     }
     if (present.role === 'owner' && role !== 'owner') await requireAnotherOwner(tx, appId);
     await tx.putMember({ ...present, role });
     const details = { role: { before: present.role, after: role } };
-    await record(context, tx, access.actor, { action: 'member.put', appId, target: user, details });
-    await revokeInvitationsOf(context, tx, access.actor, { appId, userId: user.id, role });
+    await record(deps, tx, access.actor, { action: 'member.put', appId, target: user, details });
+    await revokeInvitationsOf(deps, tx, access.actor, { appId, userId: user.id, role });
     return { ...present, role, userName: user.name, ...(await firstGuestsOf(tx, present)) };
   });
 }
@@ -114,17 +114,12 @@ export async function changeMemberRole(
  * @param withGuests whether the user is also removed from the guests that the user holds in the application
  * @throws DomainError `not_found` for a user who is not a member, `conflict` for the last owner
  */
-export async function removeMember(
-  context: Context,
-  access: AppAccess,
-  userId: string,
-  withGuests: boolean,
-): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function removeMember(deps: Deps, access: AppAccess, userId: string, withGuests: boolean): Promise<void> {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
     const member = await requireMember(tx, access.app.id, userId);
-    await deleteMembership(context, tx, access.actor, member, 'member.remove');
-    if (withGuests) await removeGuestsHeldBy(context, tx, access.actor, member);
+    await deleteMembership(deps, tx, access.actor, member, 'member.remove');
+    if (withGuests) await removeGuestsHeldBy(deps, tx, access.actor, member);
   });
 }
 
@@ -133,16 +128,16 @@ export async function removeMember(
  *
  * @throws DomainError `conflict` for the last owner
  */
-export async function leaveTeam(context: Context, access: AppAccess): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function leaveTeam(deps: Deps, access: AppAccess): Promise<void> {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'leaveTeam');
     const member = await requireMember(tx, access.app.id, access.actor.userId);
-    await deleteMembership(context, tx, access.actor, member, 'member.leave');
+    await deleteMembership(deps, tx, access.actor, member, 'member.leave');
   });
 }
 
 async function deleteMembership(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   actor: AuditActor,
   { appId, userId, role }: MemberRecord,
@@ -151,12 +146,12 @@ async function deleteMembership(
   if (role === 'owner') await requireAnotherOwner(tx, appId);
   await tx.deleteMember(appId, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
-  await record(context, tx, actor, { action, appId, target, details: { role } });
-  await revokeInvitationsOf(context, tx, actor, { appId, userId, role: undefined });
+  await record(deps, tx, actor, { action, appId, target, details: { role } });
+  await revokeInvitationsOf(deps, tx, actor, { appId, userId, role: undefined });
 }
 
 async function removeGuestsHeldBy(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   actor: AuditActor,
   { appId, userId }: MemberRecord,
@@ -166,7 +161,7 @@ async function removeGuestsHeldBy(
   await tx.deleteGuestUser(ids, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);
-  await recordAll(context, tx, actor, entries);
+  await recordAll(deps, tx, actor, entries);
 }
 
 /** @throws DomainError `not_found` for an unknown user, and for a user who is not a member */

@@ -7,7 +7,7 @@ import {
 } from '@tenon/protocol';
 import type { AccountAuditEvent, AuditEventRecord } from '../db/audit-records.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** How each format calls itself (RFC 4180 §3 for the header line that CSV begins with). */
 const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
@@ -39,7 +39,7 @@ const columns: Readonly<Record<string, (entry: AppAuditEntry) => string | null |
  * @param batches the events, in the order in which they are to come
  */
 export function sendAuditExport(
-  { settings }: Parts,
+  { settings }: Services,
   reply: Reply,
   format: AuditExportFormat,
   name: string,

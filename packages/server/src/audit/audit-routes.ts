@@ -45,7 +45,7 @@ export const auditRoutes: readonly Route[] = [
     summary: "Read an application's audit trail, the newest entries first",
     description:
       'For owners. With `format`, the response is a file with all matching entries: one JSON entry per line (`application/x-ndjson`), or CSV.',
-    answers: {
+    responses: {
       200: {
         description: 'the entries',
         contentType: 'text/csv',
@@ -53,11 +53,11 @@ export const auditRoutes: readonly Route[] = [
         orJson: { schema: listOf(appAuditEntry), example: { objects: [ofAppExample] } },
       },
     },
-    handle: async (parts, { admission, query }, reply) => {
-      const { access } = admission;
+    handle: async (services, { auth, query }, reply) => {
+      const { access } = auth;
       const filter = { ...toFilter(query), userId: query.user as UserId | undefined };
       if (query.format === undefined) {
-        return toList(await listAppAudit(parts.context, access, filter, toPage(query)), toAppAuditEntry);
+        return toList(await listAppAudit(services.deps, access, filter, toPage(query)), toAppAuditEntry);
       }
       if (query.limit !== undefined || query.cursor !== undefined) {
         throw new DomainError(
@@ -65,8 +65,8 @@ export const auditRoutes: readonly Route[] = [
           'In the query, "format" cannot be combined with "limit" or "cursor": an export has all entries.',
         );
       }
-      const events = exportAppAudit(parts.context, access, filter);
-      return sendAuditExport(parts, reply, query.format, `audit-${access.app.id}`, events);
+      const events = exportAppAudit(services.deps, access, filter);
+      return sendAuditExport(services, reply, query.format, `audit-${access.app.id}`, events);
     },
   }),
   accountRoute('GET', '/api/v1/me/audit', {
@@ -75,9 +75,9 @@ export const auditRoutes: readonly Route[] = [
     id: 'listOwnAudit',
     summary: 'Read the audit trail of your account, the newest entries first',
     description: 'Sign-ins, tokens, keys, and your changes in applications.',
-    answers: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listOwnAudit(context, admission.actor, toFilter(query), toPage(query)), toAccountAuditEntry),
+    responses: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listOwnAudit(deps, auth.actor, toFilter(query), toPage(query)), toAccountAuditEntry),
   }),
 ];
 

@@ -9,7 +9,7 @@ import {
 } from '../db/audit-records.ts';
 import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
 import type { Page } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
 /** How many events one query of an export reads. */
@@ -21,7 +21,7 @@ const exportBatchSize = 500;
  * @throws DomainError `invalid_request` for an invalid cursor
  */
 export function listAppAudit(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Deps, 'store'>,
   access: { readonly app: { readonly id: AppId } },
   filter: AuditFilter,
   page: Page,
@@ -31,7 +31,7 @@ export function listAppAudit(
 
 /** Lists the actor's actions and the changes of the actor's account, the newest first. */
 export function listOwnAudit(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Deps, 'store'>,
   { userId }: { readonly userId: UserId },
   filter: AuditFilter,
   page: Page,
@@ -41,7 +41,7 @@ export function listOwnAudit(
 
 /** Lists all audit events, for the operator. */
 export function listAllAudit(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Deps, 'store'>,
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AuditEventRecord>> {
@@ -60,7 +60,7 @@ function readAuditPage<T extends AccountAuditEvent>(
 
 /** Reads all audit events of an application, the newest first, in batches, with backpressure. */
 export function exportAppAudit(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Deps, 'store'>,
   access: { readonly app: { readonly id: AppId } },
   filter: AuditFilter,
 ): AsyncGenerator<readonly AuditEventRecord[]> {
@@ -76,7 +76,7 @@ const purgeBatchSize = 1000;
  * @returns the number of deleted events
  */
 export async function purgeExpiredAuditEvents(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   retentionMs: number,
   signal?: AbortSignal,
 ): Promise<number> {

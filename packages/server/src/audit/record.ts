@@ -12,7 +12,7 @@ import {
 import type { AuditCredentialId, AuditEventRecord } from '../db/audit-records.ts';
 import type { GuestRecord, SessionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** A user who makes an audited change, with the credential. `Actor` is assignable to it. */
 export interface AuditUserActor {
@@ -57,19 +57,19 @@ export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
  * call it before they are deleted.
  */
 export function record<A extends AppAction>(
-  deps: Pick<Context, 'clock' | 'auditAuthor'>,
+  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AppEntry<A>,
 ): Promise<void>;
 export function record<A extends AccountAction>(
-  deps: Pick<Context, 'clock' | 'auditAuthor'>,
+  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AuditEntry<A>,
 ): Promise<void>;
 export async function record(
-  deps: Pick<Context, 'clock' | 'auditAuthor'>,
+  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entry: AnyEntry,
@@ -79,7 +79,7 @@ export async function record(
 
 /** As {@link record}, for many changes by one actor. It needs few statements. */
 export async function recordAll<A extends AppAction>(
-  deps: Pick<Context, 'clock' | 'auditAuthor'>,
+  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
   tx: Transaction,
   actor: AuditActor,
   entries: readonly AppEntry<A>[],

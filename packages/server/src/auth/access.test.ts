@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import { closeContext, openContext } from '../../test/helpers/first-start-parts.ts';
+import { closeContext, openContext } from '../../test/helpers/first-start-services.ts';
 import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, someTimeMs } from '../../test/helpers/records.ts';
 import { createCache } from '../cache/cache.ts';
 import type { UserRecord } from '../db/records.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint } from './access.ts';
 
 /** The size of the cache: half of it is less than one large answer below. */
@@ -14,16 +14,16 @@ const cacheBytes = 32 * 1024;
 
 describe('the cache of memberships', () => {
   let house: House;
-  let context: Context;
+  let deps: Deps;
   let records: ReturnType<typeof createRecords>;
   beforeEach(async () => {
     house = await openHouse();
     const opened = await openContext(house.dataDir);
-    context = { ...opened, cache: createCache(opened.store, cacheBytes) };
+    deps = { ...opened, cache: createCache(opened.store, cacheBytes) };
     records = createRecords(house.store);
   });
   afterEach(async () => {
-    await closeContext(context);
+    await closeContext(deps);
     await house.close();
   });
 
@@ -37,9 +37,9 @@ describe('the cache of memberships', () => {
   });
   /** How often something had to be read that was read before. */
   const forgottenAfter = async (ask: () => Promise<unknown>) => {
-    const before = context.cache.usage.miss;
+    const before = deps.cache.usage.miss;
     await ask();
-    return context.cache.usage.miss - before;
+    return deps.cache.usage.miss - before;
   };
 
   it('counts the size of the schema of an extension point', async () => {
@@ -52,7 +52,7 @@ describe('the cache of memberships', () => {
       await records.extensionPoint(app, { schemaJson }),
       await records.extensionPoint(app, { schemaJson }),
     ];
-    const ask = ({ id }: { id: string }) => authorizeExtensionPoint(context, actorOf(user), 'readExtensionPoints', id);
+    const ask = ({ id }: { id: string }) => authorizeExtensionPoint(deps, actorOf(user), 'readExtensionPoints', id);
     for (const point of [small, smallToo]) await ask(point);
     assert.equal(await forgottenAfter(() => ask(small)), 0);
     for (const point of [large, largeToo]) await ask(point);
@@ -71,7 +71,7 @@ describe('the cache of memberships', () => {
         }
       }
     });
-    const ask = ({ id }: { id: string }) => authorizeApp(context, actorOf(user), 'readApp', id);
+    const ask = ({ id }: { id: string }) => authorizeApp(deps, actorOf(user), 'readApp', id);
     for (const app of apps) await ask(app);
     assert.ok((await forgottenAfter(() => ask(apps[0]))) > 0, 'one made room for the next');
   });

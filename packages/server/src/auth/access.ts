@@ -13,7 +13,7 @@ import { type CacheTag, membershipTag } from '../cache/cache-tag.ts';
 import { readLimited } from '../db/paging.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRole, TokenRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 
 /** A signed-in user, and what the presented token allows. */
@@ -116,12 +116,12 @@ export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): re
  *   `not_a_guest` (to publish) or `forbidden`
  */
 export async function authorizeApp(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   permission: PermissionName,
   appId: string,
 ): Promise<AppAccess> {
-  const access = isId('app', appId) ? await findAppAccess(context, actor, appId) : undefined;
+  const access = isId('app', appId) ? await findAppAccess(deps, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
   requirePermission(actor, access, permission);
   return { ...access, actor };
@@ -129,14 +129,14 @@ export async function authorizeApp(
 
 /** As {@link authorizeApp}, for an extension point. */
 export async function authorizeExtensionPoint(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   permission: PermissionName,
   extensionPointId: string,
 ): Promise<ExtensionPointAccess> {
   if (!isId('extensionPoint', extensionPointId)) throw notFound('extension point');
-  const extensionPoint = await findExtensionPoint(context, extensionPointId);
-  const access = extensionPoint && (await findAppAccess(context, actor, extensionPoint.appId));
+  const extensionPoint = await findExtensionPoint(deps, extensionPointId);
+  const access = extensionPoint && (await findAppAccess(deps, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
   requirePermission(actor, access, permission);
   return { ...access, actor, extensionPoint };
@@ -242,10 +242,10 @@ function requirePermission(actor: Actor, { role, guests }: Membership, name: Per
   throw new DomainError('forbidden', `This requires the role ${roles.join(' or ')}; your role is ${role}.`);
 }
 
-function findAppAccess(context: Context, actor: Actor, appId: AppId): Promise<Membership | undefined> {
+function findAppAccess(deps: Deps, actor: Actor, appId: AppId): Promise<Membership | undefined> {
   if (actor.appId !== null && actor.appId !== appId) return Promise.resolve(undefined);
-  const load = () => readMembership(context.store.read, actor, appId);
-  return context.cache.of(memberships).getOrLoad(membershipTag(actor.userId, appId), load);
+  const load = () => readMembership(deps.store.read, actor, appId);
+  return deps.cache.of(memberships).getOrLoad(membershipTag(actor.userId, appId), load);
 }
 
 async function readMembership(read: Queries, { userId }: Actor, appId: AppId): Promise<Membership | undefined> {
@@ -273,13 +273,13 @@ export async function findGuest(
   return guest;
 }
 
-function findExtensionPoint(context: Context, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
-  return context.cache.of(extensionPointRecords).getOrLoad(id, () => context.store.read.extensionPoint(id));
+function findExtensionPoint(deps: Deps, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> {
+  return deps.cache.of(extensionPointRecords).getOrLoad(id, () => deps.store.read.extensionPoint(id));
 }
 
 /** Whether `TENON_CREATE_APPS` allows a user to create applications. */
 export async function mayCreateApps(
-  { createApps }: Pick<Context, 'createApps'>,
+  { createApps }: Pick<Deps, 'createApps'>,
   read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
   userId: UserId,
 ): Promise<boolean> {

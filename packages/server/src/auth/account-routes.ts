@@ -25,8 +25,8 @@ export const accountRoutes: readonly Route[] = [
     body: jsonBody(accountUpdate, { name: accountExample.name }),
     id: 'updateAccount',
     summary: 'Change your name',
-    answers: { 200: json('the account', account, accountExample) },
-    handle: async ({ context }, { admission, body }) => toAccount(await updateAccount(context, admission.actor, body)),
+    responses: { 200: json('the account', account, accountExample) },
+    handle: async ({ deps }, { auth, body }) => toAccount(await updateAccount(deps, auth.actor, body)),
   }),
   route('PUT', '/api/v1/me/password', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
@@ -38,25 +38,25 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Change your password',
     description:
       "Ends all sessions except the one of the request's token, unused password links, and approved logins whose token was not fetched yet. Tokens and keys stay valid unless `revokeTokens` is `true`.",
-    answers: { 204: { description: 'changed' } },
+    responses: { 204: { description: 'changed' } },
     errors: ['weak_password', 'invalid_credentials', 'conflict', 'unavailable'],
-    handle: ({ context }, { admission, body }) => changePassword(context, admission.actor, body),
+    handle: ({ deps }, { auth, body }) => changePassword(deps, auth.actor, body),
   }),
   route('GET', '/api/v1/sessions', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     query: pageQuery,
     id: 'listSessions',
     summary: 'List your browser sessions',
-    answers: { 200: jsonList('the sessions', session, sessionExample) },
-    handle: async ({ context }, { admission: { actor }, query }) =>
-      toList(await listSessions(context, actor, toPage(query)), (record) => toSession(record, actor)),
+    responses: { 200: jsonList('the sessions', session, sessionExample) },
+    handle: async ({ deps }, { auth: { actor }, query }) =>
+      toList(await listSessions(deps, actor, toPage(query)), (record) => toSession(record, actor)),
   }),
   route('DELETE', '/api/v1/sessions/:sessionId', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
     id: 'endSession',
     summary: 'End a browser session, immediately',
-    answers: { 204: { description: 'ended' } },
+    responses: { 204: { description: 'ended' } },
     errors: ['not_found'],
-    handle: ({ context }, { admission, params }) => endOwnSession(context, admission.actor, params.sessionId),
+    handle: ({ deps }, { auth, params }) => endOwnSession(deps, auth.actor, params.sessionId),
   }),
 ];

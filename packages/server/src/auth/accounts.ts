@@ -2,7 +2,7 @@ import type { UserId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import type { UserRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { type Actor, mayCreateApps, requireActiveToken } from './access.ts';
 import { parseEmail } from './emails.ts';
@@ -21,12 +21,12 @@ export interface Account {
 }
 
 /** @throws DomainError `not_found` if the user doesn't exist or was deleted */
-export async function readAccount(context: Context, userId: UserId): Promise<Account> {
-  const { read } = context.store;
+export async function readAccount(deps: Deps, userId: UserId): Promise<Account> {
+  const { read } = deps.store;
   const [user, isOperator, isMaker] = await Promise.all([
     read.user(userId),
     read.isOperator(userId),
-    mayCreateApps(context, read, userId),
+    mayCreateApps(deps, read, userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
   return { user, isOperator, mayCreateApps: isMaker };
@@ -34,22 +34,22 @@ export async function readAccount(context: Context, userId: UserId): Promise<Acc
 
 /** Changes the given fields. */
 export async function updateAccount(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   change: { readonly name?: string | undefined },
 ): Promise<Account> {
   const { name } = change;
   if (name !== undefined) {
-    await context.store.write(async (tx) => {
+    await deps.store.write(async (tx) => {
       await requireActiveToken(tx, actor);
       const user = await tx.user(actor.userId);
       if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
       const details = changedFields(user, { ...user, name }, ['name']);
-      await record(context, tx, actor, { action: 'account.update', target: user, details });
+      await record(deps, tx, actor, { action: 'account.update', target: user, details });
       await tx.renameUser(user.id, name);
     });
   }
-  return readAccount(context, actor.userId);
+  return readAccount(deps, actor.userId);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function updateAccount(
  * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
  */
 export async function changePassword(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   change: {
     readonly currentPassword: string;
@@ -68,15 +68,15 @@ export async function changePassword(
   },
 ): Promise<void> {
   const { userId, sessionId } = actor;
-  const verified = await requirePassword(context, actor, change.currentPassword);
-  const { user } = await readAccount(context, userId);
-  const hash = await hashNewPassword(context, change.newPassword, user, 'newPassword');
-  await context.store.write(async (tx) => {
+  const verified = await requirePassword(deps, actor, change.currentPassword);
+  const { user } = await readAccount(deps, userId);
+  const hash = await hashNewPassword(deps, change.newPassword, user, 'newPassword');
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     await requireUnchangedPassword(tx, verified);
-    const updatedAtMs = context.clock();
+    const updatedAtMs = deps.clock();
     const details = { revokedTokens: change.revokeTokens === true };
-    await record(context, tx, actor, { action: 'account.password_change', target: user, details });
+    await record(deps, tx, actor, { action: 'account.password_change', target: user, details });
     await tx.putPassword({ userId, hash, updatedAtMs });
     await tx.deleteSessionsOf(userId, sessionId ?? undefined);
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
@@ -104,8 +104,8 @@ async function revokeOtherCredentials(
  *
  * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`
  */
-export function createPasswordLink(context: Context, userId: UserId, email?: string): Promise<CreatedLink> {
-  return context.store.write(async (tx) => {
+export function createPasswordLink(deps: Deps, userId: UserId, email?: string): Promise<CreatedLink> {
+  return deps.store.write(async (tx) => {
     const user = await tx.user(userId);
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
     const wanted = email === undefined ? user.email : parseEmail(email);
@@ -122,9 +122,9 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
       await requireUnusedEmail(tx, wanted);
       await tx.setEmail(userId, wanted);
     }
-    const link = await insertPasswordLink(context, tx, userId);
+    const link = await insertPasswordLink(deps, tx, userId);
     const details = { linkId: link.record.id };
-    await record(context, tx, 'operator', {
+    await record(deps, tx, 'operator', {
       action: 'account.password_link',
       accountId: userId,
       target: user,
@@ -141,32 +141,32 @@ export function createPasswordLink(context: Context, userId: UserId, email?: str
  * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
  */
 export async function resetPassword(
-  context: Context,
+  deps: Deps,
   reset: { readonly code: string; readonly password: string; readonly revokeTokens?: boolean | undefined },
   browser: Browser,
 ): Promise<StartedSession> {
   const { code, password, revokeTokens = true } = reset;
-  const found = await findLinkOwner(context, context.store.read, code);
+  const found = await findLinkOwner(deps, deps.store.read, code);
   // Hashing is costly: hash one password at a time for each link, and none once the link has been used.
-  return context.mutex(found.linkId, async () => {
-    const { user } = await findLinkOwner(context, context.store.read, code);
-    const hash = await hashNewPassword(context, password, user, 'password');
-    return context.store.write(async (tx) => {
-      const { linkId } = await findLinkOwner(context, tx, code);
-      const nowMs = context.clock();
+  return deps.mutex(found.linkId, async () => {
+    const { user } = await findLinkOwner(deps, deps.store.read, code);
+    const hash = await hashNewPassword(deps, password, user, 'password');
+    return deps.store.write(async (tx) => {
+      const { linkId } = await findLinkOwner(deps, tx, code);
+      const nowMs = deps.clock();
       await tx.useOneTimeLink(linkId, nowMs);
       await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
       await tx.deleteSessionsOf(user.id);
       await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
       const actor = { userId: user.id, sessionId: null, address: browser.address };
       const details = { linkId, revokedTokens: revokeTokens };
-      await record(context, tx, actor, { action: 'account.password_reset', target: user, details });
-      return startSession(context, tx, user.id, { ...browser, browserSecret: undefined });
+      await record(deps, tx, actor, { action: 'account.password_reset', target: user, details });
+      return startSession(deps, tx, user.id, { ...browser, browserSecret: undefined });
     });
   });
 }
 
-async function findLinkOwner({ clock }: Context, queries: Queries, code: string) {
+async function findLinkOwner({ clock }: Deps, queries: Queries, code: string) {
   const link = await findUsableLink(queries, code, clock(), 'reset_password');
   const user = link.userId === null ? undefined : await queries.user(link.userId);
   if (user === undefined) throw notFound('link');

@@ -5,12 +5,12 @@ import { isFromOwnPage } from '../http/cors.ts';
 import { DomainError, TooManyAttemptsError } from '../http/domain-errors.ts';
 import { challenge, HttpError } from '../http/http-error.ts';
 import { hasRepeatedField, type Request } from '../http/request.ts';
-import type { Access, Admission } from '../http/route.ts';
-import type { Parts } from '../services.ts';
+import type { Access, AuthContext } from '../http/route.ts';
+import type { Services } from '../services.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint, requireScope, requireUnrestrictedToken } from './access.ts';
 import { authenticateApiKey, authenticateToken, type CredentialId } from './authenticate.ts';
 import { authorizeContent } from './content-access.ts';
-import { demandOperator } from './operators.ts';
+import { requireOperator } from './operators.ts';
 import { authenticateSession } from './sessions.ts';
 
 /**
@@ -19,36 +19,41 @@ import { authenticateSession } from './sessions.ts';
  * @param isAgain when the same request was let in before: it isn't counted once more
  * @throws DomainError
  */
-export async function admit(parts: Parts, access: Access, request: Request, isAgain = false): Promise<Admission> {
+export async function authorizeRequest(
+  services: Services,
+  access: Access,
+  request: Request,
+  isAgain = false,
+): Promise<AuthContext> {
   if (access.kind === 'public') return {};
-  const { context } = parts;
+  const { deps } = services;
   if (access.kind === 'ownOrigin' || access.kind === 'session') {
-    demandOwnPage(parts, request);
+    requireOwnPage(services, request);
     if (access.kind === 'ownOrigin') return {};
-    const session = await authenticateSession(context, readCookie(parts, request, 'session'));
-    if (!isAgain) count(parts, request.method, session.id);
+    const session = await authenticateSession(deps, readCookie(services, request, 'session'));
+    if (!isAgain) count(services, request.method, session.id);
     return { session };
   }
   const secret = bearerToken(request.message, request.target);
   if (access.kind === 'apiKey') {
-    const apiKey = await authenticateApiKey(context, secret);
-    if (!isAgain) count(parts, request.method, apiKey.id);
+    const apiKey = await authenticateApiKey(deps, secret);
+    if (!isAgain) count(services, request.method, apiKey.id);
     return { apiKey };
   }
-  const actor = await authenticateToken(context, secret);
-  if (!isAgain) count(parts, request.method, usedBy(actor));
+  const actor = await authenticateToken(deps, secret);
+  if (!isAgain) count(services, request.method, usedBy(actor));
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
-      return admitUser(parts, access, actor);
+      return admitUser(services, access, actor);
     case 'app':
-      return { actor, access: await authorizeApp(context, actor, access.purpose, params.appId ?? '') };
+      return { actor, access: await authorizeApp(deps, actor, access.purpose, params.appId ?? '') };
     case 'extensionPoint': {
       const id = params.extensionPointId ?? '';
-      return { actor, access: await authorizeExtensionPoint(context, actor, access.purpose, id) };
+      return { actor, access: await authorizeExtensionPoint(deps, actor, access.purpose, id) };
     }
     case 'content':
-      return { actor, address: await authorizeContent(context, actor, params.contentAddress ?? '') };
+      return { actor, address: await authorizeContent(deps, actor, params.contentAddress ?? '') };
   }
 }
 
@@ -57,8 +62,8 @@ export async function admit(parts: Parts, access: Access, request: Request, isAg
  *
  * @throws DomainError `cross_site_request`
  */
-function demandOwnPage(parts: Parts, request: Request): void {
-  if (isFromOwnPage(request.message, parts.addresses.base())) return;
+function requireOwnPage(services: Services, request: Request): void {
+  if (isFromOwnPage(request.message, services.addresses.base())) return;
   throw new DomainError(
     'cross_site_request',
     'A page of another site sent this. Open this server itself and act there.',
@@ -71,13 +76,13 @@ export function usedBy({ tokenId, sessionId }: Pick<Actor, 'tokenId' | 'sessionI
 }
 
 async function admitUser(
-  { context }: Parts,
+  { deps }: Services,
   access: Access & { kind: 'user' },
   actor: Actor,
-): Promise<Admission<typeof access>> {
+): Promise<AuthContext<typeof access>> {
   if (access.scope !== undefined) requireScope(actor, access.scope);
   if (access.userLevel === true) requireUnrestrictedToken(actor);
-  if (access.operator === true) await demandOperator(context.store.read, actor);
+  if (access.operator === true) await requireOperator(deps.store.read, actor);
   return { actor };
 }
 
@@ -105,10 +110,10 @@ function bearerToken(message: IncomingMessage, target: string): string {
   });
 }
 
-function count(parts: Parts, method: string, key: CredentialId): void {
-  parts.uses.note(key);
+function count(services: Services, method: string, key: CredentialId): void {
+  services.uses.note(key);
   if (method === 'GET' || method === 'HEAD') return;
-  const seconds = parts.writes.take(key);
+  const seconds = services.writes.take(key);
   if (seconds > 0)
     throw new TooManyAttemptsError('Too many changes are made with this token, or in this browser.', seconds);
 }

@@ -1,7 +1,7 @@
 import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { type Actor, actorCacheTags } from './access.ts';
 import { hashSecret } from './secrets.ts';
@@ -22,15 +22,15 @@ const apiKeys: CacheSpec<ApiKeyRecord> = {
  *
  * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
  */
-export async function authenticateToken(context: Context, secret: string): Promise<Actor> {
-  const actor = await context.cache.of(tokens).getOrLoad(secret, () => loadToken(context, secret));
-  if (actor === undefined || actor.expiresAtMs <= context.clock()) throw invalidToken();
+export async function authenticateToken(deps: Deps, secret: string): Promise<Actor> {
+  const actor = await deps.cache.of(tokens).getOrLoad(secret, () => loadToken(deps, secret));
+  if (actor === undefined || actor.expiresAtMs <= deps.clock()) throw invalidToken();
   return actor;
 }
 
-async function loadToken(context: Context, secret: string): Promise<Actor | undefined> {
+async function loadToken(deps: Deps, secret: string): Promise<Actor | undefined> {
   if (!isSecret('accessToken', secret)) return undefined;
-  const record = await context.store.read.tokenByHash(hashSecret(secret));
+  const record = await deps.store.read.tokenByHash(hashSecret(secret));
   return record && toActor(record);
 }
 
@@ -39,12 +39,12 @@ async function loadToken(context: Context, secret: string): Promise<Actor | unde
  *
  * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
  */
-export async function authenticateApiKey(context: Context, secret: string): Promise<ApiKeyRecord> {
+export async function authenticateApiKey(deps: Deps, secret: string): Promise<ApiKeyRecord> {
   if (!isSecret('apiKey', secret)) throw invalidToken();
   const secretHash = hashSecret(secret);
-  const load = () => context.store.read.apiKeyByHash(secretHash);
-  const record = await context.cache.of(apiKeys).getOrLoad(secretHash, load);
-  if (record === undefined || record.expiresAtMs <= context.clock()) throw invalidToken();
+  const load = () => deps.store.read.apiKeyByHash(secretHash);
+  const record = await deps.cache.of(apiKeys).getOrLoad(secretHash, load);
+  if (record === undefined || record.expiresAtMs <= deps.clock()) throw invalidToken();
   return record;
 }
 
@@ -71,13 +71,13 @@ const lastUsedResolutionMs = 60_000;
 /** How many written times are remembered, to skip equal ones. */
 const maxWritten = 10_000;
 
-export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>) {
+export function createLastUsedLog(deps: Pick<Deps, 'store' | 'clock'>) {
   let pending = new Map<CredentialId, number>();
   const written = new Map<CredentialId, number>();
   return {
     /** Notes that a credential is used now. */
     note(id: CredentialId): void {
-      const now = context.clock();
+      const now = deps.clock();
       const minute = now - (now % lastUsedResolutionMs);
       if (written.get(id) !== minute) pending.set(id, minute);
     },
@@ -86,7 +86,7 @@ export function createLastUsedLog(context: Pick<Context, 'store' | 'clock'>) {
       if (pending.size === 0) return;
       const uses = pending;
       pending = new Map();
-      await context.store.write((tx) => tx.updateLastUsed(uses));
+      await deps.store.write((tx) => tx.updateLastUsed(uses));
       if (written.size > maxWritten) written.clear();
       for (const [id, minute] of uses) written.set(id, minute);
     },

@@ -2,7 +2,7 @@ import type { SessionId } from '@tenon/protocol';
 import { networkOf } from '../http/client-address.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { Request } from '../http/request.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { type OutcomeRules, withAttemptLimits } from './attempts.ts';
 import { OauthError } from './oauth/errors.ts';
 
@@ -16,8 +16,8 @@ import { OauthError } from './oauth/errors.ts';
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
-export function withCodeTries<T>(parts: Parts, request: Request, lookUp: () => Promise<T>): Promise<T> {
-  return tried(parts, [networkOfRequest(parts, request)], lookUp, { ofError: ifNotFound });
+export function withCodeTries<T>(services: Services, request: Request, lookUp: () => Promise<T>): Promise<T> {
+  return tried(services, [networkOfRequest(services, request)], lookUp, { ofError: ifNotFound });
 }
 
 /**
@@ -27,13 +27,13 @@ export function withCodeTries<T>(parts: Parts, request: Request, lookUp: () => P
  * @throws TooManyAttemptsError before anything is looked up
  */
 export function withUserCodeTries<T>(
-  parts: Parts,
+  services: Services,
   request: Request,
   sessionId: SessionId,
   lookUp: () => Promise<T>,
 ): Promise<T> {
-  const keys = [`user code ${networkOfRequest(parts, request)}`, `user code ${sessionId}`];
-  return tried(parts, keys, lookUp, { ofError: ifNotFound });
+  const keys = [`user code ${networkOfRequest(services, request)}`, `user code ${sessionId}`];
+  return tried(services, keys, lookUp, { ofError: ifNotFound });
 }
 
 /**
@@ -41,8 +41,8 @@ export function withUserCodeTries<T>(
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
-export function withGrantTries<T>(parts: Parts, request: Request, redeem: () => Promise<T>): Promise<T> {
-  return tried(parts, [`grant ${networkOfRequest(parts, request)}`], redeem, {
+export function withGrantTries<T>(services: Services, request: Request, redeem: () => Promise<T>): Promise<T> {
+  return tried(services, [`grant ${networkOfRequest(services, request)}`], redeem, {
     ofError: (error) => (error instanceof OauthError && error.code === 'invalid_grant' ? 'wrong' : 'undecided'),
   });
 }
@@ -54,17 +54,17 @@ export function withGrantTries<T>(parts: Parts, request: Request, redeem: () => 
  * @throws TooManyAttemptsError for an unknown token
  */
 export async function withRevocationTries(
-  parts: Parts,
+  services: Services,
   request: Request,
   revoke: () => Promise<boolean>,
 ): Promise<void> {
   if (await revoke()) return;
-  const keys = [`revocation ${networkOfRequest(parts, request)}`];
-  await tried(parts, keys, async () => {}, { ofResult: () => 'wrong' });
+  const keys = [`revocation ${networkOfRequest(services, request)}`];
+  await tried(services, keys, async () => {}, { ofResult: () => 'wrong' });
 }
 
 function tried<T>(
-  { codeTries }: Parts,
+  { codeTries }: Services,
   keys: readonly string[],
   work: () => Promise<T>,
   judge: OutcomeRules<T>,
@@ -77,7 +77,7 @@ function tried<T>(
   );
 }
 
-function networkOfRequest({ clients }: Parts, { message }: Request): string {
+function networkOfRequest({ clients }: Services, { message }: Request): string {
   return networkOf(clients.of(message));
 }
 

@@ -2,7 +2,7 @@ import type { SessionId } from '@tenon/protocol';
 import { record, sessionActor, sessionTarget } from '../audit/record.ts';
 import type { SessionRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
 
@@ -14,13 +14,13 @@ const confirmationLifetimeMs = 15 * 60 * 1000;
  *
  * @throws DomainError as {@link requirePassword} and {@link requireUnchangedPassword}; `not_signed_in` if the session has ended
  */
-export async function confirmSession(context: Context, session: SessionRecord, password: string): Promise<void> {
-  const verified = await requirePassword(context, sessionActor(session), password);
-  await context.store.write(async (tx) => {
+export async function confirmSession(deps: Deps, session: SessionRecord, password: string): Promise<void> {
+  const verified = await requirePassword(deps, sessionActor(session), password);
+  await deps.store.write(async (tx) => {
     await requireSession(tx, session.id);
     await requireUnchangedPassword(tx, verified);
-    await tx.confirmSession(session.id, context.clock());
-    await record(context, tx, sessionActor(session), { action: 'session.confirm', target: sessionTarget(session) });
+    await tx.confirmSession(session.id, deps.clock());
+    await record(deps, tx, sessionActor(session), { action: 'session.confirm', target: sessionTarget(session) });
   });
 }
 
@@ -34,13 +34,13 @@ export async function confirmSession(context: Context, session: SessionRecord, p
  * @throws DomainError `password_required`
  */
 export async function requireRecentPassword(
-  context: Pick<Context, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock'>,
   sessionId: SessionId | null,
-  queries: Pick<Queries, 'session'> = context.store.read,
+  queries: Pick<Queries, 'session'> = deps.store.read,
 ): Promise<void> {
   if (sessionId === null) return;
   const session = await queries.session(sessionId);
-  if (session !== undefined && session.confirmedAtMs + confirmationLifetimeMs > context.clock()) return;
+  if (session !== undefined && session.confirmedAtMs + confirmationLifetimeMs > deps.clock()) return;
   throw new DomainError(
     'password_required',
     'This change is sensitive. Enter your password again, then repeat the request.',

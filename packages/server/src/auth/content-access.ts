@@ -1,7 +1,7 @@
 import { type ContentAddress, isContentAddress } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import { allContentsTag, type CacheTag, readableContentsTag } from '../cache/cache-tag.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, actorCacheTags, requireScope } from './access.ts';
 
@@ -25,11 +25,11 @@ export function contentCacheTags(actor: Actor): readonly CacheTag[] {
  *
  * @throws DomainError `not_found` (also for bytes that the actor may not read), otherwise `insufficient_scope`
  */
-export async function authorizeContent(context: Context, actor: Actor, address: string): Promise<ContentAddress> {
+export async function authorizeContent(deps: Deps, actor: Actor, address: string): Promise<ContentAddress> {
   if (!isContentAddress(address)) throw notFound('content');
   const { userId, appId } = actor;
-  const load = async () => (await context.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
-  const mayRead = await context.cache.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
+  const load = async () => (await deps.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
+  const mayRead = await deps.cache.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
   if (!mayRead) throw notFound('content');
   requireScope(actor, 'read');
   return address;

@@ -2,7 +2,7 @@ import { newId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { OneTimeLinkPurpose, OneTimeLinkRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { hashSecret, makeCode } from './secrets.ts';
 
@@ -18,7 +18,7 @@ export interface CreatedLink {
   readonly code: string;
 }
 
-type Deps = Pick<Context, 'store' | 'clock' | 'random' | 'limits'>;
+type LinkDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'limits'>;
 
 export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
   return `${baseUrl}${pages[record.purpose]}#code=${code}`;
@@ -29,7 +29,7 @@ export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string 
  *
  * @param isForFirstUser whether the link works only while there is no account
  */
-export function createSetUpLink(deps: Deps, isForFirstUser: boolean): Promise<CreatedLink> {
+export function createSetUpLink(deps: LinkDeps, isForFirstUser: boolean): Promise<CreatedLink> {
   return deps.store.write(async (tx) => {
     const link = await insertLink(deps, tx, { purpose: 'set_up', userId: null, isForFirstUser });
     const target = { id: link.record.id, name: null };
@@ -39,12 +39,12 @@ export function createSetUpLink(deps: Deps, isForFirstUser: boolean): Promise<Cr
 }
 
 /** Creates a link that lets its holder set a user's password, and so sign in as that user. */
-export function insertPasswordLink(deps: Deps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
+export function insertPasswordLink(deps: LinkDeps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
   return insertLink(deps, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
 }
 
 async function insertLink(
-  { clock, random, limits }: Deps,
+  { clock, random, limits }: LinkDeps,
   tx: Transaction,
   fields: Pick<OneTimeLinkRecord, 'purpose' | 'userId' | 'isForFirstUser'>,
 ): Promise<CreatedLink> {
@@ -97,9 +97,9 @@ export interface OneTimeLinkSummary {
 }
 
 /** @throws DomainError `not_found`, `link_used`, `link_expired` */
-export async function describeLink(context: Context, code: string): Promise<OneTimeLinkSummary> {
-  const { read } = context.store;
-  const { purpose, userId, expiresAtMs } = await findUsableLink(read, code, context.clock());
+export async function describeLink(deps: Deps, code: string): Promise<OneTimeLinkSummary> {
+  const { read } = deps.store;
+  const { purpose, userId, expiresAtMs } = await findUsableLink(read, code, deps.clock());
   const user = userId === null ? undefined : await read.user(userId);
   return { purpose, email: user?.email ?? null, expiresAtMs };
 }

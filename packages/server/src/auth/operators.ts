@@ -1,18 +1,18 @@
 import type { UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import type { Actor } from './access.ts';
 
-type Parts = Pick<Context, 'store' | 'clock'>;
+type OperatorDeps = Pick<Deps, 'store' | 'clock'>;
 
 /**
  * Lets in who may see how the server is. It is asked of the store each time: who is none any more is refused at once.
  *
  * @throws DomainError `forbidden`
  */
-export async function demandOperator(read: Queries, { userId }: Actor): Promise<void> {
+export async function requireOperator(read: Queries, { userId }: Actor): Promise<void> {
   if (await read.isOperator(userId)) return;
   throw new DomainError(
     'forbidden',
@@ -26,7 +26,7 @@ export async function demandOperator(read: Queries, { userId }: Actor): Promise<
  * @param means why: the account was the first one, or the operator of the machine says so
  */
 export async function insertOperator(
-  parts: Pick<Context, 'clock'>,
+  deps: Pick<Deps, 'clock'>,
   tx: Transaction,
   userId: UserId,
   means: 'first_account' | 'operator',
@@ -34,8 +34,8 @@ export async function insertOperator(
   const user = await tx.user(userId);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
   if (await tx.isOperator(userId)) return false;
-  await tx.putOperator({ userId, createdAtMs: parts.clock() });
-  await record(parts, tx, 'operator', {
+  await tx.putOperator({ userId, createdAtMs: deps.clock() });
+  await record(deps, tx, 'operator', {
     action: 'operator.grant',
     accountId: userId,
     target: user,
@@ -45,18 +45,18 @@ export async function insertOperator(
 }
 
 /** @returns whether the user was none before. @throws DomainError `not_found` */
-export function grantOperator(parts: Parts, userId: UserId): Promise<boolean> {
-  return parts.store.write((tx) => insertOperator(parts, tx, userId, 'operator'));
+export function grantOperator(deps: OperatorDeps, userId: UserId): Promise<boolean> {
+  return deps.store.write((tx) => insertOperator(deps, tx, userId, 'operator'));
 }
 
 /** @returns whether the user was one before. @throws DomainError `not_found` */
-export function revokeOperator(parts: Parts, userId: UserId): Promise<boolean> {
-  return parts.store.write(async (tx) => {
+export function revokeOperator(deps: OperatorDeps, userId: UserId): Promise<boolean> {
+  return deps.store.write(async (tx) => {
     const user = await tx.user(userId);
     if (user === undefined) throw notFound('user');
     if (!(await tx.isOperator(userId))) return false;
     await tx.deleteOperator(userId);
-    await record(parts, tx, 'operator', { action: 'operator.revoke', accountId: userId, target: user });
+    await record(deps, tx, 'operator', { action: 'operator.revoke', accountId: userId, target: user });
     return true;
   });
 }

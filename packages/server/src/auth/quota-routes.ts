@@ -15,15 +15,17 @@ export const quotaRoutes: readonly Route[] = [
     access: { kind: 'user', scope: 'read', userLevel: true },
     id: 'readAccountQuotas',
     summary: "Read your account's quota usage",
-    answers: { 200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)) },
-    handle: async ({ context }, { admission }) => toQuotaUse(await readAccountQuotas(context, admission.actor.userId)),
+    responses: {
+      200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)),
+    },
+    handle: async ({ deps }, { auth }) => toQuotaUse(await readAccountQuotas(deps, auth.actor.userId)),
   }),
   appRoute('GET', '/api/v1/apps/:appId/quotas', {
     access: { kind: 'app', purpose: 'readMembers' },
     id: 'readAppQuotas',
     summary: "Read an application's quota usage",
     description: 'Without the quotas on publishes per hour and on a single plugin.',
-    answers: { 200: json('each quota', quotaUse, useOf('plugins', 'plugins', 10_000, 12)) },
-    handle: async ({ context }, { admission }) => toQuotaUse(await readAppQuotas(context, admission.access.app.id)),
+    responses: { 200: json('each quota', quotaUse, useOf('plugins', 'plugins', 10_000, 12)) },
+    handle: async ({ deps }, { auth }) => toQuotaUse(await readAppQuotas(deps, auth.access.app.id)),
   }),
 ];

@@ -57,7 +57,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     body: jsonBody(authorizationViewInput, { request: requestExample }),
     id: 'viewAuthorization',
     summary: "Describe a program's authorization request",
-    answers: {
+    responses: {
       200: json(
         'the request; or, for an invalid request, the URL to redirect to with the error',
         Type.Union([authorizationView, authorizationOutcome]),
@@ -65,7 +65,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
       ),
     },
     errors: ['invalid_request'],
-    handle: ({ addresses, clients, context }, { request, body }) => {
+    handle: ({ addresses, clients, deps }, { request, body }) => {
       const parsed = parseAuthorizationRequest(body.request, addresses.base());
       if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
       const { client, scopes, deviceName, codeChallenge } = parsed;
@@ -76,7 +76,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
         deviceName,
         address: clients.of(request.message), // a loopback redirect: the browser and the program are on the same machine
         userCode: comparisonCode(codeChallenge),
-        requestedAt: new Date(context.clock()).toISOString(),
+        requestedAt: new Date(deps.clock()).toISOString(),
       });
     },
   }),
@@ -86,12 +86,12 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     id: 'decideAuthorization',
     summary: "Approve or deny a program's authorization request",
     description: approvalPassword,
-    answers: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
+    responses: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
     errors: ['invalid_request', ...decisionErrors],
-    handle: async ({ addresses, context }, { admission, body }) => {
+    handle: async ({ addresses, deps }, { auth, body }) => {
       const parsed = parseAuthorizationRequest(body.request, addresses.base());
       if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
-      return { redirectTo: await decideAuthorization(context, approverOf(admission.session), parsed, body) };
+      return { redirectTo: await decideAuthorization(deps, approverOf(auth.session), parsed, body) };
     },
   }),
   route('POST', '/session/device/view', {
@@ -99,12 +99,12 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     body: jsonBody(userCodeInput, { userCode: 'WDJB-MJHT' }),
     id: 'viewDeviceLogin',
     summary: "Describe a device's login request by its user code",
-    answers: { 200: json('the request', authorizationView, { flow: 'device', ...viewExample }) },
+    responses: { 200: json('the request', authorizationView, { flow: 'device', ...viewExample }) },
     errors: ['not_found', 'rate_limited'],
-    handle: async (parts, { request, admission, body }) => {
-      const { context } = parts;
-      const { grant, userCode } = await withUserCodeTries(parts, request, admission.session.id, () =>
-        findOpenDeviceGrant(context, context.store.read, body.userCode),
+    handle: async (services, { request, auth, body }) => {
+      const { deps } = services;
+      const { grant, userCode } = await withUserCodeTries(services, request, auth.session.id, () =>
+        findOpenDeviceGrant(deps, deps.store.read, body.userCode),
       );
       const { deviceName, address, createdAtMs } = grant;
       return toView({
@@ -124,11 +124,11 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     id: 'decideDeviceLogin',
     summary: "Approve or deny a device's login request by its user code",
     description: `A decision is final. ${approvalPassword}`,
-    answers: { 204: { description: 'decided; the device learns the decision with its next poll' } },
+    responses: { 204: { description: 'decided; the device learns the decision with its next poll' } },
     errors: ['not_found', ...decisionErrors],
-    handle: async (parts, { request, admission: { session }, body }) =>
-      withUserCodeTries(parts, request, session.id, () =>
-        decideDeviceGrant(parts.context, approverOf(session), body.userCode, body),
+    handle: async (services, { request, auth: { session }, body }) =>
+      withUserCodeTries(services, request, session.id, () =>
+        decideDeviceGrant(services.deps, approverOf(session), body.userCode, body),
       ),
   }),
 ];

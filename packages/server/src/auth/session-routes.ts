@@ -16,7 +16,7 @@ import { readCookie } from '../http/cookies.ts';
 import { accountExample, example } from '../http/examples.ts';
 import type { Reply } from '../http/reply.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { toAccount, toOneTimeLinkInfo } from './account-wire.ts';
 import { readAccount, resetPassword } from './accounts.ts';
 import { withCodeTries } from './code-attempts.ts';
@@ -51,12 +51,12 @@ export const sessionRoutes: readonly Route[] = [
     access: { kind: 'ownOrigin' },
     id: 'readSession',
     summary: "Read the browser's session, and who may sign up",
-    answers: { 200: json('the state', sessionState, stateExample) },
-    handle: async (parts, { request }) => {
-      const session = await findSession(parts.context, readCookie(parts, request, 'session'));
-      if (session === undefined) return { ...settingsOf(parts), account: null };
-      parts.uses.note(session.id);
-      return stateOf(parts, session);
+    responses: { 200: json('the state', sessionState, stateExample) },
+    handle: async (services, { request }) => {
+      const session = await findSession(services.deps, readCookie(services, request, 'session'));
+      if (session === undefined) return { ...settingsOf(services), account: null };
+      services.uses.note(session.id);
+      return stateOf(services, session);
     },
   }),
   route('POST', '/session', {
@@ -66,10 +66,10 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Sign in',
     description:
       "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
-    answers: { 200: json('signed in', sessionState, stateExample, setsCookies) },
+    responses: { 200: json('signed in', sessionState, stateExample, setsCookies) },
     errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
-    handle: async (parts, { request, body }, reply) =>
-      answerStarted(parts, reply, await signIn(parts.context, body, browserOf(parts, request))),
+    handle: async (services, { request, body }, reply) =>
+      answerStarted(services, reply, await signIn(services.deps, body, browserOf(services, request))),
   }),
   route('POST', '/session/sign-up', {
     access: { kind: 'ownOrigin' },
@@ -83,7 +83,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Create an account and sign in to it',
     description:
       "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
-    answers: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
+    responses: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
     errors: [
       'sign_up_closed',
       'email_taken',
@@ -94,10 +94,10 @@ export const sessionRoutes: readonly Route[] = [
       'unavailable',
       ...linkErrors,
     ],
-    handle: async (parts, { request, body }, reply) => {
-      const browser = browserOf(parts, request);
-      const started = await withCodeTries(parts, request, () => signUp(parts.context, body, browser));
-      return answerStarted(parts, reply, started);
+    handle: async (services, { request, body }, reply) => {
+      const browser = browserOf(services, request);
+      const started = await withCodeTries(services, request, () => signUp(services.deps, body, browser));
+      return answerStarted(services, reply, started);
     },
   }),
   route('POST', '/session/link', {
@@ -105,7 +105,7 @@ export const sessionRoutes: readonly Route[] = [
     body: jsonBody(linkCode, { code: codeExample }),
     id: 'readLink',
     summary: "Describe an operator's link without using it",
-    answers: {
+    responses: {
       200: json('the purpose of the link', oneTimeLinkInfo, {
         purpose: 'reset_password',
         email: accountExample.email,
@@ -113,8 +113,8 @@ export const sessionRoutes: readonly Route[] = [
       }),
     },
     errors: linkErrors,
-    handle: async (parts, { request, body }) =>
-      toOneTimeLinkInfo(await withCodeTries(parts, request, () => describeLink(parts.context, body.code))),
+    handle: async (services, { request, body }) =>
+      toOneTimeLinkInfo(await withCodeTries(services, request, () => describeLink(services.deps, body.code))),
   }),
   route('POST', '/session/reset-password', {
     access: { kind: 'ownOrigin' },
@@ -123,22 +123,22 @@ export const sessionRoutes: readonly Route[] = [
     summary: "Reset an account's password with an operator's link, and sign in",
     description:
       "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
-    answers: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
+    responses: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
     errors: ['weak_password', 'unavailable', ...linkErrors],
-    handle: async (parts, { request, body }, reply) => {
-      const browser = browserOf(parts, request);
-      const started = await withCodeTries(parts, request, () => resetPassword(parts.context, body, browser));
-      return answerStarted(parts, reply, started);
+    handle: async (services, { request, body }, reply) => {
+      const browser = browserOf(services, request);
+      const started = await withCodeTries(services, request, () => resetPassword(services.deps, body, browser));
+      return answerStarted(services, reply, started);
     },
   }),
   route('DELETE', '/session', {
     access: { kind: 'session' },
     id: 'signOut',
     summary: 'Sign out: end the session and its access tokens',
-    answers: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
-    handle: async (parts, { admission }, reply) => {
-      await endSession(parts.context, admission.session);
-      dropSession(parts, reply);
+    responses: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
+    handle: async (services, { auth }, reply) => {
+      await endSession(services.deps, auth.session);
+      dropSession(services, reply);
     },
   }),
   route('POST', '/session/token', {
@@ -147,15 +147,15 @@ export const sessionRoutes: readonly Route[] = [
     id: 'createSessionToken',
     summary: "Create an access token for the session's pages, valid for an hour or until the session ends",
     description: 'The token has all scopes. `GET /api/v1/tokens` does not list it. Keep it in memory only.',
-    answers: {
+    responses: {
       201: json('the token', sessionToken, {
         accessToken: 'tnn_0000000000000000000000000000AbCdEf',
         scopes: ['read', 'publish', 'manage'],
         expiresAt: '2026-03-01T13:00:00.000Z',
       }),
     },
-    handle: async ({ context }, { admission }) => {
-      const { record, secret } = await issueSessionToken(context, admission.session);
+    handle: async ({ deps }, { auth }) => {
+      const { record, secret } = await issueSessionToken(deps, auth.session);
       return { accessToken: secret, scopes: record.scopes, expiresAt: new Date(record.expiresAtMs).toISOString() };
     },
   }),
@@ -164,21 +164,21 @@ export const sessionRoutes: readonly Route[] = [
     body: jsonBody(passwordConfirmation, { password: passwordExample }),
     id: 'confirmPassword',
     summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
-    answers: { 204: { description: 'the password is correct' } },
+    responses: { 204: { description: 'the password is correct' } },
     errors: ['invalid_credentials', 'conflict', 'unavailable'],
-    handle: ({ context }, { admission, body }) => confirmSession(context, admission.session, body.password),
+    handle: ({ deps }, { auth, body }) => confirmSession(deps, auth.session, body.password),
   }),
 ];
 
-function settingsOf({ context, settings }: Parts): Omit<SessionState, 'account'> {
-  return { signUp: context.signUp, createApps: context.createApps, maxModuleBytes: settings.maxModuleBytes };
+function settingsOf({ deps, settings }: Services): Omit<SessionState, 'account'> {
+  return { signUp: deps.signUp, createApps: deps.createApps, maxModuleBytes: settings.maxModuleBytes };
 }
 
-async function stateOf(parts: Parts, session: SessionRecord): Promise<SessionState> {
-  return { ...settingsOf(parts), account: toAccount(await readAccount(parts.context, session.userId)) };
+async function stateOf(services: Services, session: SessionRecord): Promise<SessionState> {
+  return { ...settingsOf(services), account: toAccount(await readAccount(services.deps, session.userId)) };
 }
 
-function answerStarted(parts: Parts, reply: Reply, started: StartedSession): Promise<SessionState> {
-  keepSession(parts, reply, started);
-  return stateOf(parts, started.session);
+function answerStarted(services: Services, reply: Reply, started: StartedSession): Promise<SessionState> {
+  keepSession(services, reply, started);
+  return stateOf(services, started.session);
 }

@@ -4,7 +4,7 @@ import type { CacheSpec } from '../cache/cache.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { SessionRecord } from '../db/records.ts';
 import type { Page, Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken } from './access.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
@@ -42,8 +42,8 @@ const maxUserAgentLength = 300;
  * Whether an account knows the browser, because its user has signed in there. The lookup runs even if there is no account, so that
  * the timing doesn't reveal whether there is one.
  */
-export async function isKnownBrowser(context: Context, userId: UserId | undefined, secret: string): Promise<boolean> {
-  return isKnownBrowserSecret(context.store.read, userId, secret, context.clock());
+export async function isKnownBrowser(deps: Deps, userId: UserId | undefined, secret: string): Promise<boolean> {
+  return isKnownBrowserSecret(deps.store.read, userId, secret, deps.clock());
 }
 
 async function isKnownBrowserSecret(
@@ -59,20 +59,20 @@ async function isKnownBrowserSecret(
 
 /** Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's. */
 export async function startSession(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   userId: UserId,
   browser: Browser,
 ): Promise<StartedSession> {
-  const nowMs = context.clock();
+  const nowMs = deps.clock();
   const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
-  if (previous) await deleteSession(context, tx, sessionActor(previous), previous, 'signed_in_anew');
+  if (previous) await deleteSession(deps, tx, sessionActor(previous), previous, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
   if (oldest !== undefined && others.length === maxBrowsers - 1) {
-    await deleteSession(context, tx, 'system', oldest, 'too_many');
+    await deleteSession(deps, tx, 'system', oldest, 'too_many');
   }
 
-  const sessionSecret = makeCode(context.random);
+  const sessionSecret = makeCode(deps.random);
   const session: SessionRecord = {
     id: newId('session'),
     userId,
@@ -81,24 +81,24 @@ export async function startSession(
     address: browser.address,
     createdAtMs: nowMs,
     lastUsedAtMs: nowMs,
-    expiresAtMs: nowMs + context.limits.sessionLifetimeMs,
+    expiresAtMs: nowMs + deps.limits.sessionLifetimeMs,
     confirmedAtMs: nowMs,
   };
   await tx.insertSession(session);
   const actor = { ...sessionActor(session), address: session.address };
-  await record(context, tx, actor, { action: 'session.start', target: sessionTarget(session) });
-  return { session, sessionSecret, browserSecret: await rememberBrowser(context, tx, userId, browser.browserSecret) };
+  await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session) });
+  return { session, sessionSecret, browserSecret: await rememberBrowser(deps, tx, userId, browser.browserSecret) };
 }
 
 async function rememberBrowser(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   userId: UserId,
   secret: string | undefined,
 ): Promise<string> {
-  const nowMs = context.clock();
+  const nowMs = deps.clock();
   if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
-  const newSecret = makeCode(context.random);
+  const newSecret = makeCode(deps.random);
   await tx.insertKnownBrowser({ secretHash: hashSecret(newSecret), userId, createdAtMs: nowMs });
   await tx.trimKnownBrowsers(userId, maxBrowsers);
   return newSecret;
@@ -115,54 +115,54 @@ const sessions: CacheSpec<SessionRecord> = {
  *
  * @throws DomainError `not_signed_in` if there is none, or it has ended
  */
-export async function authenticateSession(context: Context, secret: string | undefined): Promise<SessionRecord> {
-  const session = await findSession(context, secret);
+export async function authenticateSession(deps: Deps, secret: string | undefined): Promise<SessionRecord> {
+  const session = await findSession(deps, secret);
   if (session === undefined) throw notSignedIn();
   return session;
 }
 
 /** As {@link authenticateSession}, but returns `undefined` instead of throwing. */
-export async function findSession(context: Context, secret: string | undefined): Promise<SessionRecord | undefined> {
+export async function findSession(deps: Deps, secret: string | undefined): Promise<SessionRecord | undefined> {
   if (secret === undefined || !isCode(secret)) return undefined;
-  const load = () => context.store.read.sessionByHash(hashSecret(secret));
-  const session = await context.cache.of(sessions).getOrLoad(secret, load);
-  return session !== undefined && session.expiresAtMs > context.clock() ? session : undefined;
+  const load = () => deps.store.read.sessionByHash(hashSecret(secret));
+  const session = await deps.cache.of(sessions).getOrLoad(secret, load);
+  return session !== undefined && session.expiresAtMs > deps.clock() ? session : undefined;
 }
 
 /** Signs out: ends the session that makes the request. */
-export async function endSession(context: Context, session: SessionRecord): Promise<void> {
-  await context.store.write((tx) => deleteSession(context, tx, sessionActor(session), session, 'signed_out'));
+export async function endSession(deps: Deps, session: SessionRecord): Promise<void> {
+  await deps.store.write((tx) => deleteSession(deps, tx, sessionActor(session), session, 'signed_out'));
 }
 
 /** Why a session ended before it expired. */
 type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_many';
 
 async function deleteSession(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   actor: AuditUserActor | 'system',
   session: SessionRecord,
   cause: SessionEnd,
 ): Promise<void> {
   const target = sessionTarget(session);
-  await record(context, tx, actor, { action: 'session.end', accountId: session.userId, target, details: { cause } });
+  await record(deps, tx, actor, { action: 'session.end', accountId: session.userId, target, details: { cause } });
   await tx.deleteSession(session.id);
 }
 
 /** Lists the actor's sessions that have not expired. */
-export async function listSessions(context: Context, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
-  const found = await readPageById(page, (range) => context.store.read.sessions(actor.userId, range));
-  const nowMs = context.clock();
+export async function listSessions(deps: Deps, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
+  const found = await readPageById(page, (range) => deps.store.read.sessions(actor.userId, range));
+  const nowMs = deps.clock();
   return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };
 }
 
 /** @throws DomainError `not_found` for a session that has ended or belongs to another user */
-export async function endOwnSession(context: Context, actor: Actor, sessionId: string): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function endOwnSession(deps: Deps, actor: Actor, sessionId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const session = isId('session', sessionId) ? await tx.session(sessionId) : undefined;
-    if (session?.userId !== actor.userId || session.expiresAtMs <= context.clock()) throw notFound('session');
-    await deleteSession(context, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');
+    if (session?.userId !== actor.userId || session.expiresAtMs <= deps.clock()) throw notFound('session');
+    await deleteSession(deps, tx, actor, session, session.id === actor.sessionId ? 'signed_out' : 'ended_elsewhere');
   });
 }
 
@@ -174,15 +174,15 @@ const sessionTokenLifetimeMs = 60 * 60 * 1000;
  *
  * @throws DomainError `not_signed_in` if the session has ended
  */
-export async function issueSessionToken(context: Context, session: SessionRecord): Promise<NewToken> {
-  const token = makeToken(context, session.userId, {
+export async function issueSessionToken(deps: Deps, session: SessionRecord): Promise<NewToken> {
+  const token = makeToken(deps, session.userId, {
     name: 'browser session',
     scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
     appId: null,
     sessionId: session.id,
-    expiresAtMs: Math.min(context.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
+    expiresAtMs: Math.min(deps.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
   });
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     if ((await tx.session(session.id)) === undefined) throw notSignedIn();
     await tx.insertToken(token.record);
   });

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import type { PasswordRecord } from '../db/records.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { type AttemptLimit, checkPassword } from './attempts.ts';
 import { normalizeEmail } from './emails.ts';
@@ -15,42 +15,42 @@ import { type Browser, isKnownBrowser, type StartedSession, startSession } from 
  * @throws UnavailableError if too many passwords wait to be verified
  */
 export async function signIn(
-  context: Context,
+  deps: Deps,
   fields: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession> {
   const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
-  const found = await context.store.read.passwordByEmail(email);
-  const limits = await attemptLimits(context, email, found, browser);
-  const isCorrect = await checkPassword(limits, () => context.passwords.verify(password, found?.hash));
+  const found = await deps.store.read.passwordByEmail(email);
+  const limits = await attemptLimits(deps, email, found, browser);
+  const isCorrect = await checkPassword(limits, () => deps.passwords.verify(password, found?.hash));
   if (found === undefined || !isCorrect) throw invalidCredentials();
 
   const { userId } = found;
-  const isOutdated = context.passwords.isOutdated(found.hash);
-  const hash = isOutdated ? await context.passwords.hash(password) : found.hash;
-  return context.store.write(async (tx) => {
+  const isOutdated = deps.passwords.isOutdated(found.hash);
+  const hash = isOutdated ? await deps.passwords.hash(password) : found.hash;
+  return deps.store.write(async (tx) => {
     // During the verification, the password may have been changed or the account deleted.
     const current = await tx.passwordByEmail(email);
     if (current?.userId !== userId || current.hash !== found.hash) throw invalidCredentials();
-    if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: context.clock() });
-    return startSession(context, tx, userId, browser);
+    if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: deps.clock() });
+    return startSession(deps, tx, userId, browser);
   });
 }
 
 async function attemptLimits(
-  context: Context,
+  deps: Deps,
   email: string,
   found: PasswordRecord | undefined,
   browser: Browser,
 ): Promise<AttemptLimit[]> {
-  const { rates } = context;
+  const { rates } = deps;
   const { browserSecret, network } = browser;
   const ofAccount: AttemptLimit[] =
     found === undefined
       ? []
       : [{ limiter: rates.correctPasswords, key: found.userId, counts: 'right', message: passwordEnteredTooOften }];
-  if (browserSecret !== undefined && (await isKnownBrowser(context, found?.userId, browserSecret))) {
+  if (browserSecret !== undefined && (await isKnownBrowser(deps, found?.userId, browserSecret))) {
     return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofAccount];
   }
   // Hashed, because the text may be long, and the limiter need not keep e-mail addresses.

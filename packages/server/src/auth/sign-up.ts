@@ -1,7 +1,7 @@
 import { newId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { ConflictError, type Queries, type Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
 import { parseEmail } from './emails.ts';
@@ -40,25 +40,25 @@ interface Permit {
  *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
  * @throws UnavailableError if too many passwords wait to be hashed
  */
-export async function signUp(context: Context, input: SignUp, browser: Browser): Promise<StartedSession> {
-  const { id } = await findPermit(context, context.store.read, input);
+export async function signUp(deps: Deps, input: SignUp, browser: Browser): Promise<StartedSession> {
+  const { id } = await findPermit(deps, deps.store.read, input);
   const email = parseEmail(input.email);
-  const password = await requireStrongPassword(context, input.password, { name: input.name, email }, 'password');
+  const password = await requireStrongPassword(deps, input.password, { name: input.name, email }, 'password');
   const hashAndCreate = async (): Promise<StartedSession> => {
     // Again, because another sign-up may have used the link or invitation while this one waited for the mutex.
-    const permit = await findPermit(context, context.store.read, input);
+    const permit = await findPermit(deps, deps.store.read, input);
     return withAttemptLimits(
-      attemptLimits(context, permit, browser),
-      () => createAccount(context, input, { email, password }, browser),
+      attemptLimits(deps, permit, browser),
+      () => createAccount(deps, input, { email, password }, browser),
       {
         ofError: (error) => (error instanceof DomainError ? 'wrong' : 'undecided'),
       },
     );
   };
-  return id === undefined ? hashAndCreate() : context.mutex(id, hashAndCreate);
+  return id === undefined ? hashAndCreate() : deps.mutex(id, hashAndCreate);
 }
 
-function attemptLimits({ rates }: Context, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
+function attemptLimits({ rates }: Deps, { means, id, inviterId }: Permit, { network }: Browser): AttemptLimit[] {
   const limits: AttemptLimit[] = [];
   if (means !== 'link') {
     const message = 'Too many accounts were created from your network address.';
@@ -76,33 +76,33 @@ function attemptLimits({ rates }: Context, { means, id, inviterId }: Permit, { n
 }
 
 async function createAccount(
-  context: Context,
+  deps: Deps,
   input: SignUp,
   { email, password }: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession> {
-  const hash = await context.passwords.hash(password);
+  const hash = await deps.passwords.hash(password);
   try {
-    return await context.store.write(async (tx) => {
-      const permit = await findPermit(context, tx, input);
+    return await deps.store.write(async (tx) => {
+      const permit = await findPermit(deps, tx, input);
       await requireUnusedEmail(tx, email);
       const userId = newId('user');
-      const createdAtMs = context.clock();
+      const createdAtMs = deps.clock();
       await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
       await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
       const actor = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: input.name };
-      await record(context, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
+      await record(deps, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);
-      return startSession(context, tx, userId, browser);
+      return startSession(deps, tx, userId, browser);
     });
   } catch (error) {
     throw error instanceof ConflictError ? emailTaken(error) : error;
   }
 }
 
-async function findPermit(context: Context, queries: Queries, input: SignUp): Promise<Permit> {
-  const { clock, signUp: mode } = context;
+async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<Permit> {
+  const { clock, signUp: mode } = deps;
   const nowMs = clock();
   if (input.linkCode !== undefined) {
     const link = await findUsableLink(queries, input.linkCode, nowMs, 'set_up');
@@ -112,7 +112,7 @@ async function findPermit(context: Context, queries: Queries, input: SignUp): Pr
       async use(tx, userId) {
         await tx.useOneTimeLink(link.id, nowMs);
         // Only an operator with access to the machine gets this link.
-        if (link.isForFirstUser) await insertOperator(context, tx, userId, 'first_account');
+        if (link.isForFirstUser) await insertOperator(deps, tx, userId, 'first_account');
       },
     };
   }

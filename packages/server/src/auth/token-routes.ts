@@ -51,7 +51,7 @@ export const tokenRoutes: readonly Route[] = [
     id: 'readMe',
     summary: 'Read your account and the token of the request',
     description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
-    answers: {
+    responses: {
       200: json('the account', me, {
         id: example.userId,
         name: 'Ada',
@@ -61,10 +61,10 @@ export const tokenRoutes: readonly Route[] = [
         token: tokenExample,
       }),
     },
-    handle: async ({ context }, { admission: { actor } }) => {
-      const account = toAccount(await readAccount(context, actor.userId));
+    handle: async ({ deps }, { auth: { actor } }) => {
+      const account = toAccount(await readAccount(deps, actor.userId));
       const email = mayReadEmail(actor) ? account.email : null;
-      return { ...account, email, token: toTokenInfo(await readOwnToken(context, actor)) };
+      return { ...account, email, token: toTokenInfo(await readOwnToken(deps, actor)) };
     },
   }),
   route('GET', '/api/v1/tokens', {
@@ -72,9 +72,8 @@ export const tokenRoutes: readonly Route[] = [
     query: pageQuery,
     id: 'listTokens',
     summary: 'List your access tokens, without their secrets',
-    answers: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listTokens(context, admission.actor, toPage(query)), toTokenInfo),
+    responses: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
+    handle: async ({ deps }, { auth, query }) => toList(await listTokens(deps, auth.actor, toPage(query)), toTokenInfo),
   }),
   route('POST', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'manage' },
@@ -83,15 +82,15 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Create an access token, with no more rights and no longer lifetime than yours',
     description:
       "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
-    answers: {
+    responses: {
       201: json('the token with its secret, which is shown only once', tokenCreated, {
         ...tokenExample,
         token: 'tnn_0000000000000000000000000000AbCdEf',
       }),
     },
     errors: ['forbidden', 'password_required', 'quota_exceeded'],
-    handle: async ({ context }, { admission, body }) => {
-      const { record, secret } = await createToken(context, admission.actor, body);
+    handle: async ({ deps }, { auth, body }) => {
+      const { record, secret } = await createToken(deps, auth.actor, body);
       return { ...toTokenInfo(record), token: secret };
     },
   }),
@@ -100,21 +99,21 @@ export const tokenRoutes: readonly Route[] = [
     id: 'revokeToken',
     summary: 'Revoke an access token, immediately',
     description: 'Any token can revoke itself. Revoking another one requires the scope `manage`.',
-    answers: { 204: { description: 'revoked' } },
+    responses: { 204: { description: 'revoked' } },
     errors: ['not_found', 'insufficient_scope'],
-    beforeBody: (_parts, { admission: { actor }, params }) => {
+    beforeBody: (_services, { auth: { actor }, params }) => {
       if (params.tokenId !== actor.tokenId) requireScope(actor, 'manage');
     },
-    handle: ({ context }, { admission, params }) => revokeToken(context, admission.actor, params.tokenId),
+    handle: ({ deps }, { auth, params }) => revokeToken(deps, auth.actor, params.tokenId),
   }),
   route('GET', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'read', userLevel: true },
     query: pageQuery,
     id: 'listApiKeys',
     summary: 'List your API keys, without their secrets',
-    answers: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listApiKeys(context, admission.actor, toPage(query)), toApiKeyInfo),
+    responses: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listApiKeys(deps, auth.actor, toPage(query)), toApiKeyInfo),
   }),
   route('POST', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
@@ -123,15 +122,15 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Create an API key, which is valid for the instrumentation endpoint only',
     description:
       "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 15 minutes.",
-    answers: {
+    responses: {
       201: json('the key with its secret, which is shown only once', apiKeyCreated, {
         ...apiKeyExample,
         apiKey: 'tnk_0000000000000000000000000000AbCdEf',
       }),
     },
     errors: ['forbidden', 'password_required', 'quota_exceeded'],
-    handle: async ({ context }, { admission, body }) => {
-      const { record, secret } = await createApiKey(context, admission.actor, body);
+    handle: async ({ deps }, { auth, body }) => {
+      const { record, secret } = await createApiKey(deps, auth.actor, body);
       return { ...toApiKeyInfo(record), apiKey: secret };
     },
   }),
@@ -139,9 +138,9 @@ export const tokenRoutes: readonly Route[] = [
     access: { kind: 'user', scope: 'manage', userLevel: true },
     id: 'revokeApiKey',
     summary: 'Revoke an API key, immediately',
-    answers: { 204: { description: 'revoked' } },
+    responses: { 204: { description: 'revoked' } },
     errors: ['not_found'],
-    handle: ({ context }, { admission, params }) => revokeApiKey(context, admission.actor, params.apiKeyId),
+    handle: ({ deps }, { auth, params }) => revokeApiKey(deps, auth.actor, params.apiKeyId),
   }),
 ];
 

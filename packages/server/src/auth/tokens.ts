@@ -12,7 +12,7 @@ import { type AuditActor, record } from '../audit/record.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { Page, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
 import { requireRecentPassword } from './confirmation.ts';
@@ -47,7 +47,7 @@ export function lifetimeEnd(lifetime: LifetimeDays, days: number | undefined, no
   return nowMs + (days ?? lifetime.default) * dayMs;
 }
 
-type Deps = Pick<Context, 'store' | 'clock' | 'random'>;
+type TokenDeps = Pick<Deps, 'store' | 'clock' | 'random'>;
 
 export interface TokenFields {
   readonly name: string;
@@ -69,7 +69,7 @@ export type NewToken = WithSecret<TokenRecord>;
 type NewApiKey = WithSecret<ApiKeyRecord>;
 
 /** Creates a token without storing it, and without any check. */
-export function makeToken(deps: Pick<Deps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
+export function makeToken(deps: Pick<TokenDeps, 'clock' | 'random'>, userId: UserId, fields: TokenFields): NewToken {
   const secret = makeSecret('accessToken', deps.random(secretRandomBytes));
   const record: TokenRecord = {
     sessionId: null,
@@ -85,7 +85,7 @@ export function makeToken(deps: Pick<Deps, 'clock' | 'random'>, userId: UserId, 
 
 /** @throws DomainError `quota_exceeded` if the account may not have another token */
 export async function requireTokenQuota(
-  { limits, clock }: Pick<Context, 'limits' | 'clock'>,
+  { limits, clock }: Pick<Deps, 'limits' | 'clock'>,
   tx: Transaction,
   userId: UserId,
 ): Promise<void> {
@@ -98,7 +98,7 @@ export async function requireTokenQuota(
  * @param means how the token was created
  */
 export async function storeToken(
-  deps: Pick<Deps, 'clock'>,
+  deps: Pick<TokenDeps, 'clock'>,
   tx: Transaction,
   actor: AuditActor,
   token: TokenRecord,
@@ -115,7 +115,7 @@ export async function storeToken(
 }
 
 /** Creates and stores a token for a user in the name of the operator, without any check. */
-export async function issueToken(deps: Deps, userId: UserId, fields: TokenFields): Promise<NewToken> {
+export async function issueToken(deps: TokenDeps, userId: UserId, fields: TokenFields): Promise<NewToken> {
   const token = makeToken(deps, userId, fields);
   await deps.store.write((tx) => storeToken(deps, tx, 'operator', token.record, 'operator'));
   return token;
@@ -136,21 +136,21 @@ export interface TokenInput {
  * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
  *   that the actor may not see, or a lifetime above the maximum; `password_required`, `quota_exceeded`
  */
-export async function createToken(context: Context, actor: Actor, input: TokenInput): Promise<NewToken> {
+export async function createToken(deps: Deps, actor: Actor, input: TokenInput): Promise<NewToken> {
   const scopes = input.scopes ?? actor.scopes;
   const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
   if (missing.length > 0) {
     const names = missing.map((scope) => `"${scope}"`).join(', ');
     throw new DomainError('forbidden', `A token can't create a token with more scopes. Your token lacks ${names}.`);
   }
-  const appId = await resolveAppRestriction(context, actor, input.appId);
-  const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), context.clock());
-  await requireRecentPassword(context, actor.sessionId);
-  const token = makeToken(context, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
-  await context.store.write(async (tx) => {
+  const appId = await resolveAppRestriction(deps, actor, input.appId);
+  const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), deps.clock());
+  await requireRecentPassword(deps, actor.sessionId);
+  const token = makeToken(deps, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    await requireTokenQuota(context, tx, actor.userId);
-    await storeToken(context, tx, actor, token.record, 'token');
+    await requireTokenQuota(deps, tx, actor.userId);
+    await storeToken(deps, tx, actor, token.record, 'token');
   });
   return token;
 }
@@ -172,12 +172,12 @@ function expiryOf(actor: Actor, days: number | undefined, lifetime: LifetimeDays
 }
 
 /** Checks the application that a new token is to be restricted to. */
-async function resolveAppRestriction(context: Context, actor: Actor, appId: string | undefined): Promise<AppId | null> {
+async function resolveAppRestriction(deps: Deps, actor: Actor, appId: string | undefined): Promise<AppId | null> {
   if (appId === undefined) {
     requireUnrestrictedToken(actor);
     return null;
   }
-  const { read } = context.store;
+  const { read } = deps.store;
   const mayUse = actor.appId === null || actor.appId === appId;
   if (mayUse && isId('app', appId)) {
     const [member, guests] = await Promise.all([
@@ -194,22 +194,22 @@ async function resolveAppRestriction(context: Context, actor: Actor, appId: stri
  *
  * @throws DomainError `invalid_token` if it was revoked
  */
-export async function readOwnToken({ store }: Context, actor: Actor): Promise<TokenRecord> {
+export async function readOwnToken({ store }: Deps, actor: Actor): Promise<TokenRecord> {
   return requireActiveToken(store.read, actor);
 }
 
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
-export function listTokens(context: Context, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
-  return readPageById(page, (range) => context.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
+export function listTokens(deps: Deps, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
+  return readPageById(page, (range) => deps.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
 }
 
 /** @throws DomainError `not_found` */
-export async function revokeToken(context: Context, actor: Actor, tokenId: string): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function revokeToken(deps: Deps, actor: Actor, tokenId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const token = isId('token', tokenId) ? await tx.token(tokenId) : undefined;
     if (token?.userId !== actor.userId || !isInScopeOf(actor, token)) throw notFound('token');
-    await record(context, tx, actor, { action: 'token.revoke', target: token });
+    await record(deps, tx, actor, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
 }
@@ -228,26 +228,26 @@ const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
  *   `password_required`, `quota_exceeded`
  */
 export async function createApiKey(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
 ): Promise<NewApiKey> {
-  const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, context.clock());
-  await requireRecentPassword(context, actor.sessionId);
+  const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, deps.clock());
+  await requireRecentPassword(deps, actor.sessionId);
   const tokenId = actor.sessionId === null ? actor.tokenId : null;
-  const key = makeApiKey(context, actor.userId, { name, tokenId, expiresAtMs });
-  await context.store.write(async (tx) => {
+  const key = makeApiKey(deps, actor.userId, { name, tokenId, expiresAtMs });
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
-    const used = await tx.countApiKeys(actor.userId, context.clock());
-    requireQuota(context.limits.quotas, 'api-keys', actor.userId, used);
+    const used = await tx.countApiKeys(actor.userId, deps.clock());
+    requireQuota(deps.limits.quotas, 'api-keys', actor.userId, used);
     await tx.insertApiKey(key.record);
-    await recordApiKey(context, tx, actor, key.record);
+    await recordApiKey(deps, tx, actor, key.record);
   });
   return key;
 }
 
 function makeApiKey(
-  deps: Pick<Deps, 'clock' | 'random'>,
+  deps: Pick<TokenDeps, 'clock' | 'random'>,
   userId: UserId,
   fields: Pick<ApiKeyRecord, 'name' | 'tokenId' | 'expiresAtMs'>,
 ): NewApiKey {
@@ -263,7 +263,12 @@ function makeApiKey(
   return { record, secret };
 }
 
-function recordApiKey(deps: Pick<Deps, 'clock'>, tx: Transaction, actor: AuditActor, key: ApiKeyRecord): Promise<void> {
+function recordApiKey(
+  deps: Pick<TokenDeps, 'clock'>,
+  tx: Transaction,
+  actor: AuditActor,
+  key: ApiKeyRecord,
+): Promise<void> {
   const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
   return record(deps, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
 }
@@ -273,7 +278,7 @@ function recordApiKey(deps: Pick<Deps, 'clock'>, tx: Transaction, actor: AuditAc
  *
  * @throws DomainError `invalid_field` for a lifetime above the maximum
  */
-export async function issueApiKey(deps: Deps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
+export async function issueApiKey(deps: TokenDeps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
   const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, deps.clock());
   const key = makeApiKey(deps, userId, { name, tokenId: null, expiresAtMs });
   await deps.store.write(async (tx) => {
@@ -283,17 +288,17 @@ export async function issueApiKey(deps: Deps, userId: UserId, name: string, days
   return key;
 }
 
-export function listApiKeys(context: Context, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
-  return readPageById(page, (range) => context.store.read.apiKeys(actor.userId, range));
+export function listApiKeys(deps: Deps, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
+  return readPageById(page, (range) => deps.store.read.apiKeys(actor.userId, range));
 }
 
 /** @throws DomainError `not_found` */
-export async function revokeApiKey(context: Context, actor: Actor, apiKeyId: string): Promise<void> {
-  await context.store.write(async (tx) => {
+export async function revokeApiKey(deps: Deps, actor: Actor, apiKeyId: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const key = isId('apiKey', apiKeyId) ? await tx.apiKey(apiKeyId) : undefined;
     if (key?.userId !== actor.userId) throw notFound('API key');
     await tx.deleteApiKey(key.id);
-    await record(context, tx, actor, { action: 'api_key.revoke', target: key });
+    await record(deps, tx, actor, { action: 'api_key.revoke', target: key });
   });
 }

@@ -2,7 +2,7 @@ import { isId, type MemberRole, newId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { AppRecord, UserRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { normalizeEmail, parseEmail } from './emails.ts';
 import { requireUnusedEmail } from './sign-up.ts';
@@ -13,7 +13,7 @@ import { requireUnusedEmail } from './sign-up.ts';
  * @throws DomainError `invalid_field` or `email_taken` for the e-mail address
  */
 export async function createUser(
-  deps: Pick<Context, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock'>,
   fields: { readonly name: string; readonly email: string | null },
 ): Promise<UserRecord> {
   const email = fields.email === null ? null : parseEmail(fields.email);
@@ -49,7 +49,7 @@ interface UserDescription {
 const maxDescribedApps = 20;
 
 /** @throws DomainError `not_found` */
-export async function describeUser({ store }: Pick<Context, 'store'>, userId: UserId): Promise<UserDescription> {
+export async function describeUser({ store }: Pick<Deps, 'store'>, userId: UserId): Promise<UserDescription> {
   const { read } = store;
   const user = await read.user(userId);
   if (user === undefined) throw notFound('user');

@@ -1,5 +1,5 @@
 import type { Clock } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /*
  * Maintenance deletes data by age. If the clock were far ahead, it would delete data that is not old enough. Therefore maintenance
@@ -15,7 +15,7 @@ export const probationMs = 7 * 24 * 60 * 60 * 1000;
 /** A record of maintenance that is older than this is renewed, in milliseconds. */
 const recordAgainAfterMs = 12 * 60 * 60 * 1000;
 
-type Deps = Pick<Context, 'store' | 'clock'>;
+type JobDeps = Pick<Deps, 'store' | 'clock'>;
 
 /**
  * Returns how much time has passed, by the clock, since the last maintenance. Without one, it uses the newest audit event. Above
@@ -23,27 +23,27 @@ type Deps = Pick<Context, 'store' | 'clock'>;
  *
  * @returns milliseconds; 0 without maintenance and audit events
  */
-export async function clockGap({ store: { read }, clock }: Deps): Promise<number> {
-  const maintenance = (await read.chores()).find(({ kind }) => kind === 'maintenance');
+export async function clockGap({ store: { read }, clock }: JobDeps): Promise<number> {
+  const maintenance = (await read.maintenanceRuns()).find(({ kind }) => kind === 'maintenance');
   const [newestEvent] = maintenance === undefined ? await read.auditOfAll({}, { limit: 1 }) : [];
   const lastMs = maintenance?.endedAtMs ?? newestEvent?.atMs;
   return lastMs === undefined ? 0 : Math.max(0, clock() - lastMs);
 }
 
 /** Stores that the clock is right. Call it after maintenance, or when an operator confirms the clock. */
-export async function trustClock({ store, clock }: Deps): Promise<void> {
+export async function trustClock({ store, clock }: JobDeps): Promise<void> {
   const endedAtMs = clock();
   await store.write(async (tx) => {
-    await tx.putChore({ kind: 'maintenance', endedAtMs, outcome: {} });
-    await tx.putChore({ kind: 'clock', endedAtMs, outcome: { evenMs: 0 } });
+    await tx.putMaintenanceRun({ kind: 'maintenance', endedAtMs, outcome: {} });
+    await tx.putMaintenanceRun({ kind: 'clock', endedAtMs, outcome: { evenMs: 0 } });
   });
 }
 
 /** Records that maintenance ran, unless a recent record vouches for the clock already: an idle server writes nothing. */
-export async function recordMaintenance(deps: Deps): Promise<void> {
-  const chores = await deps.store.read.chores();
-  const sinceMs = deps.clock() - (chores.find(({ kind }) => kind === 'maintenance')?.endedAtMs ?? 0);
-  const isOnProbation = chores.some(({ kind, outcome }) => kind === 'clock' && outcome.evenMs !== 0);
+export async function recordMaintenance(deps: JobDeps): Promise<void> {
+  const maintenanceRuns = await deps.store.read.maintenanceRuns();
+  const sinceMs = deps.clock() - (maintenanceRuns.find(({ kind }) => kind === 'maintenance')?.endedAtMs ?? 0);
+  const isOnProbation = maintenanceRuns.some(({ kind, outcome }) => kind === 'clock' && outcome.evenMs !== 0);
   if (sinceMs < 0 || sinceMs >= recordAgainAfterMs || isOnProbation) await trustClock(deps);
 }
 
@@ -65,7 +65,7 @@ export interface ClockCheck {
  *
  * @param monotonicClock returns elapsed milliseconds
  */
-export function createClockCheck({ store, clock }: Deps, monotonicClock: Clock): () => Promise<ClockCheck> {
+export function createClockCheck({ store, clock }: JobDeps, monotonicClock: Clock): () => Promise<ClockCheck> {
   let checkedAt: number | undefined;
   return async () => {
     const elapsedMs = checkedAt === undefined ? 0 : monotonicClock() - checkedAt;
@@ -74,17 +74,17 @@ export function createClockCheck({ store, clock }: Deps, monotonicClock: Clock):
     if (gapMs <= maxClockGapMs) return { isTrusted: true, gapMs, remainingMs: 0 };
     const evenMs = await store.write(async (tx) => {
       const nowMs = clock();
-      const chores = await tx.chores();
+      const maintenanceRuns = await tx.maintenanceRuns();
       // Stored, because new audit events have the time of this clock, and would hide the gap.
-      if (!chores.some(({ kind }) => kind === 'maintenance')) {
-        await tx.putChore({ kind: 'maintenance', endedAtMs: nowMs - gapMs, outcome: {} });
+      if (!maintenanceRuns.some(({ kind }) => kind === 'maintenance')) {
+        await tx.putMaintenanceRun({ kind: 'maintenance', endedAtMs: nowMs - gapMs, outcome: {} });
       }
-      const last = chores.find(({ kind }) => kind === 'clock');
+      const last = maintenanceRuns.find(({ kind }) => kind === 'clock');
       const sinceMs = nowMs - (last?.endedAtMs ?? nowMs);
       const isEven = sinceMs >= 0 && sinceMs <= maxClockGapMs;
       // At most the time that this process has measured, so that neither a jump nor downtime counts.
       const totalMs = isEven ? (last?.outcome.evenMs ?? 0) + Math.min(sinceMs, elapsedMs) : 0;
-      await tx.putChore({ kind: 'clock', endedAtMs: nowMs, outcome: { evenMs: totalMs } });
+      await tx.putMaintenanceRun({ kind: 'clock', endedAtMs: nowMs, outcome: { evenMs: totalMs } });
       return totalMs;
     });
     const remainingMs = Math.max(0, probationMs - evenMs);

@@ -20,7 +20,7 @@ const nothing = {
   deletedBytes: 0,
   waiting: 0,
   waitingBytes: 0,
-  heldBack: 0,
+  postponed: 0,
   unknown: 0,
   unfinished: 0,
   isHeldByCopy: false,
@@ -139,9 +139,9 @@ describe('collect()', () => {
     const drop = async (seed: number) => house.store.write((tx) => tx.deletePlugin(stage.key(`plugin-${seed}`)));
     for (let seed = 0; seed < 13; seed++) await drop(seed);
     const found = await house.collect();
-    assert.deepEqual([found?.newlyUnused, found?.heldBack, found?.deleted, found?.waiting], [13, 13, 0, 13]);
+    assert.deepEqual([found?.newlyUnused, found?.postponed, found?.deleted, found?.waiting], [13, 13, 0, 13]);
     const dry = await collect(house, { graceMs: 0, isDryRun: true });
-    assert.deepEqual([dry?.heldBack, dry?.deleted], [13, 0]);
+    assert.deepEqual([dry?.postponed, dry?.deleted], [13, 0]);
     assert.equal((await Array.fromAsync(house.blobs.list())).length, 25);
     assert.equal((await collect(house, { graceMs: 0, isForced: true }))?.deleted, 13);
     for (let seed = 13; seed < 19; seed++) await drop(seed);

@@ -3,7 +3,7 @@ import { blobKey } from '../db/blob-key.ts';
 import type { BlobDeletion, BlobRecord } from '../db/blob-records.ts';
 import { readAllPages } from '../db/paging.ts';
 import { StorageFullError, UnavailableError } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { takeLease } from './leases.ts';
 import { assertBlobsKnown, unknownObjects } from './unknown-objects.ts';
 
@@ -49,7 +49,7 @@ export interface CollectResult {
   readonly waiting: number;
   readonly waitingBytes: number;
   /** Blobs that were due and were kept, because they exceed {@link maxDeletedShare}. */
-  readonly heldBack: number;
+  readonly postponed: number;
   /** Objects without a row. They show that the database has lost commits. They are kept unless the run is forced. */
   readonly unknown: number;
   /** Incomplete uploads that were deleted. */
@@ -58,7 +58,7 @@ export interface CollectResult {
   readonly isHeldByCopy: boolean;
 }
 
-type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
+type JobDeps = Pick<Deps, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
  * Garbage collection: deletes blobs that no version has referenced for the grace period. Such blobs belonged to deleted plugins,
@@ -71,14 +71,14 @@ type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
  * @returns `undefined` if another process is collecting
  * @throws UnknownBlobsError if the database is empty and the blob store is not
  */
-export async function collect(context: Deps, options: CollectOptions): Promise<CollectResult | undefined> {
-  await assertBlobsKnown(context);
-  if (options.isDryRun) return previewCollect(context, options);
-  if (await hasNothingToDelete(context, options)) {
-    const others = await context.store.read.leaseHolders('collect', context.clock());
-    return others.length > 0 ? undefined : nothingDeleted(context, options);
+export async function collect(deps: JobDeps, options: CollectOptions): Promise<CollectResult | undefined> {
+  await assertBlobsKnown(deps);
+  if (options.isDryRun) return previewCollect(deps, options);
+  if (await hasNothingToDelete(deps, options)) {
+    const others = await deps.store.read.leaseHolders('collect', deps.clock());
+    return others.length > 0 ? undefined : nothingDeleted(deps, options);
   }
-  const lease = await takeLease(context, 'collect', { lengthMs: leaseMs, isExclusive: true });
+  const lease = await takeLease(deps, 'collect', { lengthMs: leaseMs, isExclusive: true });
   if (lease === undefined) return undefined;
   try {
     const checkpoint = async (): Promise<void> => {
@@ -86,24 +86,24 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
       options.signal?.throwIfAborted();
       await lease.renew();
     };
-    const { all, newlyUnused } = await startGracePeriods(context, checkpoint, options);
-    const heldBack = await countHeldBack(context, all, options);
-    const isHeldByCopy = heldBack === 0 && !(await markForDeletion(context, options.graceMs, checkpoint));
-    const marked = await deleteMarked(context, checkpoint);
-    const { unknown, ...withoutRow } = await deleteUnknownObjects(context, options.isForced === true, checkpoint);
+    const { all, newlyUnused } = await startGracePeriods(deps, checkpoint, options);
+    const postponed = await countPostponed(deps, all, options);
+    const isHeldByCopy = postponed === 0 && !(await markForDeletion(deps, options.graceMs, checkpoint));
+    const marked = await deleteMarked(deps, checkpoint);
+    const { unknown, ...withoutRow } = await deleteUnknownObjects(deps, options.isForced === true, checkpoint);
     const deleted = marked.deleted + withoutRow.deleted;
     const deletedBytes = marked.deletedBytes + withoutRow.deletedBytes;
     const unfinished =
-      options.restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(context.clock() - unfinishedAfterMs);
-    const { waiting, waitingBytes } = await countUnused(context, () => false, checkpoint);
-    await recordRun(context);
+      options.restartsGrace === true ? 0 : await deps.blobs.deleteUnfinished(deps.clock() - unfinishedAfterMs);
+    const { waiting, waitingBytes } = await countUnused(deps, () => false, checkpoint);
+    await recordRun(deps);
     return {
       newlyUnused,
       deleted,
       deletedBytes,
       waiting,
       waitingBytes,
-      heldBack,
+      postponed,
       unknown,
       unfinished,
       isHeldByCopy,
@@ -114,26 +114,26 @@ export async function collect(context: Deps, options: CollectOptions): Promise<C
 }
 
 /** Whether all bytes are named by a version: then the run needs no lease, so that an idle server writes nothing. */
-async function hasNothingToDelete(context: Deps, options: CollectOptions): Promise<boolean> {
-  if ((await context.store.read.blobDeletions(1)).length > 0) return false;
-  const { deleted, waiting, unknown } = await previewCollect(context, { ...options, isForced: true });
+async function hasNothingToDelete(deps: JobDeps, options: CollectOptions): Promise<boolean> {
+  if ((await deps.store.read.blobDeletions(1)).length > 0) return false;
+  const { deleted, waiting, unknown } = await previewCollect(deps, { ...options, isForced: true });
   return deleted + waiting + unknown === 0;
 }
 
-async function nothingDeleted(context: Deps, { graceMs, restartsGrace }: CollectOptions): Promise<CollectResult> {
-  const nowMs = context.clock();
-  const unfinished = restartsGrace === true ? 0 : await context.blobs.deleteUnfinished(nowMs - unfinishedAfterMs);
-  const last = (await context.store.read.chores()).find(({ kind }) => kind === 'collect');
+async function nothingDeleted(deps: JobDeps, { graceMs, restartsGrace }: CollectOptions): Promise<CollectResult> {
+  const nowMs = deps.clock();
+  const unfinished = restartsGrace === true ? 0 : await deps.blobs.deleteUnfinished(nowMs - unfinishedAfterMs);
+  const last = (await deps.store.read.maintenanceRuns()).find(({ kind }) => kind === 'collect');
   const sinceMs = nowMs - (last?.endedAtMs ?? 0);
-  if (sinceMs < 0 || sinceMs >= graceMs / 2) await recordRun(context); // a jump of the clock is noticed by it
-  const none = { newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0, heldBack: 0, unknown: 0 };
+  if (sinceMs < 0 || sinceMs >= graceMs / 2) await recordRun(deps); // a jump of the clock is noticed by it
+  const none = { newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0, postponed: 0, unknown: 0 };
   return { ...none, unfinished, isHeldByCopy: false };
 }
 
 /** Records when the run ended. A store that is full or takes no changes is left as it is. */
-async function recordRun({ store, clock }: Deps): Promise<void> {
+async function recordRun({ store, clock }: JobDeps): Promise<void> {
   try {
-    await store.write((tx) => tx.putChore({ kind: 'collect', endedAtMs: clock(), outcome: {} }));
+    await store.write((tx) => tx.putMaintenanceRun({ kind: 'collect', endedAtMs: clock(), outcome: {} }));
   } catch (error) {
     if (!(error instanceof UnavailableError || error instanceof StorageFullError)) throw error;
   }
@@ -148,12 +148,12 @@ type Checkpoint = () => Promise<void>;
  * @returns the number of all blobs, and of those whose grace period began
  */
 async function startGracePeriods(
-  context: Deps,
+  deps: JobDeps,
   checkpoint: Checkpoint,
   { restartsGrace = false }: CollectOptions,
 ): Promise<{ readonly all: number; readonly newlyUnused: number }> {
   let [all, newlyUnused] = [0, 0];
-  for await (const rows of pagesOfBlobs(context)) {
+  for await (const rows of pagesOfBlobs(deps)) {
     await checkpoint();
     all += rows.length;
     const unused = rows.filter(
@@ -162,14 +162,14 @@ async function startGracePeriods(
     if (unused.length === 0) continue;
     const addresses = unused.map(({ address }) => address);
     const options = { restartsGrace };
-    newlyUnused += await context.store.writeLocking((tx) => tx.markUnused(addresses, context.clock(), options));
+    newlyUnused += await deps.store.writeLocking((tx) => tx.markUnused(addresses, deps.clock(), options));
   }
   return { all, newlyUnused };
 }
 
 /** Returns the number of due blobs if it exceeds {@link maxDeletedShare}, and 0 otherwise. */
-async function countHeldBack(
-  { store, clock }: Deps,
+async function countPostponed(
+  { store, clock }: JobDeps,
   all: number,
   { graceMs, isForced }: CollectOptions,
 ): Promise<number> {
@@ -184,7 +184,7 @@ async function countHeldBack(
  *
  * @returns `false` if a running copy of the store prevents it
  */
-async function markForDeletion({ store, clock }: Deps, graceMs: number, checkpoint: Checkpoint): Promise<boolean> {
+async function markForDeletion({ store, clock }: JobDeps, graceMs: number, checkpoint: Checkpoint): Promise<boolean> {
   for (;;) {
     await checkpoint();
     const outcome = await store.writeLocking(async (tx) => {
@@ -200,10 +200,10 @@ async function markForDeletion({ store, clock }: Deps, graceMs: number, checkpoi
 
 /** Deletes the objects that are marked for deletion, including those that an earlier run failed to delete. */
 async function deleteMarked(
-  context: Deps,
+  deps: JobDeps,
   checkpoint: Checkpoint,
 ): Promise<Pick<CollectResult, 'deleted' | 'deletedBytes'>> {
-  const { store, blobs } = context;
+  const { store, blobs } = deps;
   let [deleted, deletedBytes] = [0, 0];
   for (;;) {
     await checkpoint();
@@ -218,18 +218,18 @@ async function deleteMarked(
 
 /** Deletes objects without a row. Only counts them, as `unknown`, unless the run is forced. */
 async function deleteUnknownObjects(
-  context: Deps,
+  deps: JobDeps,
   isForced: boolean,
   checkpoint: Checkpoint,
 ): Promise<Pick<CollectResult, 'unknown' | 'deleted' | 'deletedBytes'>> {
   const counts = { unknown: 0, deleted: 0, deletedBytes: 0 };
-  for await (const keys of unknownObjects(context)) {
+  for await (const keys of unknownObjects(deps)) {
     await checkpoint();
     for (const key of keys) {
-      const size = await context.blobs.size(key);
+      const size = await deps.blobs.size(key);
       if (size === undefined) continue;
       if (!isForced) counts.unknown++;
-      else if (await context.blobs.delete(key)) {
+      else if (await deps.blobs.delete(key)) {
         counts.deleted++;
         counts.deletedBytes += size;
       }
@@ -239,26 +239,26 @@ async function deleteUnknownObjects(
 }
 
 /** Returns the expected result of a run, without changing anything. */
-async function previewCollect(context: Deps, options: CollectOptions): Promise<CollectResult> {
+async function previewCollect(deps: JobDeps, options: CollectOptions): Promise<CollectResult> {
   const { graceMs, isForced, signal } = options;
-  const dueBeforeMs = context.clock() - graceMs;
+  const dueBeforeMs = deps.clock() - graceMs;
   const checkpoint = async (): Promise<void> => {
     await yieldToEventLoop();
     signal?.throwIfAborted();
   };
   const isDue = ({ unusedSinceMs }: BlobRecord) => unusedSinceMs !== null && unusedSinceMs <= dueBeforeMs;
-  const { all, ...counts } = await countUnused(context, isDue, checkpoint);
-  const heldBack = await countHeldBack(context, all, options);
-  const { unknown } = await deleteUnknownObjects(context, false, checkpoint);
-  const isHeldByCopy = (await context.store.read.leaseHolders('copy', context.clock())).length > 0;
+  const { all, ...counts } = await countUnused(deps, isDue, checkpoint);
+  const postponed = await countPostponed(deps, all, options);
+  const { unknown } = await deleteUnknownObjects(deps, false, checkpoint);
+  const isHeldByCopy = (await deps.store.read.leaseHolders('copy', deps.clock())).length > 0;
   const nothingDeleted = { deleted: 0, deletedBytes: 0 };
-  const result = { ...counts, ...(heldBack > 0 && nothingDeleted), heldBack, unknown, unfinished: 0, isHeldByCopy };
+  const result = { ...counts, ...(postponed > 0 && nothingDeleted), postponed, unknown, unfinished: 0, isHeldByCopy };
   return isForced === true ? { ...result, deleted: result.deleted + unknown, unknown: 0 } : result;
 }
 
 /** Counts unreferenced blobs: as `deleted` those that are due, and as `waiting` the others. */
 async function countUnused(
-  context: Deps,
+  deps: JobDeps,
   isDue: (blob: BlobRecord) => boolean,
   checkpoint: Checkpoint,
 ): Promise<
@@ -268,8 +268,8 @@ async function countUnused(
   >
 > {
   const counts = { all: 0, newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0 };
-  const nowMs = context.clock();
-  for await (const rows of pagesOfBlobs(context)) {
+  const nowMs = deps.clock();
+  for await (const rows of pagesOfBlobs(deps)) {
     await checkpoint();
     counts.all += rows.length;
     for (const blob of rows) {
@@ -287,7 +287,7 @@ async function countUnused(
   return counts;
 }
 
-function pagesOfBlobs({ store }: Deps) {
+function pagesOfBlobs({ store }: JobDeps) {
   return readAllPages(
     batchSize,
     ({ address }: BlobRecord) => address,

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Level, type Logger, pino } from 'pino';
 import { addressOfBytes, bytesOf } from '../../test/helpers/bytes.ts';
-import { closeContext, openContext } from '../../test/helpers/first-start-parts.ts';
+import { closeContext, openContext } from '../../test/helpers/first-start-services.ts';
 import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../test/helpers/records.ts';
 import type { BlobKey } from '../db/blob-key.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { trustClock } from './clock-gap.ts';
 import { collect } from './collect.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
@@ -23,18 +23,18 @@ interface Line {
 
 describe('startGarbageCollector()', () => {
   let house: House;
-  let context: Context;
+  let deps: Deps;
   let lines: Line[];
   let log: Logger<never>;
   beforeEach(async () => {
     house = await openHouse();
-    context = await openContext(house.dataDir);
+    deps = await openContext(house.dataDir);
     lines = [];
     const level: Level = 'info';
     log = pino({ level }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   });
   afterEach(async () => {
-    await closeContext(context);
+    await closeContext(deps);
     await house.close();
   });
 
@@ -60,7 +60,7 @@ describe('startGarbageCollector()', () => {
   }
 
   it('collects at an interval, and logs only runs with changes', async () => {
-    const collector = startGarbageCollector(context, often, log);
+    const collector = startGarbageCollector(deps, often, log);
     for (const seed of [1, 2]) {
       await house.putUnused(bytesOf(seed, 1000));
       await until(isEmpty);
@@ -76,13 +76,13 @@ describe('startGarbageCollector()', () => {
   it('continues after a failed run, and logs the error', async () => {
     let fails = 0;
     const blobs = {
-      ...context.blobs,
+      ...deps.blobs,
       delete(key: BlobKey) {
         if (fails++ === 0) throw new Error('the disk is gone');
-        return context.blobs.delete(key);
+        return deps.blobs.delete(key);
       },
     };
-    const collector = startGarbageCollector({ ...context, blobs }, often, log);
+    const collector = startGarbageCollector({ ...deps, blobs }, often, log);
     await house.putUnused(bytesOf(1, 1000));
     await until(isEmpty);
     const failures = lines.filter(({ level }) => level === 50);
@@ -100,13 +100,13 @@ describe('startGarbageCollector()', () => {
     await keepMost();
     await house.putUnused(bytes);
     let aheadMs = 0;
-    const jumping = { ...context, clock: () => Date.now() + aheadMs };
+    const jumping = { ...deps, clock: () => Date.now() + aheadMs };
     await collect(jumping, { graceMs });
     aheadMs = 5 * graceMs;
     await trustClock(jumping); // maintenance treats such a gap as downtime
     const runs = async (): Promise<number> => {
-      const chores = await context.store.read.chores();
-      return chores.find(({ kind }) => kind === 'collect')?.endedAtMs ?? 0;
+      const maintenanceRuns = await deps.store.read.maintenanceRuns();
+      return maintenanceRuns.find(({ kind }) => kind === 'collect')?.endedAtMs ?? 0;
     };
     const runOnce = async () => {
       const before = await runs();
@@ -125,28 +125,28 @@ describe('startGarbageCollector()', () => {
   });
 
   it('stops between runs, and in the middle of a run', async () => {
-    const idle = startGarbageCollector(context, anHour, log);
+    const idle = startGarbageCollector(deps, anHour, log);
     await idle.stop();
     await idle.stop();
     await keepMost();
     for (let seed = 0; seed < 40; seed++) await house.putUnused(bytesOf(seed, 10));
     const reached = Promise.withResolvers<void>();
     const blobs = {
-      ...context.blobs,
+      ...deps.blobs,
       async delete(key: BlobKey) {
         reached.resolve();
         await sleep(1);
-        return context.blobs.delete(key);
+        return deps.blobs.delete(key);
       },
     };
-    const busy = startGarbageCollector({ ...context, blobs }, often, log);
+    const busy = startGarbageCollector({ ...deps, blobs }, often, log);
     await reached.promise;
     await busy.stop();
     const left = (await Array.fromAsync(house.blobs.list())).length;
     assert.ok(left > 0 && left < 40, `${left} are left`);
     await sleep(30);
     assert.equal((await Array.fromAsync(house.blobs.list())).length, left, 'nothing is deleted after stop()');
-    assert.equal((await context.store.read.leaseHolders('collect', 0)).length, 0);
+    assert.equal((await deps.store.read.leaseHolders('collect', 0)).length, 0);
     assert.deepEqual(
       lines.filter(({ level }) => level >= 50),
       [],

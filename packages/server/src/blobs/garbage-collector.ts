@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { clockGap, maxClockGapMs } from './clock-gap.ts';
 import { collect } from './collect.ts';
 
@@ -16,7 +16,7 @@ const maxTimerMs = 2 ** 31 - 1;
 
 /** Deletes unreferenced blobs at an interval until it is stopped. Logs errors, and tries again with the next run. */
 export function startGarbageCollector(
-  context: Context,
+  deps: Deps,
   config: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
   log: Logger,
 ) {
@@ -28,7 +28,7 @@ export function startGarbageCollector(
   const run = async (): Promise<void> => {
     await wait(Math.min(firstRunMs, collectIntervalMs));
     for (;;) {
-      await runOnce(context, config, log, signal);
+      await runOnce(deps, config, log, signal);
       await wait(collectIntervalMs);
     }
   };
@@ -45,28 +45,28 @@ export function startGarbageCollector(
 }
 
 async function runOnce(
-  context: Context,
+  deps: Deps,
   { collectIntervalMs, collectGraceMs: graceMs }: Pick<Config, 'collectIntervalMs' | 'collectGraceMs'>,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     // A wrong clock would end all grace periods at once.
-    if ((await clockGap(context)) > maxClockGapMs) return;
-    const startedMs = context.clock();
+    if ((await clockGap(deps)) > maxClockGapMs) return;
+    const startedMs = deps.clock();
     // A clock that has jumped since the last run would do the same, and would end the lease of a running backup.
-    const last = (await context.store.read.chores()).find(({ kind }) => kind === 'collect');
+    const last = (await deps.store.read.maintenanceRuns()).find(({ kind }) => kind === 'collect');
     const maxGapMs = collectIntervalMs + Math.max(graceMs, minJumpMs);
     const restartsGrace = last !== undefined && startedMs - last.endedAtMs > maxGapMs;
-    const result = await collect(context, { graceMs, restartsGrace, signal });
+    const result = await collect(deps, { graceMs, restartsGrace, signal });
     if (result === undefined) return void log.debug('gc: skipped, another process is collecting');
-    const { heldBack, unknown } = result;
-    if (heldBack > 0) {
-      log.warn({ heldBack }, 'gc: kept blobs, too many to delete automatically: run tenon admin collect --force');
+    const { postponed, unknown } = result;
+    if (postponed > 0) {
+      log.warn({ postponed }, 'gc: kept blobs, too many to delete automatically: run tenon admin collect --force');
     }
     if (unknown > 0) log.warn({ unknown }, 'gc: kept blobs that are not in the database: run tenon admin verify');
     const hasChanges = result.newlyUnused + result.deleted + result.unfinished > 0;
-    const durationMs = context.clock() - startedMs;
+    const durationMs = deps.clock() - startedMs;
     log[hasChanges ? 'info' : 'debug']({ ...result, durationMs }, 'gc: deleted unreferenced blobs');
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'gc: failed');

@@ -1,5 +1,5 @@
 import type { LeaseKind } from '../db/blob-records.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** A lock that expires unless it is renewed. */
 export interface Lease {
@@ -25,7 +25,7 @@ const holderBytes = 12;
  * @returns `undefined` if the lease is exclusive and there is another holder
  */
 export async function takeLease(
-  { store, clock, random }: Pick<Context, 'store' | 'clock' | 'random'>,
+  { store, clock, random }: Pick<Deps, 'store' | 'clock' | 'random'>,
   kind: LeaseKind,
   { lengthMs, isExclusive }: LeaseOptions,
 ): Promise<Lease | undefined> {

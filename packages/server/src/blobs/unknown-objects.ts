@@ -1,5 +1,5 @@
 import { type BlobKey, parseBlobKey } from '../db/blob-key.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** How many objects one query looks up. */
 const batchSize = 500;
@@ -7,7 +7,7 @@ const batchSize = 500;
 /** The maximum number of objects that are counted for the error message. */
 const maxCounted = 1000;
 
-type Deps = Pick<Context, 'store' | 'blobs'>;
+type JobDeps = Pick<Deps, 'store' | 'blobs'>;
 
 /** The database has no plugins, but the blob store has objects. So the database was lost or replaced, or it belongs to other data. */
 export class UnknownBlobsError extends Error {
@@ -27,7 +27,7 @@ export class UnknownBlobsError extends Error {
  *
  * @throws UnknownBlobsError
  */
-export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promise<void> {
+export async function assertBlobsKnown({ store: { read }, blobs }: JobDeps): Promise<void> {
   if (await hasContents(read)) return;
   const found: BlobKey[] = [];
   for await (const key of blobs.list()) if (found.push(key) === maxCounted) break;
@@ -38,13 +38,13 @@ export async function assertBlobsKnown({ store: { read }, blobs }: Deps): Promis
     throw new UnknownBlobsError(unknown.length);
 }
 
-async function hasContents(read: Deps['store']['read']): Promise<boolean> {
+async function hasContents(read: JobDeps['store']['read']): Promise<boolean> {
   const page = { limit: 1 };
   if ((await read.blobs(page)).length > 0 || (await read.referencedContents(page)).length > 0) return true;
   return (await read.blobDeletions(1)).length > 0;
 }
 
-async function anyObjectExists(blobs: Deps['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
+async function anyObjectExists(blobs: JobDeps['blobs'], keys: readonly BlobKey[]): Promise<boolean> {
   for (const key of keys) if ((await blobs.size(key)) !== undefined) return true;
   return false;
 }
@@ -53,7 +53,7 @@ async function anyObjectExists(blobs: Deps['blobs'], keys: readonly BlobKey[]): 
  * Lists objects without a row, in batches. They don't belong to a running publish, because a publish inserts its row before it stores
  * the object. No later publish uses them, because each uses a new generation.
  */
-export async function* unknownObjects({ store, blobs }: Deps): AsyncGenerator<BlobKey[]> {
+export async function* unknownObjects({ store, blobs }: JobDeps): AsyncGenerator<BlobKey[]> {
   for await (const keys of batches(blobs.list())) {
     const known = new Set(await store.read.knownBlobs(keys.map(parseBlobKey)));
     const unknown = keys.filter((key) => !known.has(key));

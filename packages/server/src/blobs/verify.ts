@@ -4,7 +4,7 @@ import { type BlobKey, blobKey, parseBlobKey } from '../db/blob-key.ts';
 import type { BlobRecord, ReferencedContent, StoreFault } from '../db/blob-records.ts';
 import { readAllPages } from '../db/paging.ts';
 import { UnavailableError, WrongBytesError } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { unknownObjects } from './unknown-objects.ts';
 
 /** How many rows one query reads. */
@@ -32,24 +32,24 @@ export interface VerifyResult {
   readonly unknownObjects: readonly StoreFault[];
 }
 
-type Deps = Pick<Context, 'store' | 'blobs'>;
+type JobDeps = Pick<Deps, 'store' | 'blobs'>;
 
 /**
  * Verifies all data. It checks the database, hashes every object, and compares versions, blob rows and objects with each other in both
  * directions. The server may run at the same time: before a check reports a fault, it reads the data again, in an order in which a
  * correct server can't cause the fault.
  */
-export async function verify(context: Deps, options: VerifyOptions = {}): Promise<VerifyResult> {
-  const faults: StoreFault[] = [...(await context.store.check())];
-  const sizes = await listObjects(context, options);
-  const named = await verifyReferenced(context, faults, options);
-  await verifyRows(context, faults, options);
-  const unknown = await findUnknown(context, options);
-  const { blobs, blobBytes } = await verifyBytes(context, sizes, faults, options);
+export async function verify(deps: JobDeps, options: VerifyOptions = {}): Promise<VerifyResult> {
+  const faults: StoreFault[] = [...(await deps.store.check())];
+  const sizes = await listObjects(deps, options);
+  const named = await verifyReferenced(deps, faults, options);
+  await verifyRows(deps, faults, options);
+  const unknown = await findUnknown(deps, options);
+  const { blobs, blobBytes } = await verifyBytes(deps, sizes, faults, options);
   return { blobs, blobBytes, ...named, faults, unknownObjects: unknown };
 }
 
-async function listObjects({ blobs }: Deps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
+async function listObjects({ blobs }: JobDeps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
   const sizes = new Map<BlobKey, number>();
   let total = 0;
   for await (const key of blobs.list()) {
@@ -65,23 +65,23 @@ async function listObjects({ blobs }: Deps, { signal, onProgress }: VerifyOption
 
 /** Checks that the contents of all versions have a row, and an object of the right size. */
 async function verifyReferenced(
-  context: Deps,
+  deps: JobDeps,
   faults: StoreFault[],
   { signal }: VerifyOptions,
 ): Promise<Pick<VerifyResult, 'referencedContents' | 'versions'>> {
   let [referencedContents, versions] = [0, 0];
-  for await (const page of readAllPages(batchSize, addressOf, (page) => context.store.read.referencedContents(page))) {
+  for await (const page of readAllPages(batchSize, addressOf, (page) => deps.store.read.referencedContents(page))) {
     for (const content of page) {
       signal?.throwIfAborted();
       referencedContents++;
       versions += content.versions;
-      const detail = await findContentFault(context, content);
+      const detail = await findContentFault(deps, content);
       // A concurrent deletion can look like a fault only after the content has lost its last reference. So the fault is real if
       // the content is still referenced and a second check fails too.
       if (
         detail !== undefined &&
-        (await context.store.read.isContentReferenced(content.address)) &&
-        (await findContentFault(context, content))
+        (await deps.store.read.isContentReferenced(content.address)) &&
+        (await findContentFault(deps, content))
       ) {
         faults.push({ subject: `content ${content.address}`, detail: `${detail}; ${referenceCount(content)}` });
       }
@@ -90,7 +90,7 @@ async function verifyReferenced(
   return { referencedContents, versions };
 }
 
-async function findContentFault({ store, blobs }: Deps, content: ReferencedContent): Promise<string | undefined> {
+async function findContentFault({ store, blobs }: JobDeps, content: ReferencedContent): Promise<string | undefined> {
   const { address, minSize, maxSize } = content;
   const row = await store.read.blob(address);
   if (row === undefined) return 'it has no row among the blobs';
@@ -105,13 +105,13 @@ function referenceCount({ versions }: ReferencedContent): string {
 }
 
 /** Checks that rows in the state `present` that no version references have an object of the right size. */
-async function verifyRows(context: Deps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
-  for await (const page of readAllPages(batchSize, addressOf, (page) => context.store.read.blobs(page))) {
+async function verifyRows(deps: JobDeps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
+  for await (const page of readAllPages(batchSize, addressOf, (page) => deps.store.read.blobs(page))) {
     for (const row of page) {
       signal?.throwIfAborted();
       if (row.state !== 'present' || row.isReferenced) continue; // verifyNamed() checks referenced rows
-      const size = await context.blobs.size(blobKey(row));
-      if (size === row.size || !(await isSameRow(context, row))) continue;
+      const size = await deps.blobs.size(blobKey(row));
+      if (size === row.size || !(await isSameRow(deps, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;
       faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version references it` });
     }
@@ -119,18 +119,18 @@ async function verifyRows(context: Deps, faults: StoreFault[], { signal }: Verif
 }
 
 /** Whether a row was not deleted since it was read. The row is deleted before its object, and a new row has another generation. */
-async function isSameRow({ store }: Deps, row: BlobRecord): Promise<boolean> {
+async function isSameRow({ store }: JobDeps, row: BlobRecord): Promise<boolean> {
   const again = await store.read.blob(row.address);
   return again?.state === 'present' && again.generation === row.generation;
 }
 
 /** Finds objects without a row. */
-async function findUnknown(context: Deps, { signal }: VerifyOptions): Promise<StoreFault[]> {
+async function findUnknown(deps: JobDeps, { signal }: VerifyOptions): Promise<StoreFault[]> {
   const found: StoreFault[] = [];
-  for await (const keys of unknownObjects(context)) {
+  for await (const keys of unknownObjects(deps)) {
     signal?.throwIfAborted();
     for (const key of keys) {
-      if ((await context.blobs.size(key)) === undefined) continue; // deleted meanwhile
+      if ((await deps.blobs.size(key)) === undefined) continue; // deleted meanwhile
       found.push({
         subject: `content ${parseBlobKey(key).address}`,
         detail: 'its file has no row in the database: the database has lost commits, or is older than the file',
@@ -144,7 +144,7 @@ const wrongDigest = "its file doesn't have the bytes of its address";
 
 /** Checks that every object has the digest of its address. */
 async function verifyBytes(
-  context: Deps,
+  deps: JobDeps,
   sizes: ReadonlyMap<BlobKey, number>,
   faults: StoreFault[],
   { signal, onProgress }: VerifyOptions,
@@ -152,7 +152,7 @@ async function verifyBytes(
   let [blobs, blobBytes] = [0, 0];
   for (const key of sizes.keys()) {
     const { address } = parseBlobKey(key);
-    const read = await hashBlob(context, key, (bytes) => {
+    const read = await hashBlob(deps, key, (bytes) => {
       signal?.throwIfAborted();
       onProgress?.advance(bytes);
     });
@@ -160,14 +160,14 @@ async function verifyBytes(
     blobs++;
     blobBytes += read.bytes;
     if (read.fault === undefined) continue;
-    const again = await hashBlob(context, key);
+    const again = await hashBlob(deps, key);
     if (again?.fault !== undefined) faults.push({ subject: `content ${address}`, detail: again.fault });
   }
   return { blobs, blobBytes };
 }
 
 async function hashBlob(
-  { blobs }: Deps,
+  { blobs }: JobDeps,
   key: BlobKey,
   onRead: (bytes: number) => void = () => {},
 ): Promise<{ bytes: number; fault: string | undefined } | undefined> {

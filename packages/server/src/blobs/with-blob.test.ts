@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { addressOfBytes, bytesOf, collect as collectBytes, demandSameBytes } from '../../test/helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect as collectBytes } from '../../test/helpers/bytes.ts';
 import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../test/helpers/records.ts';
 import { type BlobKey, blobKey } from '../db/blob-key.ts';
@@ -38,7 +38,7 @@ describe('writeWithBlob()', () => {
   }
 
   async function requireObject(): Promise<void> {
-    demandSameBytes(await collectBytes(await house.open(address)), bytes);
+    assertSameBytes(await collectBytes(await house.open(address)), bytes);
     assert.equal((await house.store.read.blob(address))?.state, 'present');
     await other.collect();
     assert.equal(await house.sizeOf(address), bytes.length, 'and stay');
@@ -171,7 +171,7 @@ describe('writeWithBlob()', () => {
       const row = await tx.blob(address);
       await unlink(join(house.dataDir, 'blobs', blobPath(blobKey(row as BlobRecord)) ?? ''));
     });
-    demandSameBytes(await collectBytes(await house.open(address)), bytes);
+    assertSameBytes(await collectBytes(await house.open(address)), bytes);
   });
 
   /** A collector that is killed right after it has deleted the file, before it could say so. */

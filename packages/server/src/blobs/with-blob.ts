@@ -1,7 +1,7 @@
 import type { ContentAddress } from '@tenon/protocol';
 import { type BlobKey, blobKey, newGeneration } from '../db/blob-key.ts';
 import { type Transaction, UnavailableError } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** How long the garbage collector doesn't mark bytes for deletion that a publish is storing. */
 export const blobLeaseMs = 10 * 60 * 1000;
@@ -9,7 +9,7 @@ export const blobLeaseMs = 10 * 60 * 1000;
 /** How often bytes are stored if they are marked for deletion during each attempt. Each time, an attempt outlasts its lease. */
 const maxAttempts = 5;
 
-type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
+type JobDeps = Pick<Deps, 'store' | 'blobs' | 'clock' | 'random'>;
 
 /**
  * Stores bytes, then runs a transaction that inserts a version of them. When it resolves, both the version and its bytes are durable,
@@ -28,22 +28,22 @@ type Deps = Pick<Context, 'store' | 'blobs' | 'clock' | 'random'>;
  * @throws UnavailableError if the bytes are marked for deletion during every attempt; StorageFullError; the errors of the callbacks
  */
 export async function writeWithBlob<T>(
-  context: Deps,
+  deps: JobDeps,
   address: ContentAddress,
   bytes: Uint8Array,
   work: (tx: Transaction) => Promise<T>,
   beforeStoring?: (tx: Transaction) => Promise<void>,
 ): Promise<T> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const generation = await storeBlob(context, address, bytes, attempt === 0 ? beforeStoring : undefined);
-    const outcome = await context.store.write(async (tx) => {
+    const generation = await storeBlob(deps, address, bytes, attempt === 0 ? beforeStoring : undefined);
+    const outcome = await deps.store.write(async (tx) => {
       if (await tx.markPresent(address, generation)) return { result: await work(tx) };
       // The object may have been stored after its deletion, so it is marked for deletion again.
       await tx.putBlobDeletion({ address, generation, size: bytes.length });
       return undefined;
     });
     if (outcome !== undefined) {
-      await ensureObject(context, blobKey({ address, generation }), bytes);
+      await ensureObject(deps, blobKey({ address, generation }), bytes);
       return outcome.result;
     }
   }
@@ -56,7 +56,7 @@ export async function writeWithBlob<T>(
  * @returns their generation
  */
 export async function storeBlob(
-  { store, blobs, clock, random }: Deps,
+  { store, blobs, clock, random }: JobDeps,
   address: ContentAddress,
   bytes: Uint8Array,
   beforeStoring?: (tx: Transaction) => Promise<void>,
@@ -72,6 +72,6 @@ export async function storeBlob(
 }
 
 /** Stores the object again if something outside of the server removed it. */
-async function ensureObject({ blobs }: Deps, key: BlobKey, bytes: Uint8Array): Promise<void> {
+async function ensureObject({ blobs }: JobDeps, key: BlobKey, bytes: Uint8Array): Promise<void> {
   if ((await blobs.size(key)) !== bytes.length) await blobs.put(key, bytes);
 }

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type AppId, newId } from '@tenon/protocol';
-import { beforeAllNews, type NewsPosition } from '../db/change-records.ts';
+import { beforeAllChanges, type ChangePosition } from '../db/change-records.ts';
 import type { Queries, Store } from '../db/store.ts';
-import { createNewsFeed, type NewsWatch } from './change-feed.ts';
+import { type ChangeWatch, createChangeFeed } from './change-feed.ts';
 
 const long = 60_000;
 
 /** A store whose heads the test moves; it counts what is asked of it. */
 function openStore() {
-  const heads = new Map<AppId, NewsPosition>();
-  const asked = { heads: 0, news: 0 };
+  const heads = new Map<AppId, ChangePosition>();
+  const asked = { heads: 0, changes: 0 };
   let revision = 1;
   let failure: Error | undefined;
-  const read: Pick<Queries, 'newsHeads' | 'news'> = {
-    async newsHeads(appIds) {
+  const read: Pick<Queries, 'changeHeads' | 'changes'> = {
+    async changeHeads(appIds) {
       asked.heads++;
       if (failure !== undefined) throw failure;
-      return new Map(appIds.map((appId) => [appId, heads.get(appId) ?? beforeAllNews]));
+      return new Map(appIds.map((appId) => [appId, heads.get(appId) ?? beforeAllChanges]));
     },
-    async news() {
-      asked.news++;
+    async changes() {
+      asked.changes++;
       return [];
     },
   };
@@ -39,22 +39,22 @@ function openStore() {
 }
 
 /** Whether a watch wakes before some time is over. */
-const wakes = async (watch: NewsWatch, ms = long) => !(await watch.next(ms));
+const wakes = async (watch: ChangeWatch, ms = long) => !(await watch.next(ms));
 
 /** Until the store was asked for the first time, of which a new watch is woken. */
-async function settled(asked: { readonly heads: number }, ...watches: readonly NewsWatch[]): Promise<void> {
+async function settled(asked: { readonly heads: number }, ...watches: readonly ChangeWatch[]): Promise<void> {
   while (asked.heads === 0) await setTimeout(5);
   for (const watch of watches) while (await wakes(watch, 20));
 }
 
-describe('createNewsFeed()', () => {
+describe('createChangeFeed()', () => {
   it('wakes those who watch an application that was told of, at once, and remembers it for who looks later', async () => {
     const { store, asked } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const [appId, other] = [newId('app'), newId('app')];
     const [one, two, third] = [feed.watch(appId), feed.watch(appId), feed.watch(other)];
     await settled(asked, one, two, third);
-    feed.told([appId]);
+    feed.notify([appId]);
     assert.equal(await wakes(one), true);
     assert.equal(await wakes(two), true);
     assert.equal(await wakes(third, 20), false);
@@ -64,7 +64,7 @@ describe('createNewsFeed()', () => {
 
   it('lets other work in between when very many are to be woken', async () => {
     const { store, asked } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const appId = newId('app');
     const watches = Array.from({ length: 100 }, () => feed.watch(appId));
     await settled(asked, ...watches.slice(0, 1));
@@ -73,7 +73,7 @@ describe('createNewsFeed()', () => {
     const all = watches.map(async (watch) => {
       if (await wakes(watch)) woken++;
     });
-    feed.told([appId]);
+    feed.notify([appId]);
     const seen: number[] = [];
     while (woken < watches.length) {
       await setImmediate();
@@ -86,7 +86,7 @@ describe('createNewsFeed()', () => {
 
   it('finds what others have written by the revision, and wakes who watches that, then everybody', async () => {
     const { store, asked, commit } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const [appId, other] = [newId('app'), newId('app')];
     const [one, two] = [feed.watch(appId), feed.watch(other)];
     await settled(asked, one, two);
@@ -105,7 +105,7 @@ describe('createNewsFeed()', () => {
 
   it('asks the store nothing while nothing is committed, and nothing at all while nobody watches', async () => {
     const { store, asked, commit } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const watch = feed.watch(newId('app'));
     await settled(asked, watch);
     const before = asked.heads;
@@ -120,19 +120,19 @@ describe('createNewsFeed()', () => {
 
   it('has those who ask for the same share a reading, until something is committed', async () => {
     const { store, asked, commit } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const appId = newId('app');
     const [first] = await Promise.all([feed.read(appId, 3), feed.read(appId, 3), feed.read(appId, 4)]);
-    assert.deepEqual(first, { head: beforeAllNews, records: [] });
-    assert.equal(asked.news, 2);
+    assert.deepEqual(first, { head: beforeAllChanges, records: [] });
+    assert.equal(asked.changes, 2);
     commit();
     await feed.read(appId, 3);
-    assert.equal(asked.news, 3);
+    assert.equal(asked.changes, 3);
   });
 
   it('wakes everybody when the store fails, and does not remember the failure', async () => {
     const { store, asked, commit, fail } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const appId = newId('app');
     const watch = feed.watch(appId);
     await settled(asked, watch);
@@ -141,13 +141,13 @@ describe('createNewsFeed()', () => {
     assert.equal(await wakes(watch), true);
     await assert.rejects(feed.read(appId, 1), /busy/);
     fail(undefined);
-    assert.deepEqual(await feed.read(appId, 1), { head: beforeAllNews, records: [] });
+    assert.deepEqual(await feed.read(appId, 1), { head: beforeAllChanges, records: [] });
     watch.end();
   });
 
   it('wakes everybody when it is closed, and those who come later', async () => {
     const { store, asked } = openStore();
-    const feed = createNewsFeed(store);
+    const feed = createChangeFeed(store);
     const watch = feed.watch(newId('app'));
     await settled(asked, watch);
     assert.equal(feed.isClosed, false);

@@ -1,5 +1,5 @@
 import type { AppId } from '@tenon/protocol';
-import type { NewsPosition, NewsRecord } from '../db/change-records.ts';
+import type { ChangeEventRecord, ChangePosition } from '../db/change-records.ts';
 import type { Store } from '../db/store.ts';
 
 /** How often it is looked whether another process has changed anything, while somebody watches. */
@@ -18,22 +18,22 @@ const wokenAtOnce = 32;
 const maxShared = 256;
 
 /** Wakes the watchers of news, and reads for them. One serves a process. */
-export type NewsFeed = ReturnType<typeof createNewsFeed>;
+export type ChangeFeed = ReturnType<typeof createChangeFeed>;
 
-interface NewsReading {
-  readonly head: NewsPosition;
-  readonly records: readonly NewsRecord[];
+interface ChangeReading {
+  readonly head: ChangePosition;
+  readonly records: readonly ChangeEventRecord[];
 }
 
 /** A watcher of an application's news. */
-export type NewsWatch = ReturnType<typeof createWatch>;
+export type ChangeWatch = ReturnType<typeof createWatch>;
 
 /**
  * Learns of news from the table alone: this process tells of its own at once, and for what others write it is enough that the
  * store's revision changes. A node that misses a call therefore misses no news.
  */
-export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
-  const watches = new Map<AppId, Set<NewsWatch>>();
+export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
+  const watches = new Map<AppId, Set<ChangeWatch>>();
   const heads = new Map<AppId, string>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -41,14 +41,14 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
   let lookedRevision = Number.NaN;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
-  let shared = new Map<string, Promise<NewsReading>>();
+  let shared = new Map<string, Promise<ChangeReading>>();
   let sharedRevision = Number.NaN;
 
   const wakeAll = (appIds: Iterable<AppId>): void => {
     wakeInTurns(Array.from(appIds).flatMap((appId) => [...(watches.get(appId) ?? [])]));
   };
   const wakeChanged = async (): Promise<void> => {
-    for (const [appId, { serial, mark }] of await store.read.newsHeads([...watches.keys()])) {
+    for (const [appId, { serial, mark }] of await store.read.changeHeads([...watches.keys()])) {
       const head = `${serial}-${mark}`;
       if (heads.get(appId) === head) continue;
       heads.set(appId, head);
@@ -76,16 +76,16 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
       isAsking = false;
     }
   };
-  const readNow = async (appId: AppId, afterSerial: number): Promise<NewsReading> => {
-    const head = (await store.read.newsHeads([appId])).get(appId) as NewsPosition;
-    return { head, records: await store.read.news(appId, afterSerial, batch) };
+  const readNow = async (appId: AppId, afterSerial: number): Promise<ChangeReading> => {
+    const head = (await store.read.changeHeads([appId])).get(appId) as ChangePosition;
+    return { head, records: await store.read.changes(appId, afterSerial, batch) };
   };
 
   return {
     /** Wakes the watchers of these applications: their news can be read. */
-    told: wakeAll,
-    watch(appId: AppId): NewsWatch {
-      const watch: NewsWatch = createWatch(() => {
+    notify: wakeAll,
+    watch(appId: AppId): ChangeWatch {
+      const watch: ChangeWatch = createWatch(() => {
         const others = watches.get(appId);
         others?.delete(watch);
         if (others?.size === 0) {
@@ -107,7 +107,7 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
      * Reads a batch of the news after a serial number, and where the application's news stood before that. Callers that ask for the
      * same share one reading.
      */
-    read(appId: AppId, afterSerial: number): Promise<NewsReading> {
+    read(appId: AppId, afterSerial: number): Promise<ChangeReading> {
       const revision = store.revision();
       if (revision !== sharedRevision || shared.size >= maxShared) {
         sharedRevision = revision;
@@ -136,7 +136,7 @@ export function createNewsFeed(store: Pick<Store, 'read' | 'revision'>) {
 }
 
 /** Wakes a few, and more in the next turn of the event loop: what else there is to do need not wait for thousands. */
-function wakeInTurns(due: readonly NewsWatch[], from = 0): void {
+function wakeInTurns(due: readonly ChangeWatch[], from = 0): void {
   const to = from + wokenAtOnce;
   for (const watch of due.slice(from, to)) watch.wake();
   if (to < due.length) setImmediate(() => wakeInTurns(due, to));

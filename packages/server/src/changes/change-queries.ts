@@ -1,30 +1,35 @@
 import type { AppId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { type CacheTag, listTag } from '../cache/cache-tag.ts';
-import { beforeAllNews, type ChangedList, type NewsPosition, type NewsRecord } from '../db/change-records.ts';
+import {
+  beforeAllChanges,
+  type ChangedList,
+  type ChangeEventRecord,
+  type ChangePosition,
+} from '../db/change-records.ts';
 import type { Db } from '../db/db.ts';
 import { boundLists } from '../db/list-changes.ts';
 import { mutation, nothing } from '../db/mutation.ts';
 import { setOf } from '../db/page-queries.ts';
 import { columns } from '../db/records.ts';
 
-export const newsQueries = {
-  /** Where the news of each of these applications stands; {@link beforeAllNews} for one that has had none, or isn't there. */
-  async newsHeads(db: Db, appIds: readonly AppId[]): Promise<ReadonlyMap<AppId, NewsPosition>> {
+export const changeQueries = {
+  /** Where the news of each of these applications stands; {@link beforeAllChanges} for one that has had none, or isn't there. */
+  async changeHeads(db: Db, appIds: readonly AppId[]): Promise<ReadonlyMap<AppId, ChangePosition>> {
     const heads = await db
-      .selectFrom('news_heads')
+      .selectFrom('change_heads')
       .select(['appId', 'serial', 'mark'])
       .where('appId', 'in', setOf(appIds))
       .execute();
     const known = new Map(heads.map(({ appId, serial, mark }) => [appId, { serial, mark }]));
-    return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllNews]));
+    return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllChanges]));
   },
 
   /** An application's news after a serial number, as far as it is kept, oldest first. There is no gap between them. */
-  news: (db: Db, appId: AppId, afterSerial: number, limit: number): Promise<NewsRecord[]> =>
+  changes: (db: Db, appId: AppId, afterSerial: number, limit: number): Promise<ChangeEventRecord[]> =>
     db
-      .selectFrom('news')
-      .select(columns.news)
+      .selectFrom('change_events')
+      .select(columns.changes)
       .where('appId', '=', appId)
       .where('serial', '>', afterSerial)
       .orderBy('serial')
@@ -47,14 +52,14 @@ function changedLists(
   );
 }
 
-export const newsMutations = {
+export const changeMutations = {
   /**
    * Adds news to an application's, with the serial numbers that follow. Nobody sees a later one before these: whoever adds
    * to the same application's waits for the end of this transaction.
    *
    * @param keep how many of the application's are kept; older ones go
    */
-  insertNews: mutation(
+  insertChanges: mutation(
     {
       // It tells hosts of what the row tells people of.
       audit: false,
@@ -68,10 +73,10 @@ export const newsMutations = {
     ): Promise<void> => {
       // The row of the head is locked from here to the end of the transaction, which puts all who add in a row.
       const { serial: last } = await db
-        .insertInto('news_heads')
+        .insertInto('change_heads')
         .values({ appId, serial: lists.length, mark })
         .onConflict((conflict) =>
-          conflict.column('appId').doUpdateSet({ serial: sql`news_heads.serial + ${lists.length}`, mark }),
+          conflict.column('appId').doUpdateSet({ serial: sql`change_heads.serial + ${lists.length}`, mark }),
         )
         .returning('serial')
         .executeTakeFirstOrThrow();
@@ -87,13 +92,13 @@ export const newsMutations = {
       const kept = rows.slice(-keep);
       for (let at = 0; at < kept.length; at += rowsAtOnce) {
         await db
-          .insertInto('news')
+          .insertInto('change_events')
           .values(kept.slice(at, at + rowsAtOnce))
           .execute();
       }
       if (last <= keep) return;
       await db
-        .deleteFrom('news')
+        .deleteFrom('change_events')
         .where('appId', '=', appId)
         .where('serial', '<=', last - keep)
         .execute();
@@ -105,7 +110,7 @@ export const newsMutations = {
    *
    * @param lists those that changed
    */
-  resetNews: mutation(
+  resetChanges: mutation(
     { audit: false, invalidates: changedLists },
     async (
       db: Db,
@@ -114,20 +119,20 @@ export const newsMutations = {
       { mark }: { readonly mark: string },
     ): Promise<void> => {
       await db
-        .insertInto('news_heads')
+        .insertInto('change_heads')
         .values({ appId, serial: 1, mark })
-        .onConflict((conflict) => conflict.column('appId').doUpdateSet({ serial: sql`news_heads.serial + 1`, mark }))
+        .onConflict((conflict) => conflict.column('appId').doUpdateSet({ serial: sql`change_heads.serial + 1`, mark }))
         .execute();
-      await db.deleteFrom('news').where('appId', '=', appId).execute();
+      await db.deleteFrom('change_events').where('appId', '=', appId).execute();
     },
   ),
 
   /** Deletes news from before a time, the oldest first; where an application's stands is still known. @returns how many */
-  deleteNewsBefore: mutation(
+  deleteChangesBefore: mutation(
     { audit: false, invalidates: nothing, freesSpace: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {
       const old = await db
-        .selectFrom('news')
+        .selectFrom('change_events')
         .select(['appId', 'serial'])
         .where('atMs', '<', beforeMs)
         .orderBy('atMs')
@@ -141,7 +146,7 @@ export const newsMutations = {
       let deleted = 0;
       for (const [appId, serial] of upTo) {
         const { numDeletedRows } = await db
-          .deleteFrom('news')
+          .deleteFrom('change_events')
           .where('appId', '=', appId)
           .where('serial', '<=', serial)
           .executeTakeFirstOrThrow();

@@ -1,6 +1,6 @@
 import { example } from '../http/examples.ts';
 import { type Route, type RouteDoc, routeTagged } from '../http/route.ts';
-import { eventStreamHeaders, sendNews } from './send-changes.ts';
+import { eventStreamHeaders, sendChanges } from './send-changes.ts';
 
 const route = routeTagged('Distribution');
 const appAccess = { kind: 'app', purpose: 'readBindings' } as const;
@@ -30,7 +30,7 @@ function docOf(id: string, summary: string): RouteDoc {
     requestHeaders: {
       'last-event-id': 'the id of the last event that you received; the stream starts with the events after it',
     },
-    answers: {
+    responses: {
       200: {
         description: 'the events',
         contentType: 'text/event-stream',
@@ -45,22 +45,22 @@ function docOf(id: string, summary: string): RouteDoc {
   };
 }
 
-export const newsRoutes: readonly Route[] = [
-  route('GET', '/api/v1/apps/:appId/news', {
+export const changeRoutes: readonly Route[] = [
+  route('GET', '/api/v1/apps/:appId/changes', {
     access: appAccess,
     hasOwnPlaces: true,
-    ...docOf('followAppNews', 'Subscribe to changes of the binding lists of an application'),
-    handle: (parts, { request, admission }, reply) =>
-      sendNews(parts, { access: appAccess, actor: admission.actor, app: admission.access.app }, request, reply),
+    ...docOf('followAppChanges', 'Subscribe to changes of the binding lists of an application'),
+    handle: (services, { request, auth }, reply) =>
+      sendChanges(services, { access: appAccess, actor: auth.actor, app: auth.access.app }, request, reply),
   }),
-  route('GET', '/api/v1/extension-points/:extensionPointId/news', {
+  route('GET', '/api/v1/extension-points/:extensionPointId/changes', {
     access: extensionPointAccess,
     hasOwnPlaces: true,
-    ...docOf('followExtensionPointNews', 'Subscribe to changes of the binding lists of an extension point'),
-    handle: (parts, { request, admission: { actor, access } }, reply) => {
+    ...docOf('followExtensionPointChanges', 'Subscribe to changes of the binding lists of an extension point'),
+    handle: (services, { request, auth: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;
       const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };
-      return sendNews(parts, asked, request, reply);
+      return sendChanges(services, asked, request, reply);
     },
   }),
 ];

@@ -53,13 +53,13 @@ describe('emitChanges()', () => {
       records,
       /** The lists that a transaction tells of. */
       async toldOf(work: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
-        const head = (await bare.read.newsHeads([app.id])).get(app.id);
+        const head = (await bare.read.changeHeads([app.id])).get(app.id);
         await store.write(work);
-        const news = await bare.read.news(app.id, head?.serial ?? 0, 100);
-        for (const { extensionPointId, mark, atMs } of news) {
+        const changes = await bare.read.changes(app.id, head?.serial ?? 0, 100);
+        for (const { extensionPointId, mark, atMs } of changes) {
           assert.deepEqual([extensionPointId, mark, atMs], [extensionPoint.id, 'ab'.repeat(8), someTimeMs]);
         }
-        return news.map(({ guestKey }) => (guestKey === null ? 'all' : (lists[guestKey] ?? guestKey))).sort();
+        return changes.map(({ guestKey }) => (guestKey === null ? 'all' : (lists[guestKey] ?? guestKey))).sort();
       },
     };
   }
@@ -126,7 +126,7 @@ describe('emitChanges()', () => {
       throw new Error('no');
     };
     await assert.rejects(store.write(fail), /no/);
-    assert.deepEqual(await bare.read.news(app.id, 0, 9), []);
+    assert.deepEqual(await bare.read.changes(app.id, 0, 9), []);
     assert.deepEqual(told, []);
   });
 

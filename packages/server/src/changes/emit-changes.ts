@@ -32,7 +32,7 @@ export async function emitChanges(
   for (const appId of appIds) {
     const changed = byApp.get(appId) ?? [];
     const isReset = resets.has(appId) || changed.length > maxLists;
-    await (isReset ? tx.resetNews(appId, changed, fields) : tx.insertNews(appId, changed, fields));
+    await (isReset ? tx.resetChanges(appId, changed, fields) : tx.insertChanges(appId, changed, fields));
   }
   return appIds;
 }

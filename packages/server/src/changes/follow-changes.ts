@@ -1,18 +1,18 @@
 import type { AppId } from '@tenon/protocol';
-import { beforeAllNews, type NewsPosition, type NewsRecord, parseNewsId } from '../db/change-records.ts';
+import { beforeAllChanges, type ChangeEventRecord, type ChangePosition, parseChangeId } from '../db/change-records.ts';
 import type { Queries } from '../db/store.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import type { NewsFeed } from './change-feed.ts';
+import type { ChangeFeed } from './change-feed.ts';
 
-/** What comes next in a stream of news; `at` is where it stands after it. */
-export type NewsStep =
+/** What comes next in a change stream; `at` is where it stands after it. */
+export type ChangeStep =
   /** Something was missed that can't be told any more: all lists have to be fetched again. */
-  | { readonly kind: 'reset'; readonly at: NewsPosition }
-  | { readonly kind: 'news'; readonly at: NewsPosition; readonly records: readonly NewsRecord[] }
+  | { readonly kind: 'reset'; readonly at: ChangePosition }
+  | { readonly kind: 'news'; readonly at: ChangePosition; readonly records: readonly ChangeEventRecord[] }
   /** All that happened so far has been told. It comes once, and again after a reset. */
-  | { readonly kind: 'ready'; readonly at: NewsPosition }
+  | { readonly kind: 'ready'; readonly at: ChangePosition }
   /** Nothing has come for some time. */
-  | { readonly kind: 'quiet'; readonly at: NewsPosition };
+  | { readonly kind: 'quiet'; readonly at: ChangePosition };
 
 export interface FollowOptions {
   /** The id of the last event that the client has had, if it has had any. */
@@ -33,10 +33,10 @@ export interface FollowOptions {
  * @throws DomainError what `renew` throws, and `unavailable` when the server stops
  */
 export async function* followNews(
-  { read, feed }: { readonly read: Queries; readonly feed: NewsFeed },
+  { read, feed }: { readonly read: Queries; readonly feed: ChangeFeed },
   appId: AppId,
   { lastId, renew, quietMs, signal }: FollowOptions,
-): AsyncGenerator<NewsStep> {
+): AsyncGenerator<ChangeStep> {
   const watch = feed.watch(appId);
   signal.addEventListener('abort', watch.wake);
   try {
@@ -77,16 +77,16 @@ async function findBegin(
   read: Queries,
   appId: AppId,
   lastId: string | undefined,
-): Promise<{ readonly at: NewsPosition; readonly isKnown: boolean }> {
-  const head = (await read.newsHeads([appId])).get(appId) ?? beforeAllNews;
+): Promise<{ readonly at: ChangePosition; readonly isKnown: boolean }> {
+  const head = (await read.changeHeads([appId])).get(appId) ?? beforeAllChanges;
   if (lastId === undefined) return { at: head, isKnown: true };
-  const last = parseNewsId(lastId);
+  const last = parseChangeId(lastId);
   if (last === undefined) return { at: head, isKnown: false };
-  if (isSame(last, head) || isSame(last, beforeAllNews)) return { at: last, isKnown: true };
-  const [kept] = await read.news(appId, last.serial - 1, 1);
+  if (isSame(last, head) || isSame(last, beforeAllChanges)) return { at: last, isKnown: true };
+  const [kept] = await read.changes(appId, last.serial - 1, 1);
   return kept !== undefined && isSame(kept, last) ? { at: last, isKnown: true } : { at: head, isKnown: false };
 }
 
-function isSame(a: NewsPosition, b: NewsPosition): boolean {
+function isSame(a: ChangePosition, b: ChangePosition): boolean {
   return a.serial === b.serial && a.mark === b.mark;
 }

@@ -1,17 +1,17 @@
-import type { ExtensionPointId, NewsEventData, NewsEventName } from '@tenon/protocol';
+import type { ChangeEventData, ChangeEventName, ExtensionPointId } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../auth/access.ts';
-import { admit, usedBy } from '../auth/authenticate-request.ts';
-import type { NewsRecord } from '../db/change-records.ts';
-import { newsId } from '../db/change-records.ts';
-import { lineOf } from '../http/answer-error.ts';
+import { authorizeRequest, usedBy } from '../auth/authenticate-request.ts';
+import type { ChangeEventRecord } from '../db/change-records.ts';
+import { changeId } from '../db/change-records.ts';
 import { TooManyAttemptsError } from '../http/domain-errors.ts';
 import { unavailable } from '../http/http-error.ts';
 import { toProblem } from '../http/problem.ts';
 import { goneSignal, type Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
-import type { Parts } from '../services.ts';
-import { type FollowOptions, followNews, type NewsStep } from './follow-changes.ts';
+import { lineOf } from '../http/send-error.ts';
+import type { Services } from '../services.ts';
+import { type ChangeStep, type FollowOptions, followNews } from './follow-changes.ts';
 
 /** What clients are asked to wait before they come back. They add a random time of their own, so as not to come all at once. */
 const retryMs = 1000;
@@ -20,7 +20,7 @@ const retryMs = 1000;
 const retryAfterSeconds = 30;
 
 /** Whose news is asked for, by whom, and by what access they were let in. */
-interface NewsRequest {
+interface ChangesRequest {
   readonly access: Access;
   readonly actor: Actor;
   readonly app: AppAccess['app'];
@@ -29,104 +29,105 @@ interface NewsRequest {
 }
 
 /**
- * Answers with a stream of news that ends when the client goes, may no longer, or takes nothing for too long; or the server
+ * Answers with a change stream that ends when the client goes, may no longer, or takes nothing for too long; or the server
  * stops.
  *
  * @throws DomainError `rate_limited` for one stream too many of an account, `unavailable` for one too many of all
  */
-export async function sendNews(
-  parts: Parts,
-  { access, actor, app, extensionPointId }: NewsRequest,
+export async function sendChanges(
+  services: Services,
+  { access, actor, app, extensionPointId }: ChangesRequest,
   request: Request,
   reply: Reply,
 ): Promise<Reply> {
   const { response } = reply;
   reply.headers(eventStreamHeaders);
   if (request.method === 'HEAD') return reply.send();
-  const giveBack = takeSlot(parts, actor);
+  const giveBack = takeSlot(services, actor);
   // Whoever went away while it was looked up what they may: nobody would tell that again, and give their place back.
-  if (response.destroyed || parts.news.isClosed) giveBack();
+  if (response.destroyed || services.changes.isClosed) giveBack();
   if (response.destroyed) return reply.send();
-  if (parts.news.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
+  if (services.changes.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
   response.once('close', giveBack);
-  const { idleTimeoutMs, newsHeartbeatMs } = parts.settings;
-  const beatMs = Math.min(newsHeartbeatMs, idleTimeoutMs / 2);
+  const { idleTimeoutMs, changeHeartbeatMs } = services.settings;
+  const beatMs = Math.min(changeHeartbeatMs, idleTimeoutMs / 2);
   response.setTimeout(idleTimeoutMs, () => response.destroy());
   const lastId = request.headers['last-event-id'];
   const options: FollowOptions = {
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
     async renew() {
-      await admit(parts, access, request, true);
-      parts.uses.note(usedBy(actor)); // a token by which somebody listens is in use
+      await authorizeRequest(services, access, request, true);
+      services.uses.note(usedBy(actor)); // a token by which somebody listens is in use
     },
-    quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - parts.context.clock())),
+    quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - services.deps.clock())),
     signal: goneSignal(response),
   };
-  const steps = followNews({ read: parts.context.store.read, feed: parts.news }, app.id, options);
-  const isAsked = ({ extensionPointId: of }: NewsRecord) => extensionPointId === undefined || of === extensionPointId;
-  return reply.send(textOf(parts, request, steps, isAsked));
+  const steps = followNews({ read: services.deps.store.read, feed: services.changes }, app.id, options);
+  const isAsked = ({ extensionPointId: of }: ChangeEventRecord) =>
+    extensionPointId === undefined || of === extensionPointId;
+  return reply.send(textOf(services, request, steps, isAsked));
 }
 
-function takeSlot({ newsStreams }: Parts, { userId }: Actor): () => void {
-  const slot = newsStreams.acquire(userId);
+function takeSlot({ changeStreams }: Services, { userId }: Actor): () => void {
+  const slot = changeStreams.acquire(userId);
   if (slot === 'key limit') {
-    throw new TooManyAttemptsError('Too many streams of news are open with this account.', retryAfterSeconds);
+    throw new TooManyAttemptsError('Too many change streams are open with this account.', retryAfterSeconds);
   }
-  if (slot === 'total limit') throw unavailable('Too many streams of news are open.', retryAfterSeconds);
+  if (slot === 'total limit') throw unavailable('Too many change streams are open.', retryAfterSeconds);
   return slot;
 }
 
 async function* textOf(
-  parts: Parts,
+  services: Services,
   request: Request,
-  steps: AsyncIterable<NewsStep>,
-  isAsked: (record: NewsRecord) => boolean,
+  steps: AsyncIterable<ChangeStep>,
+  isAsked: (record: ChangeEventRecord) => boolean,
 ): AsyncGenerator<Buffer> {
   yield Buffer.from(eventText({ retryMs }));
-  let toldId = '';
+  let lastId = '';
   try {
     for await (const step of steps) {
-      const text = textOfStep(step, isAsked, toldId);
+      const text = textOfStep(step, isAsked, lastId);
       if (text === '') continue;
-      toldId = newsId(step.at);
+      lastId = changeId(step.at);
       yield Buffer.from(text);
     }
   } catch (error) {
-    yield Buffer.from(endText(parts, request, error));
+    yield Buffer.from(endText(services, request, error));
   }
 }
 
 /** What is sent of a step; nothing when it is about other extension points: a heartbeat tells the id then. */
-function textOfStep(step: NewsStep, isAsked: (record: NewsRecord) => boolean, toldId: string): string {
-  const id = newsId(step.at);
+function textOfStep(step: ChangeStep, isAsked: (record: ChangeEventRecord) => boolean, lastId: string): string {
+  const id = changeId(step.at);
   switch (step.kind) {
     case 'reset':
     case 'ready':
-      return newsText(step.kind, {}, id);
+      return changeText(step.kind, {}, id);
     case 'quiet':
-      return id === toldId ? heartbeat : eventText({ id });
+      return id === lastId ? heartbeat : eventText({ id });
     case 'news':
       return step.records.filter(isAsked).map(textOfRecord).join('');
   }
 }
 
-function textOfRecord(record: NewsRecord): string {
+function textOfRecord(record: ChangeEventRecord): string {
   const { extensionPointId, guestKey } = record;
-  const id = newsId(record);
-  if (guestKey === null) return newsText('deleted', { extensionPointId }, id);
-  return newsText('binding', { extensionPointId, guestKey }, id);
+  const id = changeId(record);
+  if (guestKey === null) return changeText('deleted', { extensionPointId }, id);
+  return changeText('binding', { extensionPointId, guestKey }, id);
 }
 
 /** The last event: why the stream ends. The id stays what it was, so that the client goes on from there when it comes back. */
-function endText(parts: Parts, request: Request, error: unknown): string {
-  const { status, code, problem, cause } = toProblem(error, parts.addresses.base());
-  const line = { ...lineOf(parts, request), code };
-  if (status >= 500 && code !== 'unavailable') parts.log.error({ ...line, err: cause }, 'a stream of news failed');
-  else parts.log.debug(line, 'a stream of news was ended');
-  return newsText('end', { code, detail: problem.detail });
+function endText(services: Services, request: Request, error: unknown): string {
+  const { status, code, problem, cause } = toProblem(error, services.addresses.base());
+  const line = { ...lineOf(services, request), code };
+  if (status >= 500 && code !== 'unavailable') services.log.error({ ...line, err: cause }, 'a change stream failed');
+  else services.log.debug(line, 'a change stream was ended');
+  return changeText('end', { code, detail: problem.detail });
 }
 
-function newsText<N extends NewsEventName>(event: N, data: NewsEventData[N], id?: string): string {
+function changeText<N extends ChangeEventName>(event: N, data: ChangeEventData[N], id?: string): string {
   return eventText({ event, data, ...(id === undefined ? {} : { id }) });
 }
 

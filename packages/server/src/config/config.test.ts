@@ -91,8 +91,8 @@ describe('loadConfig()', () => {
   });
 
   it('divides TENON_MEMORY_MB between bodies and caches, and demands enough for the largest module', () => {
-    const { maxBodyMemoryBytes, answerCacheBytes, contentCacheBytes } = loadConfig({}, {});
-    assert.deepEqual([maxBodyMemoryBytes, answerCacheBytes, contentCacheBytes], [512 * MiB, 128 * MiB, 128 * MiB]);
+    const { maxBodyMemoryBytes, responseCacheBytes, contentCacheBytes } = loadConfig({}, {});
+    assert.deepEqual([maxBodyMemoryBytes, responseCacheBytes, contentCacheBytes], [512 * MiB, 128 * MiB, 128 * MiB]);
     assert.deepEqual(faultsOf({ TENON_MEMORY_MB: '97' }), [
       'TENON_MEMORY_MB must be at least 98 for the largest module and configuration, not 97',
     ]);

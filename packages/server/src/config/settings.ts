@@ -206,7 +206,7 @@ export const settings = {
     256,
     'concurrent requests of one account with all its tokens, streams of changes and cached binding lists not counted; further ones get 429',
   ),
-  newsStreamsPerAccount: setting(
+  changeStreamsPerAccount: setting(
     'TENON_LIMITS streams-per-account',
     positiveInteger,
     64,
@@ -295,7 +295,7 @@ export const settings = {
   ),
   invitationLifetimeMs: setting('TENON_TIMES invitation', duration, 7 * day, 'how long an invitation is valid'),
   sessionLifetimeMs: setting('TENON_TIMES session', duration, 30 * day, 'how long a browser stays signed in'),
-  newsRetentionMs: setting(
+  changeRetentionMs: setting(
     'TENON_TIMES changes',
     duration,
     7 * day,
@@ -368,14 +368,14 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
   const sixth = Math.floor((memoryMB * MiB) / 6);
   return {
     maxBodyMemoryBytes: 4 * sixth,
-    answerCacheBytes: sixth,
+    responseCacheBytes: sixth,
     contentCacheBytes: sixth,
     maxHeaderBytes: 16 * 1024,
     /** Changes of binding lists that are stored for an application, for hosts that reconnect. */
-    newsPerApp: 10_000,
+    changesPerApp: 10_000,
     /** Concurrent streams of changes; further ones get 503. */
-    newsStreams: 4096,
-    newsHeartbeatMs: 15 * second,
+    changeStreams: 4096,
+    changeHeartbeatMs: 15 * second,
     /** How long a set-up or password link is valid. */
     linkLifetimeMs: day,
     /** Threads that hash passwords, each with 64 MiB. One more starts when all of them work for one account or address and another one waits. */

@@ -9,11 +9,11 @@ describe('shareOf()', () => {
   it('divides what is configured among the workers, and leaves everything else', () => {
     const config = loadConfig({ workers: '4', moduleWorkers: '8', databaseConnections: '16' }, {});
     const share = shareOf(config);
-    const { moduleWorkers, databaseConnections, passwordQueue, answerCacheBytes, contentCacheBytes } = share;
+    const { moduleWorkers, databaseConnections, passwordQueue, responseCacheBytes, contentCacheBytes } = share;
     assert.deepEqual([moduleWorkers, databaseConnections, passwordQueue], [2, 4, 8]);
-    assert.deepEqual([answerCacheBytes, contentCacheBytes], [32 * MiB, 32 * MiB]);
+    assert.deepEqual([responseCacheBytes, contentCacheBytes], [32 * MiB, 32 * MiB]);
     assert.equal(share.maxModuleBytes, config.maxModuleBytes);
-    assert.equal(share.newsStreams, config.newsStreams);
+    assert.equal(share.changeStreams, config.changeStreams);
   });
 
   it('gives each a metrics port, from the one that is configured', () => {

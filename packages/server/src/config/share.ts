@@ -18,7 +18,7 @@ export function shareOf(config: Config): Config {
     passwordThreads: share(config.passwordThreads, 1),
     passwordQueue: share(config.passwordQueue, 1),
     databaseConnections: share(config.databaseConnections, 2), // so that a slow query leaves one for others
-    answerCacheBytes: share(config.answerCacheBytes, 1),
+    responseCacheBytes: share(config.responseCacheBytes, 1),
     maxConnections: share(config.maxConnections, 1),
     contentCacheBytes: share(config.contentCacheBytes, 1),
     maxBodyMemoryBytes: share(config.maxBodyMemoryBytes, largestBody),

@@ -4,16 +4,16 @@ import { errorHeaders } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Router } from '../http/router.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** Answers the console's document, which no one keeps, frames, or learns the address of. */
-export function sendShell(parts: Parts, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
-  const { console: files, addresses } = parts;
+export function sendShell(services: Services, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
+  const { console: files, addresses } = services;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
   return reply
     .code(status)
     .headers({ 'content-type': 'text/html; charset=utf-8', ...documentHeaders(addresses, kind) })
-    .send(files.shell(basePathOf(parts)));
+    .send(files.shell(basePathOf(services)));
 }
 
 const notBuilt = {
@@ -30,18 +30,18 @@ const notBuilt = {
  *
  * @returns whether it answered
  */
-export function respondLost(parts: Parts, router: Router, request: Request, reply: Reply): boolean {
+export function respondLost(services: Services, router: Router, request: Request, reply: Reply): boolean {
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   const [path = '', query] = router.pathOf(request.target).split(/\?(.*)/s, 2);
   // A page at `//name` would take links that are relative to it for links to the host of that name.
   const isForPrograms = /^\/(?:api\/|\/)/.test(path);
-  if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || parts.console === undefined) return false;
+  if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || services.console === undefined) return false;
   reply.headers({ ...errorHeaders, 'x-request-id': request.id, vary: 'accept' });
   const trimmed = path.replace(/\/+$/, '');
   if (trimmed !== path && router.at(trimmed)?.isPage === true) {
-    const location = basePathOf(parts) + trimmed.slice(1) + (query === undefined ? '' : `?${query}`);
+    const location = basePathOf(services) + trimmed.slice(1) + (query === undefined ? '' : `?${query}`);
     reply.code(308).headers({ location, 'referrer-policy': 'no-referrer' }).send();
-  } else sendShell(parts, reply, 404);
+  } else sendShell(services, reply, 404);
   return true;
 }
 
@@ -51,7 +51,7 @@ function wantsHtml(accept: string | undefined): boolean {
 }
 
 /** The path of `{base_url}`, with a slash at both ends. */
-function basePathOf({ addresses }: Parts): string {
+function basePathOf({ addresses }: Services): string {
   return `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
 }
 
@@ -61,7 +61,7 @@ export type DocumentKind = 'page' | 'trace';
 type Headers = Readonly<Record<string, string>>;
 
 /** What the console's document may do and who may look into it, beside what it is. */
-export function documentHeaders(addresses: Parts['addresses'], kind: DocumentKind): Headers {
+export function documentHeaders(addresses: Services['addresses'], kind: DocumentKind): Headers {
   return {
     'content-security-policy': kind === 'trace' ? tracePolicy : pagePolicy(addresses),
     'referrer-policy': 'no-referrer',
@@ -91,7 +91,7 @@ export function assetHeaders(name: string, contentType: string): Headers {
 const isWorker = /\.worker-[^/]+\.js$/;
 
 /** What every page may do: its own scripts and styles, its own server, and the one that instruments where that is another. */
-function pagePolicy(addresses: Parts['addresses']): string {
+function pagePolicy(addresses: Services['addresses']): string {
   const base = new URL(addresses.base()).origin;
   const instrument = new URL(addresses.instrument()).origin;
   const servers = instrument === base ? "'self'" : `'self' ${instrument}`;

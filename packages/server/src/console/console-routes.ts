@@ -8,7 +8,7 @@ import { HttpError } from '../http/http-error.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import { type Route, routeTagged } from '../http/route.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { type Asset, type WellKnownName, wellKnownFiles } from './console-files.ts';
 import { assetHeaders, sendShell } from './console-page.ts';
 
@@ -57,15 +57,15 @@ export const consoleRoutes: readonly Route[] = [
     query: invitationQuery,
     id: 'showInvitation',
     summary: 'The page to accept or decline an invitation',
-    answers: {
+    responses: {
       200: { description: 'a page', contentType: 'text/html' },
       404: { description: 'a page: no invitation has this code', contentType: 'text/html' },
       410: { description: 'a page: the invitation is used, expired or revoked', contentType: 'text/html' },
       429: { description: 'a page: this address has tried too many unknown codes', contentType: 'text/html' },
     },
-    handle: async (parts, { request, query }, reply) => {
-      const { status, headers } = await checkInvitation(parts, request, query.code);
-      return sendShell(parts, reply.headers(headers), status);
+    handle: async (services, { request, query }, reply) => {
+      const { status, headers } = await checkInvitation(services, request, query.code);
+      return sendShell(services, reply.headers(headers), status);
     },
   }),
   route('GET', '/assets/*', {
@@ -74,13 +74,13 @@ export const consoleRoutes: readonly Route[] = [
     id: 'readAsset',
     summary: "A file of the console's pages",
     wildcard: { name: 'name', description: 'the file name, which contains a hash of the content' },
-    answers: { 200: { description: 'the file; it never changes', contentType: 'text/javascript' } },
+    responses: { 200: { description: 'the file; it never changes', contentType: 'text/javascript' } },
     errors: ['not_found', 'precondition_failed'],
     requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
-    handle(parts, { request, params }, reply) {
+    handle(services, { request, params }, reply) {
       const name = (params as { '*': string })['*'];
       const headers = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
-      return sendFile(request, reply, name, parts.console?.asset(name), headers);
+      return sendFile(request, reply, name, services.console?.asset(name), headers);
     },
   }),
   ...Object.entries(wellKnownFiles).map(([name, contentType]) => wellKnownRoute(name as WellKnownName, contentType)),
@@ -92,11 +92,11 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
     page: true,
     id: wellKnownIds[name],
     summary: 'A file that browsers or crawlers request by its well-known name',
-    answers: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
+    responses: { 200: { description: 'the file', contentType: contentType.split(';', 1)[0] ?? contentType } },
     errors: ['not_found', 'precondition_failed'],
     requestHeaders: { 'if-none-match': 'the response is 304 if the file is unchanged' },
-    handle: (parts, { request }, reply) =>
-      sendFile(request, reply, name, parts.console?.wellKnown(name), { 'cache-control': 'public, max-age=86400' }),
+    handle: (services, { request }, reply) =>
+      sendFile(request, reply, name, services.console?.wellKnown(name), { 'cache-control': 'public, max-age=86400' }),
   });
 }
 
@@ -108,17 +108,17 @@ function pageRoute(path: string, id: string, summary: string): Route {
     page: true,
     id,
     summary,
-    answers: { 200: { description: 'a page', contentType: 'text/html' } },
+    responses: { 200: { description: 'a page', contentType: 'text/html' } },
     ...(path.endsWith('*') ? { wildcard } : {}),
-    handle: (parts, _call, reply) => sendShell(parts, reply, 200, kind),
+    handle: (services, _call, reply) => sendShell(services, reply, 200, kind),
   });
 }
 
 /** Returns the response status for an invitation code. A URL without a code is valid: the page remembers the code from before. */
-async function checkInvitation(parts: Parts, request: Request, code: string | undefined) {
+async function checkInvitation(services: Services, request: Request, code: string | undefined) {
   if (code === undefined) return { status: 200, headers: {} };
   try {
-    const { status } = await withCodeTries(parts, request, () => describeInvitation(parts.context, code));
+    const { status } = await withCodeTries(services, request, () => describeInvitation(services.deps, code));
     return { status: status === 'pending' ? 200 : 410, headers: {} };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

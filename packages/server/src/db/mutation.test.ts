@@ -14,7 +14,7 @@ const standing = [`${user} ${app}`, `${user} contents`];
 type Call = { [M in keyof Mutations]: readonly [M, ...Partial<Parameters<Mutations[M]>>] }[keyof Mutations];
 
 const member = { appId: app, userId: user, role: 'viewer', createdAtMs: 1 } as const;
-const news = [
+const changes = [
   { extensionPointId: point, guestKey: 'a key' },
   { extensionPointId: point, guestKey: null },
 ];
@@ -51,7 +51,7 @@ const cases: readonly (readonly [Call, readonly string[]])[] = [
   [['deleteTokensAndKeysOf', user], [user]],
   [['deleteApiKey', apiKey], [apiKey]],
   [
-    ['insertNews', app, news],
+    ['insertChanges', app, changes],
     [`${point} a key`, point],
   ],
   [['insertToken'], []],

@@ -2,11 +2,11 @@ import type { ProcessId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { Db } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
-import type { ChoreKind, ChoreRecord, NodeRecord, SeenNode } from './node-records.ts';
+import type { MaintenanceJob, MaintenanceRunRecord, NodeRecord, SeenNode } from './node-records.ts';
 
 const atMost = 1000;
 
-const choreKinds = ['collect', 'maintenance', 'clock'] as const satisfies readonly ChoreKind[];
+const maintenanceJobs = ['collect', 'maintenance', 'clock'] as const satisfies readonly MaintenanceJob[];
 
 /** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
 const currentTime = sql<Date | string>`current_timestamp`;
@@ -33,8 +33,12 @@ export const nodeQueries = {
     return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
   },
 
-  chores: (db: Db): Promise<ChoreRecord[]> =>
-    db.selectFrom('chores').select(['kind', 'endedAtMs', 'outcome']).where('kind', 'in', choreKinds).execute(),
+  maintenanceRuns: (db: Db): Promise<MaintenanceRunRecord[]> =>
+    db
+      .selectFrom('maintenance_runs')
+      .select(['kind', 'endedAtMs', 'outcome'])
+      .where('kind', 'in', maintenanceJobs)
+      .execute(),
 };
 
 export const nodeMutations = {
@@ -61,12 +65,12 @@ export const nodeMutations = {
     },
   ),
 
-  putChore: mutation(
+  putMaintenanceRun: mutation(
     { audit: false, invalidates: nothing },
-    async (db: Db, { kind, endedAtMs, outcome }: ChoreRecord): Promise<void> => {
+    async (db: Db, { kind, endedAtMs, outcome }: MaintenanceRunRecord): Promise<void> => {
       const ended = { endedAtMs, outcome };
       await db
-        .insertInto('chores')
+        .insertInto('maintenance_runs')
         .values({ kind, ...ended })
         .onConflict((conflict) => conflict.column('kind').doUpdateSet(ended))
         .execute();

@@ -20,10 +20,10 @@ export interface NodeRecord {
 export type SeenNode = NodeRecord & { readonly lastSeenAtMs: number; readonly silentMs: number };
 
 /** Maintenance whose last run is recorded: a clock that jumps is noticed by it. */
-export type ChoreKind = 'collect' | 'maintenance' | 'clock';
+export type MaintenanceJob = 'collect' | 'maintenance' | 'clock';
 
-export interface ChoreRecord {
-  readonly kind: ChoreKind;
+export interface MaintenanceRunRecord {
+  readonly kind: MaintenanceJob;
   readonly endedAtMs: number;
   /** Numbers by name. */
   readonly outcome: Readonly<Record<string, number>>;

@@ -33,13 +33,13 @@ export async function inChunks<T, R>(
   ask: (chunk: readonly T[], limit: number | undefined) => Promise<R[]>,
   limit?: number,
 ): Promise<R[]> {
-  const answers: R[] = [];
+  const responses: R[] = [];
   for (let at = 0; at < values.length; at += maxListed) {
-    const left = limit === undefined ? undefined : limit - answers.length;
+    const left = limit === undefined ? undefined : limit - responses.length;
     if (left === 0) break;
-    for (const answer of await ask(values.slice(at, at + maxListed), left)) answers.push(answer);
+    for (const answer of await ask(values.slice(at, at + maxListed), left)) responses.push(answer);
   }
-  return answers;
+  return responses;
 }
 
 /** Cuts a query's rows off after so many. */

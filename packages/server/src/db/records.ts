@@ -18,8 +18,8 @@ import type {
 } from '@tenon/protocol';
 import type { AccountAuditEvent, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
-import type { NewsPosition, NewsRecord } from './change-records.ts';
-import type { ChoreRecord, NodeRecord, OperatorRecord } from './node-records.ts';
+import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
+import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 
 /** What the store keeps: each record's fields are the columns of its table. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
 
@@ -377,11 +377,11 @@ export interface Database {
   blob_deletions: BlobDeletion;
   leases: LeaseRecord;
   audit_events: AuditEventRecord;
-  news_heads: NewsPosition & { readonly appId: AppId };
-  news: NewsRecord;
+  change_heads: ChangePosition & { readonly appId: AppId };
+  change_events: ChangeEventRecord;
   operators: OperatorRecord;
   nodes: NodeRecord & { readonly lastSeenAtMs: number };
-  chores: ChoreRecord;
+  maintenance_runs: MaintenanceRunRecord;
 }
 
 /** The words of a text, which single spaces separate. */
@@ -453,5 +453,5 @@ export const columns = {
   accountAudit: columnsOf<AccountAuditEvent>()('audit_events', [
     'id atMs action appId accountId by userId userName viaId viaName address targetId targetName details',
   ]),
-  news: columnsOf<NewsRecord>()('news', ['appId serial mark atMs extensionPointId guestKey']),
+  changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

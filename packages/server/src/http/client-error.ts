@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '@tenon/protocol';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { corsHeaders } from './cors.ts';
 import { DomainError } from './domain-errors.ts';
 import type { ErrorForm } from './http-error.ts';
@@ -17,8 +17,8 @@ const lastResponseMs = 2000;
  * @param owed the response that is owed on the connection, if the request came far enough to have one
  * @param formAt how errors are put at a target
  */
-export function answerClientError(
-  parts: Parts,
+export function sendClientError(
+  services: Services,
   error: Error & { code?: string },
   socket: Socket,
   owed: ServerResponse | undefined,
@@ -29,14 +29,14 @@ export function answerClientError(
     return;
   }
   const { code, detail } = meaning(error.code);
-  parts.log.info({ code, parserCode: error.code }, 'request refused');
+  services.log.info({ code, parserCode: error.code }, 'request refused');
   // A response that is under way can't be told from this one: the connection is all that can be ended.
   if (owed?.headersSent === true) {
     socket.destroy();
     return;
   }
   const form = formAt(owed?.req.url ?? '') ?? problemForm;
-  endWith(socket, wholeResponse(parts, new DomainError(code, detail), form));
+  endWith(socket, wholeResponse(services, new DomainError(code, detail), form));
 }
 
 /** Ends a connection with a whole response. A client that doesn't close it as well, having read that, loses it soon. */
@@ -48,7 +48,7 @@ function endWith(socket: Socket, response: string): void {
   socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
 }
 
-function wholeResponse({ addresses }: Parts, error: DomainError, form: ErrorForm): string {
+function wholeResponse({ addresses }: Services, error: DomainError, form: ErrorForm): string {
   const { status, headers, body } = form.answer(error, addresses.base());
   const json = JSON.stringify(body);
   const fields = Object.entries({

@@ -32,7 +32,7 @@ describe('oneAtATime', () => {
 
   it('serves what came in one piece in turn, each once the one before is answered', async () => {
     const socket = send(50);
-    const answers = socket.setEncoding('latin1').toArray() as Promise<string[]>;
+    const responses = socket.setEncoding('latin1').toArray() as Promise<string[]>;
     for (let turn = 0; turn < 50; turn++) {
       await untilServed(turn + 1);
       assert.equal(served.length, turn + 1);
@@ -40,7 +40,7 @@ describe('oneAtATime', () => {
       served[turn]?.response.end(`answer ${turn}`);
     }
     socket.end();
-    const bodies = (await answers).join('').match(/answer \d+/g);
+    const bodies = (await responses).join('').match(/answer \d+/g);
     assert.deepEqual(
       bodies,
       Array.from({ length: 50 }, (_, turn) => `answer ${turn}`),

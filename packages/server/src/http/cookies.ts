@@ -1,4 +1,4 @@
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
@@ -26,10 +26,10 @@ function isSecure(baseUrl: string): boolean {
 }
 
 /** A cookie of ours that a request carries; `undefined` for none, and for one that is there twice, of which one isn't ours. */
-export function readCookie(parts: Parts, request: Request, kind: CookieKind): string | undefined {
+export function readCookie(services: Services, request: Request, kind: CookieKind): string | undefined {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
-  const name = cookieName(kind, parts.addresses.base());
+  const name = cookieName(kind, services.addresses.base());
   const found = cookie.split(';').flatMap((pair) => {
     const [key = '', ...value] = pair.trim().split('=');
     return key === name ? [value.join('=')] : [];
@@ -38,8 +38,8 @@ export function readCookie(parts: Parts, request: Request, kind: CookieKind): st
 }
 
 /** Sets a cookie of ours, which the browser forgets after the lifetime. */
-export function setCookie(parts: Parts, reply: Reply, kind: CookieKind, value: string, lifetimeMs: number): void {
-  const base = parts.addresses.base();
+export function setCookie(services: Services, reply: Reply, kind: CookieKind, value: string, lifetimeMs: number): void {
+  const base = services.addresses.base();
   const attributes = [
     `${cookieName(kind, base)}=${value}`,
     'Path=/',

@@ -1,7 +1,6 @@
 import type { CacheVersion } from '../cache/invalidation-log.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { runWithFairnessKey } from '../workers/fairness-key.ts';
-import { lineOf } from './answer-error.ts';
 import { createBodyMemory } from './bodies/body-memory.ts';
 import type { BodySource } from './bodies/body-reader.ts';
 import { accountOf, callerOf } from './bodies/body-room.ts';
@@ -12,7 +11,8 @@ import { bodyOfList, ListResponse } from './list-response.ts';
 import { createQueryReader } from './query.ts';
 import { Reply } from './reply.ts';
 import type { Request } from './request.ts';
-import type { Access, Admission, Call, Route } from './route.ts';
+import type { Access, AuthContext, Call, Route } from './route.ts';
+import { lineOf } from './send-error.ts';
 import { sendReply } from './send-reply.ts';
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
@@ -24,7 +24,7 @@ type AnyCall = Call<Access, string, never, unknown>;
  *
  * @param isAgain whether the same request was authorized before: rate limits don't count it again
  */
-export type Admit = (parts: Parts, access: Access, request: Request, isAgain?: boolean) => Promise<Admission>;
+export type Admit = (services: Services, access: Access, request: Request, isAgain?: boolean) => Promise<AuthContext>;
 
 /**
  * Makes a route ready: its requests are authorized before the body is read, then query and body are read, then the caller is authorized
@@ -32,41 +32,41 @@ export type Admit = (parts: Parts, access: Access, request: Request, isAgain?: b
  *
  * @throws Error for a route that doesn't say who may call it
  */
-export function createEndpoint(parts: Parts, route: Route, admit: Admit) {
+export function createEndpoint(services: Services, route: Route, authorizeRequest: Admit) {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
-  const status = Number(Object.keys(route.answers)[0] ?? 200); // numeric keys come in ascending order
-  const ownFields = route.headers?.(parts);
+  const status = Number(Object.keys(route.responses)[0] ?? 200); // numeric keys come in ascending order
+  const ownFields = route.headers?.(services);
   const isOpen = isForAnyOrigin(route);
   const successFields = {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store', // a route that may be cached says so itself
     ...(isOpen ? corsHeaders : {}),
   };
-  const logs = parts.log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
+  const logs = services.log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
 
-  const toCall = (request: Request, admission: Admission, since: CacheVersion): AnyCall => ({
+  const toCall = (request: Request, auth: AuthContext, since: CacheVersion): AnyCall => ({
     request,
-    admission,
+    auth,
     since,
     params: request.params,
     query: (readQuery?.(request.query) ?? {}) as never,
     body: undefined,
   });
   const respond = async (call: AnyCall, reply: Reply): Promise<unknown> => {
-    const { request, admission } = call;
+    const { request, auth } = call;
     // A read waits in no fair queue.
-    if (method === 'GET') return route.handle(parts, call, reply);
-    const caller = callerOf(parts, admission, request);
-    if (route.body === undefined) return runWithFairnessKey(caller, async () => route.handle(parts, call, reply));
-    const source = bodySource(parts, admission, request, reply);
+    if (method === 'GET') return route.handle(services, call, reply);
+    const caller = callerOf(services, auth, request);
+    if (route.body === undefined) return runWithFairnessKey(caller, async () => route.handle(services, call, reply));
+    const source = bodySource(services, auth, request, reply);
     try {
       const body = await route.body.read(source);
       // A body may take minutes to arrive, and the caller may have lost access meanwhile.
-      const renewed = await admit(parts, access, request, true);
+      const renewed = await authorizeRequest(services, access, request, true);
       return await runWithFairnessKey(caller, async () =>
-        route.handle(parts, { ...call, admission: renewed, body }, reply),
+        route.handle(services, { ...call, auth: renewed, body }, reply),
       );
     } finally {
       source.end();
@@ -77,50 +77,50 @@ export function createEndpoint(parts: Parts, route: Route, admit: Admit) {
     matched: { path, errorForm: route.errorForm, isForAnyOrigin: isOpen },
     /** Responds; what it throws is still to be answered as an error. */
     async handle(request: Request, reply: Reply): Promise<void> {
-      if (logs) logWhenSent(parts, request, reply);
+      if (logs) logWhenSent(services, request, reply);
       if (ownFields !== undefined) reply.headers(ownFields);
-      const since = parts.context.cache.version();
-      const admission = await admit(parts, access, request);
-      if (route.hasOwnPlaces !== true) takePlace(parts, admission, reply);
-      const call = toCall(request, admission, since);
-      route.beforeBody?.(parts, call);
+      const since = services.deps.cache.version();
+      const auth = await authorizeRequest(services, access, request);
+      if (route.hasOwnPlaces !== true) takePlace(services, auth, reply);
+      const call = toCall(request, auth, since);
+      route.beforeBody?.(services, call);
       reply.headers(successFields).header('x-request-id', request.id).code(status);
       const result = await respond(call, reply);
-      if (result instanceof ListResponse) reply.json(await bodyOfList(parts, admission, request, reply, result));
+      if (result instanceof ListResponse) reply.json(await bodyOfList(services, auth, request, reply, result));
       else if (status !== 204 && !(result instanceof Reply)) reply.json(JSON.stringify(result));
-      await sendReply(parts, admission, request, reply);
+      await sendReply(services, auth, request, reply);
     },
   };
 }
 
 /** Logs what was answered well: changes as information, reads when debugging. Errors are logged as they are answered. */
-function logWhenSent(parts: Parts, request: Request, { response }: Reply): void {
+function logWhenSent(services: Services, request: Request, { response }: Reply): void {
   const startedAt = performance.now();
   response.once('finish', () => {
     const { statusCode: status } = response;
     if (status >= 400) return;
-    const line = { ...lineOf(parts, request), status, durationMs: Math.round(performance.now() - startedAt) };
-    parts.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
+    const line = { ...lineOf(services, request), status, durationMs: Math.round(performance.now() - startedAt) };
+    services.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
   });
 }
 
 /** Gives a request its place among those of its account, for as long as it lasts. */
-function takePlace({ places }: Parts, admission: Admission, { response }: Reply): void {
-  const account = accountOf(admission);
+function takePlace({ requestSemaphore }: Services, auth: AuthContext, { response }: Reply): void {
+  const account = accountOf(auth);
   if (account === undefined || response.destroyed) return;
-  const place = places.acquire(account);
+  const place = requestSemaphore.acquire(account);
   if (typeof place === 'string') throw new TooManyAttemptsError('Too many requests of this account are under way.', 1);
   response.once('close', place);
 }
 
 /** @returns where the body comes from, and what to call once it is no longer needed */
 function bodySource(
-  parts: Parts,
-  admission: Admission,
+  services: Services,
+  auth: AuthContext,
   request: Request,
   { response }: Reply,
 ): BodySource & { end(): void } {
-  const lease = parts.bodyBudget.lease(callerOf(parts, admission, request));
+  const lease = services.bodyBudget.lease(callerOf(services, auth, request));
   const memory = createBodyMemory(Number(request.headers['content-length'] ?? 0));
   // The response may be as large as the body was. And a client that disconnects may leave work behind that has begun.
   let waitsFor = 2;
@@ -133,8 +133,8 @@ function bodySource(
   return {
     message: request.message,
     mediaType: parseMediaType(request.headers['content-type'] ?? '')?.type ?? '',
-    limits: parts.settings,
-    mayBeSlow: accountOf(admission) !== undefined,
+    limits: services.settings,
+    mayBeSlow: accountOf(auth) !== undefined,
     lease,
     memory,
     end() {

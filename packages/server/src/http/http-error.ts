@@ -27,7 +27,7 @@ export function challenge(error?: 'invalid_token' | 'insufficient_scope'): strin
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   /** What the log calls it. */
   readonly code: string;
@@ -46,5 +46,5 @@ export interface ErrorForm {
   readonly schema: TSchema;
   /** How one of the service's errors is described in this form, in a few words of Markdown. */
   describe(code: ErrorCode): string;
-  answer(error: unknown, baseUrl: string): ErrorAnswer;
+  answer(error: unknown, baseUrl: string): ErrorResponse;
 }

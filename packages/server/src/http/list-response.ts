@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Parts } from '../services.ts';
-import { callerOf, demandRoom, leaseFor } from './bodies/body-room.ts';
-import { ClientGone } from './bodies/read-bytes.ts';
+import type { Services } from '../services.ts';
+import { callerOf, leaseFor, requireRoom } from './bodies/body-room.ts';
+import { ClientDisconnected } from './bodies/read-bytes.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
-import type { Admission } from './route.ts';
+import type { AuthContext } from './route.ts';
 
 /** How much of a list is serialized before other requests get their turn, in characters. */
 const pieceLength = 64 * 1024;
@@ -49,23 +49,23 @@ export class ListResponse {
  * their turn between two pieces, and what is held in memory counts against the memory for bodies until the client has taken it.
  *
  * @throws HttpError `unavailable` when that memory is full
- * @throws ClientGone
+ * @throws ClientDisconnected
  */
 export async function bodyOfList(
-  parts: Parts,
-  admission: Admission,
+  services: Services,
+  auth: AuthContext,
   request: Request,
   reply: Reply,
   list: ListResponse,
 ): Promise<ReplyBody> {
   const { response } = reply;
-  const lease = leaseFor(parts.bodyBudget, callerOf(parts, admission, request), response);
+  const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), response);
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const text of list.pieces()) {
-    if (response.destroyed) throw new ClientGone('The client closed the connection before its list was there');
+    if (response.destroyed) throw new ClientDisconnected('The client closed the connection before its list was there');
     const piece = Buffer.from(text);
-    demandRoom(lease, piece.length);
+    requireRoom(lease, piece.length);
     pieces.push(piece);
     length += piece.length;
     await nextTurn();

@@ -142,7 +142,7 @@ function headerParameters({ requestHeaders = {} }: Route): object[] {
 
 function describeResponses(route: Route): Record<string, object> {
   const responses: Record<string, object> = {};
-  for (const [status, success] of Object.entries(route.answers)) responses[status] = describeSuccess(success);
+  for (const [status, success] of Object.entries(route.responses)) responses[status] = describeSuccess(success);
   const codes = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status);
   for (const [status, those] of codes) {
     if (responses[status] !== undefined) continue;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Parts } from '../services.ts';
-import { answerError } from './answer-error.ts';
+import type { Services } from '../services.ts';
 import { readCookie } from './cookies.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
@@ -9,6 +8,7 @@ import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
 import type { Router } from './router.ts';
+import { sendError } from './send-error.ts';
 import { sendReply } from './send-reply.ts';
 
 /** What a client may choose as a request id: it goes into the log and back out. */
@@ -18,22 +18,22 @@ const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
 interface PipelineSteps {
   /** Responds from the cache. Returns the template of the route; `undefined`, and does nothing, when it can't. */
   readonly respondFromCache: (
-    parts: Parts,
+    services: Services,
     message: IncomingMessage,
     response: ServerResponse,
     requestIdOf: (message: IncomingMessage) => string,
   ) => string | undefined;
   /** Responds to a browser at a path where no route is. Returns whether it responded. */
-  readonly respondLost: (parts: Parts, router: Router, request: Request, reply: Reply) => boolean;
+  readonly respondLost: (services: Services, router: Router, request: Request, reply: Reply) => boolean;
   /** Closes idle connections. Called when the process has no descriptors left. */
   readonly closeIdle: () => void;
 }
 
 /** Responds to every request: from the cache, or by the route that the router finds. */
-export function createPipeline(parts: Parts, router: Router, steps: PipelineSteps) {
+export function createPipeline(services: Services, router: Router, steps: PipelineSteps) {
   const { respondFromCache, closeIdle } = steps;
-  const { context, requests, traces, log } = parts;
-  const newId = createRequestIds(context.random);
+  const { deps, requests, traces, log } = services;
+  const newId = createRequestIds(deps.random);
   const tracedId = traces?.notingIds(newId) ?? newId;
   // Where every request is logged, every request goes all the way.
   const usesCache = !log.isLevelEnabled('debug');
@@ -41,9 +41,9 @@ export function createPipeline(parts: Parts, router: Router, steps: PipelineStep
     const request = new Request(message, tracedId(message));
     const reply = new Reply(response);
     try {
-      await respond(parts, router, steps, request, reply).catch((error: unknown) => {
+      await respond(services, router, steps, request, reply).catch((error: unknown) => {
         if (isOutOfFileDescriptors(error)) closeIdle();
-        answerError(parts, error, request, reply);
+        sendError(services, error, request, reply);
       });
     } catch (error) {
       log.error({ err: error, requestId: request.id }, 'error response failed');
@@ -55,7 +55,7 @@ export function createPipeline(parts: Parts, router: Router, steps: PipelineStep
     if (isClosing) response.setHeader('connection', 'close');
     const startedAt = requests === undefined ? 0 : performance.now();
     const isTraced = traces?.begin(message) === true;
-    const route = usesCache ? respondFromCache(parts, message, response, isTraced ? tracedId : newId) : undefined;
+    const route = usesCache ? respondFromCache(services, message, response, isTraced ? tracedId : newId) : undefined;
     if (route !== undefined) {
       requests?.answered(message, response, route, startedAt);
       if (isTraced) traces?.answered(message, response, route);
@@ -91,14 +91,14 @@ function createRequestIds(random: (length: number) => Uint8Array): (message: Inc
 }
 
 async function respond(
-  parts: Parts,
+  services: Services,
   router: Router,
   steps: PipelineSteps,
   request: Request,
   reply: Reply,
 ): Promise<void> {
   const { message } = request;
-  const [name, value = ''] = parts.transportSecurity;
+  const [name, value = ''] = services.transportSecurity;
   if (name !== undefined) reply.header(name, value);
   const match = router.find(request.method, request.target);
   if (match !== undefined) {
@@ -107,24 +107,24 @@ async function respond(
     request.params = params;
     request.query = query;
     request.rawWildcard = rawWildcard;
-    parts.requests?.routed(message, endpoint.matched.path);
-    parts.traces?.routed(message, endpoint.matched.path);
+    services.requests?.routed(message, endpoint.matched.path);
+    services.traces?.routed(message, endpoint.matched.path);
   }
-  requireKnownHostOf(parts, request);
+  requireKnownHostOf(services, request);
   await (match === undefined
-    ? respondUnrouted(parts, router, steps, request, reply)
+    ? respondUnrouted(services, router, steps, request, reply)
     : match.endpoint.handle(request, reply));
 }
 
-function requireKnownHostOf(parts: Parts, request: Request): void {
-  const { addresses, settings } = parts;
-  const isBrowser = showsBrowser(request.message) || readCookie(parts, request, 'session') !== undefined;
+function requireKnownHostOf(services: Services, request: Request): void {
+  const { addresses, settings } = services;
+  const isBrowser = showsBrowser(request.message) || readCookie(services, request, 'session') !== undefined;
   requireKnownHost({ addresses, listenHost: settings.host }, request.message, isBrowser);
 }
 
 /** Responds where no route matches: to preflights, other methods of a path that exists, and unknown paths, of browsers and of programs. */
 async function respondUnrouted(
-  parts: Parts,
+  services: Services,
   router: Router,
   { respondLost }: PipelineSteps,
   request: Request,
@@ -132,13 +132,13 @@ async function respondUnrouted(
 ): Promise<void> {
   const found = router.at(request.target);
   if (found === undefined) {
-    if (!respondLost(parts, router, request, reply))
+    if (!respondLost(services, router, request, reply))
       throw new HttpError('not_found', 'No resource exists at this path.');
   } else {
     const allow = found.methods.join(', ');
     if (request.method !== 'OPTIONS') {
       const error = new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
-      answerError(parts, error, request, reply, found.errorForm);
+      sendError(services, error, request, reply, found.errorForm);
       return;
     }
     const preflight = { ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow };
@@ -147,5 +147,5 @@ async function respondUnrouted(
       .headers(found.isForAnyOrigin ? preflight : {})
       .headers({ allow, 'x-request-id': request.id });
   }
-  await sendReply(parts, {}, request, reply);
+  await sendReply(services, {}, request, reply);
 }

@@ -5,7 +5,7 @@ import { DomainError, TooManyAttemptsError } from './domain-errors.ts';
 import { challenge, type ErrorForm, HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */
-interface ProblemAnswer {
+interface ProblemResponse {
   readonly status: number;
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ interface ProblemAnswer {
 export const errorReferencePath = '/reference/errors';
 
 /** Converts an error to a response. Server errors (5xx) get a fixed `detail`, so that internals don't reach the client. */
-export function toProblem(error: unknown, baseUrl: string): ProblemAnswer {
+export function toProblem(error: unknown, baseUrl: string): ProblemResponse {
   const known = asDomainError(error);
   const { status, title } = errorCodes[known.code];
   const document: Problem = {

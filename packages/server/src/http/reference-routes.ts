@@ -13,7 +13,7 @@ export const referenceRoutes: readonly Route[] = [
     area: 'both',
     id: 'readOpenApi',
     summary: 'Read this OpenAPI description',
-    answers: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
+    responses: { 200: { description: 'an OpenAPI 3.1 document', schema: { type: 'object' } } },
     handle: ({ openApi }, _call, reply) => reply.json(openApi()),
   }),
   route('GET', errorReferencePath, {
@@ -22,8 +22,8 @@ export const referenceRoutes: readonly Route[] = [
     page: true,
     id: 'readErrorReference',
     summary: "The reference page on errors, to which an error's `type` links",
-    answers: { 200: { description: 'a page', contentType: 'text/html' } },
-    handle: (_parts, _call, reply) => sendPage(reply, 200, errorPage()),
+    responses: { 200: { description: 'a page', contentType: 'text/html' } },
+    handle: (_services, _call, reply) => sendPage(reply, 200, errorPage()),
   }),
 ];
 

@@ -16,7 +16,7 @@ export function readOf(...[description, schema, example]: Parameters<typeof json
   const answer = json(description, schema, example, { etag: 'strong; changes whenever the resource changes' });
   return {
     requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
-    answers: { 200: answer, 304: { description: 'not modified' } },
+    responses: { 200: answer, 304: { description: 'not modified' } },
     errors: ['precondition_failed'],
   } as const;
 }

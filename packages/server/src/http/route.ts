@@ -2,7 +2,7 @@ import { type ContentAddress, type ErrorCode, listOf, type TokenScope } from '@t
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CacheVersion } from '../cache/invalidation-log.ts';
 import type { ApiKeyRecord, SessionRecord } from '../db/records.ts';
-import type { Actor, AppAccess, ExtensionPointAccess, Parts, PermissionName } from '../services.ts';
+import type { Actor, AppAccess, ExtensionPointAccess, PermissionName, Services } from '../services.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
 import type { ErrorForm } from './http-error.ts';
 import type { Reply } from './reply.ts';
@@ -28,7 +28,7 @@ export type Access =
   | { readonly kind: 'content' };
 
 /** What is known once a caller has been let in. */
-interface AdmissionByKind {
+interface AuthContextByKind {
   public: object;
   ownOrigin: object;
   session: { readonly session: SessionRecord };
@@ -39,7 +39,7 @@ interface AdmissionByKind {
   content: { readonly actor: Actor; readonly address: ContentAddress };
 }
 
-export type Admission<A extends Access = Access> = AdmissionByKind[A['kind']];
+export type AuthContext<A extends Access = Access> = AuthContextByKind[A['kind']];
 
 type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & PathParams<Rest>
@@ -50,7 +50,7 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
 /** A call as a route's handler gets it: checked, parsed, and from somebody who may make it. */
 export interface Call<A extends Access, Path extends string, Query extends TObject, Body> {
   readonly request: Request;
-  readonly admission: Admission<A>;
+  readonly auth: AuthContext<A>;
   readonly params: PathParams<Path>;
   readonly query: Static<Query>;
   readonly body: Body;
@@ -105,7 +105,7 @@ export interface RouteDoc {
   readonly summary: string;
   readonly description?: string;
   /** By status; a reply has the lowest one unless the handler sets another. */
-  readonly answers: Readonly<Record<number, SuccessDoc>>;
+  readonly responses: Readonly<Record<number, SuccessDoc>>;
   /** Errors of its own, beside those that follow from its access, query and body. */
   readonly errors?: readonly ErrorCode[];
   readonly requestHeaders?: Readonly<Record<string, string>>;
@@ -129,10 +129,10 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
   /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
   readonly hasOwnPlaces?: true;
   /** Header fields of every answer of the route, of its errors too. */
-  readonly headers?: (parts: Parts) => Readonly<Record<string, string>>;
+  readonly headers?: (services: Services) => Readonly<Record<string, string>>;
   /** What can be refused without the body. */
-  readonly beforeBody?: (parts: Parts, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
-  readonly handle: (parts: Parts, call: Call<A, Path, Query, Body>, reply: Reply) => unknown;
+  readonly beforeBody?: (services: Services, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
+  readonly handle: (services: Services, call: Call<A, Path, Query, Body>, reply: Reply) => unknown;
 }
 
 /** A route of any kind, as the table of all of them holds it. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Parts } from '../services.ts';
-import { lineOf } from './answer-error.ts';
-import { callerOf, demandRoom, leaseFor } from './bodies/body-room.ts';
+import type { Services } from '../services.ts';
+import { callerOf, leaseFor, requireRoom } from './bodies/body-room.ts';
 import { compress, compressChunks, encodedTag, encodingFor } from './content-encoding.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
-import type { Admission } from './route.ts';
+import type { AuthContext } from './route.ts';
+import { lineOf } from './send-error.ts';
 
 /** What a body in chunks counts as when its encoding is chosen. */
 const chunkBytes = 64 * 1024;
@@ -15,10 +15,10 @@ const chunkBytes = 64 * 1024;
  *
  * @throws HttpError `unavailable` when text fills the memory for bodies, and what fails before the first chunk of the body
  */
-export async function sendReply(parts: Parts, admission: Admission, request: Request, reply: Reply): Promise<void> {
+export async function sendReply(services: Services, auth: AuthContext, request: Request, reply: Reply): Promise<void> {
   const { response, fields } = reply;
   if (reply.isSent) return;
-  countText(parts, admission, request, reply);
+  countText(services, auth, request, reply);
   if (isCompressible(request, reply)) await encode(request, reply);
   const { body, statusCode } = reply;
   const isHead = request.method === 'HEAD';
@@ -35,7 +35,7 @@ export async function sendReply(parts: Parts, admission: Admission, request: Req
     return;
   }
   await sendChunks(reply, body, (error) =>
-    parts.log.error({ ...lineOf(parts, request), err: error }, 'response failed midway'),
+    services.log.error({ ...lineOf(services, request), err: error }, 'response failed midway'),
   );
 }
 
@@ -43,9 +43,9 @@ export async function sendReply(parts: Parts, admission: Admission, request: Req
  * Counts text, which stays in memory until the client has taken it, against the memory for bodies. Only that of reads: a change has been
  * made by then and must not be answered with 503, and the share of its body lasts until its response has been sent.
  */
-function countText(parts: Parts, admission: Admission, request: Request, { body, response }: Reply): void {
+function countText(services: Services, auth: AuthContext, request: Request, { body, response }: Reply): void {
   if (typeof body !== 'string' || request.method !== 'GET' || response.destroyed) return;
-  demandRoom(leaseFor(parts.bodyBudget, callerOf(parts, admission, request), response), Buffer.byteLength(body));
+  requireRoom(leaseFor(services.bodyBudget, callerOf(services, auth, request), response), Buffer.byteLength(body));
 }
 
 /**

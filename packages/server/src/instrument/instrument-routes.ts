@@ -19,7 +19,7 @@ export const instrumentRoutes: readonly Route[] = [
       'Without `config`, every function is traced. The fields may be in any order, with or without file names and ' +
       'content types. With `answer=report`, the response is a report on the instrumentation, with all functions, ' +
       'instead of the module. The server stores and logs nothing of the request body.',
-    answers: {
+    responses: {
       200: {
         description: 'the instrumented module',
         contentType: 'application/wasm',
@@ -44,8 +44,8 @@ export const instrumentRoutes: readonly Route[] = [
       'relocatable_object',
       'module_too_complex',
     ],
-    handle: async ({ workers }, { query, body, admission }, reply) => {
-      const jobOptions = { fairnessKey: admission.apiKey.userId, signal: goneSignal(reply.response) };
+    handle: async ({ workers }, { query, body, auth }, reply) => {
+      const jobOptions = { fairnessKey: auth.apiKey.userId, signal: goneSignal(reply.response) };
       const { wasm, config, options } = body;
       if (query.answer === 'report') {
         const json = await workers.report(wasm, { config, options }, jobOptions);

@@ -1,4 +1,4 @@
-import { ClientGone } from '../http/bodies/read-bytes.ts';
+import { ClientDisconnected } from '../http/bodies/read-bytes.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { unavailable } from '../http/http-error.ts';
 import type { JobOptions, ModuleChecker, ModuleRequirements } from '../plugins/module-checker.ts';
@@ -11,7 +11,7 @@ export interface ModuleWorkers extends ModuleChecker {
    * Instruments a module.
    *
    * @throws DomainError with a code of the instrumenter, `invalid_config`, or `module_too_complex` (out of time or memory)
-   * @throws HttpError `unavailable` when the queue is full, ClientGone when the task was aborted
+   * @throws HttpError `unavailable` when the queue is full, ClientDisconnected when the task was aborted
    */
   instrument(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Instrumented>;
   /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
@@ -115,7 +115,7 @@ function toError(error: unknown, kind: Task['kind']): unknown {
     case 'closed':
       return unavailable('All workers are busy and others wait already. Try again shortly.', busyRetrySeconds, error);
     case 'aborted':
-      return new ClientGone('The client disconnected', { cause: error });
+      return new ClientDisconnected('The client disconnected', { cause: error });
     case 'timed_out':
     case 'out_of_memory':
       if (kind === 'schema')

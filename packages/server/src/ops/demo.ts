@@ -11,7 +11,7 @@ import { createUser } from '../auth/users.ts';
 import { storeBlob } from '../blobs/with-blob.ts';
 import { noLimits } from '../db/records.ts';
 import type { Store, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { createExtensionPoint } from '../plugins/extension-points.ts';
 import type { CheckedModule } from '../plugins/module-checker.ts';
 import { contentAddressOf, publish } from '../plugins/publish.ts';
@@ -47,12 +47,12 @@ interface DemoPreparation {
   readonly passwordHash: string;
 }
 
-export async function prepareDemo(context: Context): Promise<DemoPreparation> {
+export async function prepareDemo(deps: Deps): Promise<DemoPreparation> {
   const sample = new Uint8Array(await readFile(new URL('../../sample/greet.wasm', import.meta.url)));
-  const checked = await context.checker.check(sample, { schemaJson: JSON.stringify(schema), limits: noLimits });
-  await storeBlob(context, contentAddressOf(sample), sample);
-  const password = Buffer.from(context.random(passwordBytes)).toString('base64url');
-  return { sample, checked, password, passwordHash: await context.passwords.hash(password) };
+  const checked = await deps.checker.check(sample, { schemaJson: JSON.stringify(schema), limits: noLimits });
+  await storeBlob(deps, contentAddressOf(sample), sample);
+  const password = Buffer.from(deps.random(passwordBytes)).toString('base64url');
+  return { sample, checked, password, passwordHash: await deps.passwords.hash(password) };
 }
 
 /**
@@ -66,13 +66,13 @@ export async function prepareDemo(context: Context): Promise<DemoPreparation> {
  * @param preparation the result of {@link prepareDemo}
  */
 export async function createDemo(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   { sample, checked, password, passwordHash }: DemoPreparation,
 ): Promise<QuickstartSecrets> {
-  const within = insideTransaction(context, tx, checked);
+  const within = insideTransaction(deps, tx, checked);
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
-  await tx.putPassword({ userId: owner.id, hash: passwordHash, updatedAtMs: context.clock() });
+  await tx.putPassword({ userId: owner.id, hash: passwordHash, updatedAtMs: deps.clock() });
   await insertOperator(within, tx, owner.id, 'first_account');
   const token = await issueDemoToken(within, owner.id);
   const apiKey = await issueApiKey(within, owner.id, demoSecretName);
@@ -105,10 +105,10 @@ export async function createDemo(
 const demoSecretName = 'quickstart';
 
 /** Issues a token with all scopes and the maximum lifetime. */
-function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
+function issueDemoToken(deps: Deps, userId: UserId): Promise<NewToken> {
   const scopes = tokenScope.anyOf.map((scope): TokenScope => scope.const);
-  const expiresAtMs = context.clock() + tokenLifetimeDays(scopes).max * dayMs;
-  return issueToken(context, userId, { name: demoSecretName, scopes, appId: null, expiresAtMs });
+  const expiresAtMs = deps.clock() + tokenLifetimeDays(scopes).max * dayMs;
+  return issueToken(deps, userId, { name: demoSecretName, scopes, appId: null, expiresAtMs });
 }
 
 /**
@@ -118,7 +118,7 @@ function issueDemoToken(context: Context, userId: UserId): Promise<NewToken> {
  * @returns the token and API key to write, or `undefined` if neither has expired
  */
 export async function renewDemoSecrets(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   secrets: ReadonlyMap<string, string>,
 ): Promise<Pick<QuickstartSecrets, 'TENON_TOKEN' | 'TENON_API_KEY'> | undefined> {
@@ -129,9 +129,9 @@ export async function renewDemoSecrets(
   const owner = token && (await tx.user(token.userId));
   if (token === undefined || owner?.email !== demoEmail || token.name !== demoSecretName) return undefined;
   const isExpired = (record: { readonly expiresAtMs: number } | undefined) =>
-    record !== undefined && record.expiresAtMs <= context.clock();
+    record !== undefined && record.expiresAtMs <= deps.clock();
   if (!isExpired(token) && !isExpired(key)) return undefined;
-  const within = { ...context, store: { ...context.store, read: tx, write: writeInside(tx) } };
+  const within = { ...deps, store: { ...deps.store, read: tx, write: writeInside(tx) } };
   return {
     TENON_TOKEN: isExpired(token) ? (await issueDemoToken(within, owner.id)).secret : tokenSecret,
     TENON_API_KEY: isExpired(key) ? (await issueApiKey(within, owner.id, demoSecretName)).secret : keySecret,
@@ -147,17 +147,17 @@ function writeInside(tx: Transaction): Store['write'] {
  * Returns a context whose use cases all run in one transaction. To keep the transaction short, it also skips checking and storing the
  * sample, which {@link prepareDemo} has done, unless garbage collection has deleted the blob since.
  */
-function insideTransaction(context: Context, tx: Transaction, checked: CheckedModule): Context {
+function insideTransaction(deps: Deps, tx: Transaction, checked: CheckedModule): Deps {
   return {
-    ...context,
-    store: { ...context.store, read: tx, write: writeInside(tx) },
+    ...deps,
+    store: { ...deps.store, read: tx, write: writeInside(tx) },
     auditAuthor: 'operator', // who started the server
     blobs: {
-      ...context.blobs,
+      ...deps.blobs,
       async put(key, bytes) {
-        if ((await context.blobs.size(key)) === undefined) await context.blobs.put(key, bytes);
+        if ((await deps.blobs.size(key)) === undefined) await deps.blobs.put(key, bytes);
       },
     },
-    checker: { ...context.checker, check: async () => checked },
+    checker: { ...deps.checker, check: async () => checked },
   };
 }

@@ -8,13 +8,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { closeContext, demoOptions, openContext, withSteps } from '../../test/helpers/first-start-parts.ts';
+import { closeContext, demoOptions, openContext, withSteps } from '../../test/helpers/first-start-services.ts';
 import { authenticateApiKey, authenticateToken } from '../auth/authenticate.ts';
 import { signIn } from '../auth/sign-in.ts';
 import { signUp } from '../auth/sign-up.ts';
 import { revokeToken } from '../auth/tokens.ts';
 import { createUser } from '../auth/users.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { contentAddressOf } from '../plugins/publish.ts';
 import { type FirstStart, type FirstStartOptions, firstStart, noDemoReason } from './first-start.ts';
 import { readQuickstart } from './quickstart-file.ts';
@@ -35,17 +35,17 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-async function withContext<T>(dataDir: string, work: (context: Context) => Promise<T>): Promise<T> {
-  const context = await openContext(dataDir);
+async function withContext<T>(dataDir: string, work: (deps: Deps) => Promise<T>): Promise<T> {
+  const deps = await openContext(dataDir);
   try {
-    return await work(context);
+    return await work(deps);
   } finally {
-    await closeContext(context);
+    await closeContext(deps);
   }
 }
 
 function start(dataDir: string, change: Partial<FirstStartOptions> = {}): Promise<FirstStart> {
-  return withContext(dataDir, (context) => firstStart(context, { ...demoOptions(dataDir), ...change }));
+  return withContext(dataDir, (deps) => firstStart(deps, { ...demoOptions(dataDir), ...change }));
 }
 
 function asEmpty(made: FirstStart): FirstStart & { readonly state: 'empty' } {
@@ -64,14 +64,14 @@ const aBrowser = {
 /** Asserts that every credential in `quickstart.env` works, and that nothing was created twice. */
 async function assertWholeDemo(dataDir: string): Promise<void> {
   const value = (name: string) => readQuickstart(dataDir).get(name) ?? '';
-  await withContext(dataDir, async (context) => {
-    const { read } = context.store;
-    const actor = await authenticateToken(context, value('TENON_TOKEN'));
+  await withContext(dataDir, async (deps) => {
+    const { read } = deps.store;
+    const actor = await authenticateToken(deps, value('TENON_TOKEN'));
     const signedIn = { email: value('TENON_EMAIL'), password: value('TENON_PASSWORD') };
-    assert.equal((await signIn(context, signedIn, aBrowser)).session.userId, actor.userId);
+    assert.equal((await signIn(deps, signedIn, aBrowser)).session.userId, actor.userId);
     assert.deepEqual(actor.scopes, ['read', 'publish', 'manage']);
     assert.equal(actor.userId, value('TENON_USER_ID'));
-    assert.equal((await authenticateApiKey(context, value('TENON_API_KEY'))).userId, actor.userId);
+    assert.equal((await authenticateApiKey(deps, value('TENON_API_KEY'))).userId, actor.userId);
     const apps = await read.appsOf(actor.userId, undefined, {});
     assert.deepEqual(
       apps.map((app) => app.id),
@@ -91,7 +91,7 @@ async function assertWholeDemo(dataDir: string): Promise<void> {
       bindings.map((binding) => [binding.name, binding.contentAddress]),
       [['greet', contentAddressOf(sample)]],
     );
-    assert.equal((await context.contents.find(contentAddressOf(sample)))?.size, sample.length);
+    assert.equal((await deps.contents.find(contentAddressOf(sample)))?.size, sample.length);
     const invitations = await read.invitations(extensionPoint.appId, {});
     assert.deepEqual(
       invitations.map((invitation) => invitation.status),
@@ -173,7 +173,7 @@ describe('firstStart()', () => {
     assert.deepEqual(rest, { state: 'empty', reason: 'declined', hasSecrets: false, hasSignIn: false });
     assert.ok(setUpLink !== undefined);
     assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
-    assert.equal(await withContext(dataDir, (context) => context.store.read.anyUser()), false);
+    assert.equal(await withContext(dataDir, (deps) => deps.store.read.anyUser()), false);
   });
 
   it('creates a link for the first account at each start, and all work until an account exists', async () => {
@@ -183,11 +183,11 @@ describe('firstStart()', () => {
     );
     for (const link of links) assert.match(link, /^http:\/\/localhost:8366\/set-up#code=[A-Za-z0-9_-]{43}$/);
     const [first = '', second = ''] = links.map((link) => link.slice(link.indexOf('=') + 1));
-    await withContext(dataDir, async (context) => {
+    await withContext(dataDir, async (deps) => {
       const wish = { name: 'Olga', email: 'olga@example.org', password: 'magnolia tugboat 17', linkCode: first };
-      await signUp(context, wish, aBrowser);
-      await assert.rejects(signUp(context, { ...wish, linkCode: second }, aBrowser), { code: 'link_expired' });
-      await assert.rejects(signUp(context, wish, aBrowser), { code: 'link_used' });
+      await signUp(deps, wish, aBrowser);
+      await assert.rejects(signUp(deps, { ...wish, linkCode: second }, aBrowser), { code: 'link_expired' });
+      await assert.rejects(signUp(deps, wish, aBrowser), { code: 'link_used' });
     });
     assert.deepEqual(await start(dataDir, { demo: false }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
   });
@@ -212,24 +212,24 @@ describe('firstStart()', () => {
   it('reports whether the secrets still work', async () => {
     const dataDir = await makeFolder();
     await start(dataDir);
-    await withContext(dataDir, async (context) => {
-      const owner = await authenticateToken(context, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
+    await withContext(dataDir, async (deps) => {
+      const owner = await authenticateToken(deps, readQuickstart(dataDir).get('TENON_TOKEN') ?? '');
       const withoutToken = { state: 'in_use', hasSecrets: false, hasSignIn: true };
-      const later = { ...context, clock: () => Date.now() + 91 * 24 * 60 * 60 * 1000 };
+      const later = { ...deps, clock: () => Date.now() + 91 * 24 * 60 * 60 * 1000 };
       assert.deepEqual(await firstStart(later, { ...demoOptions(dataDir), demo: false }), withoutToken);
-      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), {
+      assert.deepEqual(await firstStart(deps, demoOptions(dataDir)), {
         state: 'in_use',
         hasSecrets: true,
         hasSignIn: true,
       });
-      await revokeToken(context, owner, owner.tokenId);
-      assert.deepEqual(await firstStart(context, demoOptions(dataDir)), withoutToken);
+      await revokeToken(deps, owner, owner.tokenId);
+      assert.deepEqual(await firstStart(deps, demoOptions(dataDir)), withoutToken);
     });
   });
 
   it('creates no demo in a folder with users', async () => {
     const dataDir = await makeFolder();
-    await withContext(dataDir, (context) => createUser(context, { name: 'Ada', email: null }));
+    await withContext(dataDir, (deps) => createUser(deps, { name: 'Ada', email: null }));
     assert.deepEqual(await start(dataDir, { demo: true }), { state: 'in_use', hasSecrets: false, hasSignIn: false });
     assert.deepEqual([...readQuickstart(dataDir).keys()], ['TENON_URL']);
   });
@@ -264,9 +264,9 @@ describe('firstStart()', () => {
   it('is completed or repeated by the next start after a SIGKILL at any step', async () => {
     const steps: string[] = [];
     const dataDir = await makeFolder();
-    await withContext(dataDir, (context) =>
+    await withContext(dataDir, (deps) =>
       firstStart(
-        withSteps(context, (name) => steps.push(name)),
+        withSteps(deps, (name) => steps.push(name)),
         demoOptions(dataDir),
       ),
     );

@@ -3,7 +3,7 @@ import { hashSecret } from '../auth/secrets.ts';
 import { isLoopback } from '../config/listen-address.ts';
 import type { TokenRecord } from '../db/records.ts';
 import { type Queries, ReadOnlyError, StorageFullError } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { createDemo, prepareDemo, renewDemoSecrets } from './demo.ts';
 import {
   deletePendingSecrets,
@@ -74,46 +74,46 @@ export type FirstStart = QuickstartState &
  *
  * @throws store errors, and file system errors
  */
-export async function firstStart(context: Context, options: FirstStartOptions): Promise<FirstStart> {
+export async function firstStart(deps: Deps, options: FirstStartOptions): Promise<FirstStart> {
   const reason = noDemoReason(options);
-  const isCreated = reason === undefined && (await createDemoOnce(context, options.dataDir));
-  if (reason === undefined && !isCreated) await renewExpiredSecrets(context, options);
-  const quickstart = await updateQuickstart(context, options);
+  const isCreated = reason === undefined && (await createDemoOnce(deps, options.dataDir));
+  if (reason === undefined && !isCreated) await renewExpiredSecrets(deps, options);
+  const quickstart = await updateQuickstart(deps, options);
   if (isCreated) return { state: 'demo_made', ...quickstart };
-  const isInUse = await context.store.read.anyUser();
+  const isInUse = await deps.store.read.anyUser();
   if (isInUse || reason === undefined) return { state: 'in_use', ...quickstart };
   if (reason === 'instrument_only') return { state: 'empty', reason, ...quickstart };
-  const setUpLink = linkUrl(options.url, await createSetUpLink(context, true));
+  const setUpLink = linkUrl(options.url, await createSetUpLink(deps, true));
   return { state: 'empty', reason, setUpLink, ...quickstart };
 }
 
-async function createDemoOnce(context: Context, dataDir: string): Promise<boolean> {
-  if (await context.store.read.anyUser()) return false;
-  const preparation = await prepareDemo(context);
-  return context.store.write(async (tx) => {
+async function createDemoOnce(deps: Deps, dataDir: string): Promise<boolean> {
+  if (await deps.store.read.anyUser()) return false;
+  const preparation = await prepareDemo(deps);
+  return deps.store.write(async (tx) => {
     if (await tx.anyUser()) return false;
     // Inside the transaction: a process with the write lock then finds only files of transactions that have ended.
-    writePendingSecrets(dataDir, await createDemo(context, tx, preparation));
+    writePendingSecrets(dataDir, await createDemo(deps, tx, preparation));
     return true;
   });
 }
 
 /** Replaces expired secrets. Like a new demo's, they are written to a separate file before the commit. */
-async function renewExpiredSecrets(context: Context, { dataDir, onNotWritten }: FirstStartOptions): Promise<void> {
+async function renewExpiredSecrets(deps: Deps, { dataDir, onNotWritten }: FirstStartOptions): Promise<void> {
   const secrets = readQuickstart(dataDir);
   if (!secrets.has('TENON_TOKEN')) return;
   const renew = () =>
-    context.store.write(async (tx) => {
-      const renewed = await renewDemoSecrets(context, tx, secrets);
+    deps.store.write(async (tx) => {
+      const renewed = await renewDemoSecrets(deps, tx, secrets);
       if (renewed !== undefined) writePendingSecrets(dataDir, renewed);
     });
   await renew().catch(ignoreUnwritable(onNotWritten));
 }
 
-async function updateQuickstart(context: Context, options: FirstStartOptions): Promise<QuickstartState> {
+async function updateQuickstart(deps: Deps, options: FirstStartOptions): Promise<QuickstartState> {
   const { dataDir, url, holdsFolderLock: isHolder = true, onNotWritten } = options;
   const update = () =>
-    context.store.write(async (tx) => {
+    deps.store.write(async (tx) => {
       const pending = findPendingSecrets(dataDir);
       for (const { values } of pending) {
         if (await findToken(tx, values)) writeQuickstart(dataDir, url, values);
@@ -122,13 +122,13 @@ async function updateQuickstart(context: Context, options: FirstStartOptions): P
       for (const { path } of pending) deletePendingSecrets(path);
     });
   await update().catch(ignoreUnwritable(onNotWritten));
-  const { read } = context.store;
+  const { read } = deps.store;
   const values = readQuickstart(dataDir);
   const token = await findToken(read, values);
   const email = values.has('TENON_PASSWORD') ? values.get('TENON_EMAIL') : undefined;
   const password = email === undefined ? undefined : await read.passwordByEmail(email);
   return {
-    hasSecrets: token !== undefined && token.expiresAtMs > context.clock(),
+    hasSecrets: token !== undefined && token.expiresAtMs > deps.clock(),
     hasSignIn: password !== undefined,
   };
 }

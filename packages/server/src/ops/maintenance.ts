@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { purgeExpiredAuditEvents } from '../audit/read-audit.ts';
 import { type ClockCheck, recordMaintenance } from '../blobs/clock-gap.ts';
-import { trimNews } from '../changes/trim-changes.ts';
+import { purgeChanges } from '../changes/purge-changes.ts';
 import type { Settings } from '../config/settings.ts';
 import { ReadOnlyError } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import type { Status } from './status/status.ts';
 
 const hourMs = 60 * 60_000;
@@ -14,24 +14,24 @@ const dayMs = 24 * hourMs;
 const keptWhenEndedMs = 7 * dayMs;
 
 export interface MaintenanceDeps {
-  readonly context: Context;
-  readonly settings: Pick<Settings, 'auditRetentionMs' | 'newsRetentionMs'>;
+  readonly deps: Deps;
+  readonly settings: Pick<Settings, 'auditRetentionMs' | 'changeRetentionMs'>;
   readonly status: Pick<Status, 'setClockWarning'>;
   readonly log: Logger;
 }
 
 /** Deletes expired sessions, links, codes, audit events and change events. Writes nothing where nothing has expired. Never rejects. */
-export async function runMaintenance(deps: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
-  const { context, settings, log } = deps;
+export async function runMaintenance(services: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
+  const { deps, settings, log } = services;
   try {
-    if (!isTrusted(await checkClock(), deps)) return;
-    await context.store.write((tx) => tx.deleteEnded(context.clock() - keptWhenEndedMs));
+    if (!isTrusted(await checkClock(), services)) return;
+    await deps.store.write((tx) => tx.deleteEnded(deps.clock() - keptWhenEndedMs));
     if (settings.auditRetentionMs !== undefined) {
-      const deleted = await purgeExpiredAuditEvents(context, settings.auditRetentionMs);
+      const deleted = await purgeExpiredAuditEvents(deps, settings.auditRetentionMs);
       if (deleted > 0) log.info({ deleted }, 'audit retention: deleted events');
     }
-    await trimNews(context, settings.newsRetentionMs);
-    await recordMaintenance(context);
+    await purgeChanges(deps, settings.changeRetentionMs);
+    await recordMaintenance(deps);
   } catch (error) {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'maintenance failed'); // a read-only store is logged at the start
   }

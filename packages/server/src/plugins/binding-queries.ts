@@ -208,7 +208,7 @@ export const bindingMutations = {
       guests: readonly Pick<GuestRecord, 'id' | 'guestKey'>[],
       { versionId, nowMs }: BindingMove,
     ): Promise<void> => {
-      await demandOwnVersion(db, key, versionId);
+      await assertOwnVersion(db, key, versionId);
       const ids = guests.map(({ id }) => id);
       await claimsOf(db, key)
         .where('guestId', 'in', setOf(ids))
@@ -224,7 +224,7 @@ export const bindingMutations = {
   pinVersion: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, { guestId, ...key }: BindingKey, versionId: VersionId | null): Promise<void> => {
-      await demandOwnVersion(db, key, versionId);
+      await assertOwnVersion(db, key, versionId);
       await claimsOf(db, key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
     },
   ),
@@ -233,14 +233,14 @@ export const bindingMutations = {
   selectVersion: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, key: PluginKey, guestIds: readonly GuestId[], versionId: VersionId | null): Promise<void> => {
-      await demandOwnVersion(db, key, versionId);
+      await assertOwnVersion(db, key, versionId);
       const claims = claimsOf(db, key).where('guestId', 'in', setOf(guestIds)).set({ selectedVersionId: versionId });
       await (versionId === null ? claims.where('selectedVersionId', 'is not', null) : claims).execute();
     },
   ),
 };
 
-async function demandOwnVersion(db: Db, key: PluginKey, versionId: VersionId | null): Promise<void> {
+async function assertOwnVersion(db: Db, key: PluginKey, versionId: VersionId | null): Promise<void> {
   if (versionId === null) return;
   const version = await db
     .selectFrom('versions')

@@ -24,7 +24,7 @@ export const bindingRoutes: readonly Route[] = [
       'response is `{}` for a key without plugins, and for a key that no guest has.',
     wildcard: { name: 'guestKey', description: 'the guest key' },
     requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
-    answers: {
+    responses: {
       200: json(
         'the plugins by name, names in code-unit order',
         bindingList,
@@ -45,22 +45,22 @@ export const bindingRoutes: readonly Route[] = [
       304: { description: 'not modified' },
     },
     errors: ['invalid_request', 'precondition_failed'],
-    handle: async (parts, { request, admission, since }, reply) => {
-      const { context } = parts;
-      const { access } = admission;
+    handle: async (services, { request, auth, since }, reply) => {
+      const { deps } = services;
+      const { access } = auth;
       const { headers, target, message } = request;
       const { response } = reply;
       const guestKey = decodeGuestKey(request.rawWildcard);
-      const answer = await readBindings(context, access, guestKey);
+      const answer = await readBindings(deps, access, guestKey);
       const cacheable = { authorization: headers.authorization, target, route: bindingsPath, since };
-      cacheBindings(context, cacheable, access, guestKey);
+      cacheBindings(deps, cacheable, access, guestKey);
       const outcome = evaluateConditions(headers, answer.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
       const { userId } = access.actor;
-      if (!takeRoom(parts, message, response, outcome, answer.json.length, userId)) throw noRoom();
-      sendBindings(parts, message, response, request.id, answer, outcome);
+      if (!takeRoom(services, message, response, outcome, answer.json.length, userId)) throw noRoom();
+      sendBindings(services, message, response, request.id, answer, outcome);
       reply.isSent = true;
       return reply;
     },

@@ -4,7 +4,7 @@ import type { ExtensionPointAccess } from '../auth/access.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import { listTag } from '../cache/cache-tag.ts';
 import type { BoundRecord } from '../db/records.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
 /** The response to A2 (`docs/reference/http-api.md`): the binding list of one guest key. */
@@ -33,15 +33,15 @@ export const bindingLists: CacheSpec<BindingListResponse> = {
  * @throws DomainError `invalid_request` for an invalid guest key
  */
 export async function readBindings(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   guestKey: string,
 ): Promise<BindingListResponse> {
   const fault = guestKeyFault(guestKey);
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
-  const load = async () => toResponse(await context.store.read.bindings(extensionPointId, guestKey));
-  return context.cache.of(bindingLists).getOrLoad(listTag(extensionPointId, guestKey), load);
+  const load = async () => toResponse(await deps.store.read.bindings(extensionPointId, guestKey));
+  return deps.cache.of(bindingLists).getOrLoad(listTag(extensionPointId, guestKey), load);
 }
 
 function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {

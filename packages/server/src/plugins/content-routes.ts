@@ -1,6 +1,6 @@
 import { type Route, routeTagged } from '../http/route.ts';
 import { cacheContent } from './response-cache.ts';
-import { contentAnswers, contentHeaders, contentRequestHeaders, sendContent } from './send-content.ts';
+import { contentHeaders, contentRequestHeaders, contentResponses, sendContent } from './send-content.ts';
 
 /** Contents never change, so clients may cache them forever. Shared caches may not: access is checked per request. */
 const cacheControl = 'private, max-age=31536000, immutable';
@@ -17,13 +17,13 @@ export const contentRoutes: readonly Route[] = [
     summary: "Fetch content: a plugin's bytes by their address",
     description: 'For members of the application and the publisher. Older and yanked versions stay available.',
     requestHeaders: contentRequestHeaders,
-    answers: contentAnswers(cacheControl),
+    responses: contentResponses(cacheControl),
     errors: ['not_found', 'insufficient_scope', 'precondition_failed', 'range_not_satisfiable', 'content_damaged'],
-    handle: async (parts, { request, admission: { actor, address }, since }, reply) => {
+    handle: async (services, { request, auth: { actor, address }, since }, reply) => {
       const { target, headers } = request;
       const cacheable = { authorization: headers.authorization, target, route: contentPath, since };
-      cacheContent(parts.context, cacheable, actor, address, contentHeaders(address, cacheControl));
-      return sendContent(parts, address, cacheControl, request, reply);
+      cacheContent(services.deps, cacheable, actor, address, contentHeaders(address, cacheControl));
+      return sendContent(services, address, cacheControl, request, reply);
     },
   }),
 ];

@@ -41,10 +41,10 @@ export const extensionPointRoutes: readonly Route[] = [
     summary: "List an application's extension points",
     description:
       'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
-    answers: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
-    handle: async ({ context }, { admission: { access }, query: { limit, cursor } }) => {
-      if (limit === undefined) return new ListResponse(readExtensionPoints(context, access, cursor), toExtensionPoint);
-      return toList(await listExtensionPoints(context, access, { limit, after: cursor }), toExtensionPoint);
+    responses: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
+    handle: async ({ deps }, { auth: { access }, query: { limit, cursor } }) => {
+      if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, cursor), toExtensionPoint);
+      return toList(await listExtensionPoints(deps, access, { limit, after: cursor }), toExtensionPoint);
     },
   }),
   route('POST', '/api/v1/apps/:appId/extension-points', {
@@ -53,10 +53,10 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'createExtensionPoint',
     summary: 'Create an extension point',
     description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
-    answers: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
+    responses: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
     errors: ['quota_exceeded'],
-    handle: async ({ context }, { admission, body }, reply) => {
-      const created = await createExtensionPoint(context, admission.access, body, jobOptionsOf(admission.actor, reply));
+    handle: async ({ deps }, { auth, body }, reply) => {
+      const created = await createExtensionPoint(deps, auth.access, body, jobOptionsOf(auth.actor, reply));
       return toExtensionPoint(created);
     },
   }),
@@ -65,8 +65,8 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'readExtensionPoint',
     summary: 'Read an extension point',
     ...readOf('the extension point', extensionPoint, extensionPointExample),
-    handle: (_parts, { request, admission }, reply) =>
-      sendRepresentation(request, reply, toExtensionPoint(admission.access.extensionPoint)),
+    handle: (_services, { request, auth }, reply) =>
+      sendRepresentation(request, reply, toExtensionPoint(auth.access.extensionPoint)),
   }),
   route('PUT', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
@@ -74,12 +74,12 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'updateExtensionPoint',
     summary: 'Update an extension point; absent fields keep their values',
     requestHeaders: writeConditions.requestHeaders,
-    answers: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
+    responses: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
     errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
-    handle: async ({ context }, { request, admission, body }, reply) => {
-      const jobOptions = jobOptionsOf(admission.actor, reply);
+    handle: async ({ deps }, { request, auth, body }, reply) => {
+      const jobOptions = jobOptionsOf(auth.actor, reply);
       const precondition = preconditionOf(request, toExtensionPoint);
-      const updated = await updateExtensionPoint(context, admission.access, body, { jobOptions, precondition });
+      const updated = await updateExtensionPoint(deps, auth.access, body, { jobOptions, precondition });
       return sendRepresentation(request, reply, toExtensionPoint(updated));
     },
   }),
@@ -89,17 +89,17 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'trySchema',
     summary: 'Test a schema, or limits, before you set them',
     description: 'Returns the bound plugins that would no longer fit, with the reasons. Changes nothing.',
-    answers: { 200: json('what would break', schemaTrial, schemaTrialExample) },
-    handle: async ({ context }, { admission, body }, reply) => {
-      return toSchemaTrial(await trySchema(context, admission.access, body, jobOptionsOf(admission.actor, reply)));
+    responses: { 200: json('what would break', schemaTrial, schemaTrialExample) },
+    handle: async ({ deps }, { auth, body }, reply) => {
+      return toSchemaTrial(await trySchema(deps, auth.access, body, jobOptionsOf(auth.actor, reply)));
     },
   }),
   route('DELETE', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
     id: 'deleteExtensionPoint',
     summary: 'Delete an extension point with its plugins',
-    answers: { 204: { description: 'deleted' } },
+    responses: { 204: { description: 'deleted' } },
     errors: ['password_required'],
-    handle: ({ context }, { admission }) => deleteExtensionPoint(context, admission.access),
+    handle: ({ deps }, { auth }) => deleteExtensionPoint(deps, auth.access),
   }),
 ];

@@ -8,7 +8,7 @@ import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { type PageOf, readAllPages } from '../db/paging.ts';
 import { type ExtensionPointRecord, noLimits } from '../db/records.ts';
 import type { BoundedPage } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 import type { JobOptions } from './module-checker.ts';
 
@@ -27,30 +27,30 @@ interface ExtensionPointFields {
 
 /** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
 export async function createExtensionPoint(
-  context: Context,
+  deps: Deps,
   access: AppAccess,
   fields: ExtensionPointFields,
   jobOptions?: JobOptions,
 ): Promise<ExtensionPointRecord> {
-  const createdAtMs = context.clock();
+  const createdAtMs = deps.clock();
   const extensionPoint: ExtensionPointRecord = {
     id: newId('extensionPoint'),
     appId: access.app.id,
     name: fields.name,
-    schemaJson: fields.schema === undefined ? emptySchema : await context.checker.readSchema(fields.schema, jobOptions),
+    schemaJson: fields.schema === undefined ? emptySchema : await deps.checker.readSchema(fields.schema, jobOptions),
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    const { quotas } = context.limits;
+    const { quotas } = deps.limits;
     const { count, bytes } = await tx.schemasOf(access.app.id);
     requireQuota(quotas, 'extension-points', access.app.id, count);
     requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
     await tx.insertExtensionPoint(extensionPoint);
-    await record(context, tx, access.actor, {
+    await record(deps, tx, access.actor, {
       action: 'extension_point.create',
       appId: access.app.id,
       target: extensionPoint,
@@ -67,19 +67,19 @@ const batchSize = 32;
 const maxSchemaLengthOfPage = 8 * 1024 * 1024;
 
 /** Reads an application's extension points by id, in batches, with backpressure. */
-export function readExtensionPoints({ store }: Pick<Context, 'store'>, { app }: AppAccess, after: string | undefined) {
+export function readExtensionPoints({ store }: Pick<Deps, 'store'>, { app }: AppAccess, after: string | undefined) {
   const idOf = ({ id }: ExtensionPointRecord): string => id;
   return readAllPages(batchSize, idOf, (page) => store.read.extensionPoints(app.id, page), after);
 }
 
 export async function listExtensionPoints(
-  context: Context,
+  deps: Deps,
   access: AppAccess,
   { after, limit }: BoundedPage,
 ): Promise<PageOf<ExtensionPointRecord>> {
   const items: ExtensionPointRecord[] = [];
   let length = 0;
-  for await (const batch of readExtensionPoints(context, access, after)) {
+  for await (const batch of readExtensionPoints(deps, access, after)) {
     for (const extensionPoint of batch) {
       if (items.length === limit || length >= maxSchemaLengthOfPage) return { items, next: items.at(-1)?.id };
       items.push(extensionPoint);
@@ -96,7 +96,7 @@ export async function listExtensionPoints(
  *   `quota_exceeded`
  */
 export async function updateExtensionPoint(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   fields: Partial<ExtensionPointFields>,
   {
@@ -104,14 +104,13 @@ export async function updateExtensionPoint(
     precondition,
   }: { readonly jobOptions?: JobOptions; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
 ): Promise<ExtensionPointRecord> {
-  const schemaJson =
-    fields.schema === undefined ? undefined : await context.checker.readSchema(fields.schema, jobOptions);
-  return context.store.write(async (tx) => {
+  const schemaJson = fields.schema === undefined ? undefined : await deps.checker.readSchema(fields.schema, jobOptions);
+  return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
     if (present.requiresApproval && fields.requiresApproval === false) {
-      await requireRecentPassword(context, access.actor.sessionId, tx);
+      await requireRecentPassword(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
     const change = {
@@ -119,16 +118,16 @@ export async function updateExtensionPoint(
       schemaJson: schemaJson ?? present.schemaJson,
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
       limits: { ...present.limits, ...fields.limits },
-      updatedAtMs: context.clock(),
+      updatedAtMs: deps.clock(),
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
     if (addedBytes > 0) {
       const { bytes } = await tx.schemasOf(present.appId);
-      requireQuota(context.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
+      requireQuota(deps.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
     }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };
-    await record(context, tx, access.actor, {
+    await record(deps, tx, access.actor, {
       action: 'extension_point.update',
       appId: present.appId,
       target: changed,
@@ -149,14 +148,14 @@ export async function updateExtensionPoint(
  *
  * @throws DomainError `password_required`
  */
-export async function deleteExtensionPoint(context: Context, access: ExtensionPointAccess): Promise<void> {
+export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAccess): Promise<void> {
   const { actor, app, extensionPoint } = access;
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    await requireRecentPassword(context, actor.sessionId, tx);
-    await record(context, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
+    await requireRecentPassword(deps, actor.sessionId, tx);
+    await record(deps, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
     const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, deleteBatchSize);
-    if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, context.clock());
+    if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, deps.clock());
     else await tx.deleteExtensionPoint(extensionPoint.id);
   });
 }

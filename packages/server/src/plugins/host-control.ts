@@ -5,7 +5,7 @@ import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { GuestBinding, Page, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { changePlugin, maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
@@ -20,13 +20,13 @@ import { yankCopies } from './versions.ts';
  * @throws DomainError `invalid_field` for an unknown version number, `conflict` for a version that is not published
  */
 export function rollBack(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: number,
 ): Promise<PluginWithBindings> {
   return changePlugin(
-    context,
+    deps,
     access,
     target,
     async ({ tx, plugin, recordAudit }) => {
@@ -51,20 +51,20 @@ export function rollBack(
  * reason.
  */
 export function blockPlugin(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: PluginTarget,
   reason: string,
 ): Promise<PluginWithBindings> {
   return changePlugin(
-    context,
+    deps,
     access,
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
       requireHostRole(roles);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
       const copies = await tx.publishedCopies(plugin);
-      const pending = await yankCopies(context, access, tx, copies, { reason, atMs: nowMs });
+      const pending = await yankCopies(deps, access, tx, copies, { reason, atMs: nowMs });
       await recordAudit('plugin.block', { details: { reason } });
       return { pending };
     },
@@ -73,13 +73,9 @@ export function blockPlugin(
 }
 
 /** @throws DomainError `not_found` for a plugin that is not blocked */
-export async function unblockPlugin(
-  context: Context,
-  access: ExtensionPointAccess,
-  target: PluginTarget,
-): Promise<void> {
+export async function unblockPlugin(deps: Deps, access: ExtensionPointAccess, target: PluginTarget): Promise<void> {
   await changePlugin(
-    context,
+    deps,
     access,
     target,
     async ({ tx, plugin, roles, recordAudit }) => {
@@ -101,13 +97,9 @@ export async function unblockPlugin(
  *
  * @throws DomainError `plugin_blocked`, `conflict` for a pinned plugin
  */
-export async function deletePlugin(
-  context: Context,
-  access: ExtensionPointAccess,
-  target: PluginTarget,
-): Promise<void> {
+export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, target: PluginTarget): Promise<void> {
   await changePlugin(
-    context,
+    deps,
     access,
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
@@ -145,12 +137,12 @@ async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Pro
 
 /** Lists a guest's bindings at an extension point, by plugin name. */
 export async function listGuestBindings(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   guestId: string,
   page: Page,
 ): Promise<PageOf<GuestBinding>> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const guest = await findGuest(read, access, guestId);
   return readPage(
     page,
@@ -165,12 +157,12 @@ export async function listGuestBindings(
  * @throws DomainError `not_found`, `invalid_field` for an unknown version number, `conflict` for a version that is not published
  */
 export function pinBinding(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: { readonly guestId: string; readonly name: string },
   number: number,
 ): Promise<GuestBinding> {
-  return changeBinding(context, access, target, 'binding.pin', async (tx, binding) => {
+  return changeBinding(deps, access, target, 'binding.pin', async (tx, binding) => {
     const { id } = await requirePublishedVersion(tx, binding, number);
     await tx.pinVersion(binding, id);
     return { version: number, versionId: id };
@@ -179,11 +171,11 @@ export function pinBinding(
 
 /** @throws DomainError `not_found` for a binding that is not pinned */
 export async function unpinBinding(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: { readonly guestId: string; readonly name: string },
 ): Promise<void> {
-  await changeBinding(context, access, target, 'binding.unpin', async (tx, binding) => {
+  await changeBinding(deps, access, target, 'binding.unpin', async (tx, binding) => {
     if (binding.pinnedVersionId === null) throw notFound('pin');
     await tx.pinVersion(binding, null);
     return { version: binding.pinnedNumber, versionId: binding.pinnedVersionId };
@@ -196,7 +188,7 @@ export async function unpinBinding(
  * @param change returns the details for the audit event
  */
 function changeBinding(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   { guestId, name }: { readonly guestId: string; readonly name: string },
   action: 'binding.pin' | 'binding.unpin',
@@ -206,7 +198,7 @@ function changeBinding(
   ) => Promise<{ readonly [D in AuditDetail<typeof action>]?: unknown }>,
 ): Promise<GuestBinding> {
   const extensionPointId = access.extensionPoint.id;
-  const nowMs = context.clock();
+  const nowMs = deps.clock();
   const write = async (tx: Transaction) => {
     await renewAccess(tx, access, 'decideOnPlugins');
     const guest = await findGuest(tx, access, guestId);
@@ -215,7 +207,7 @@ function changeBinding(
     await requireNoPendingRebind(tx, binding);
     const details = await change(tx, binding);
     await record(
-      context,
+      deps,
       tx,
       access.actor,
       pluginAuditEntry(access.app.id, binding, action, { details, guests: [guest] }),
@@ -223,7 +215,7 @@ function changeBinding(
     await rebind(tx, binding, nowMs, { guestIds: [binding.guestId] });
     return readGuestBinding(tx, binding);
   };
-  return retryAfterPendingRebind(context, () => context.store.write(write));
+  return retryAfterPendingRebind(deps, () => deps.store.write(write));
 }
 
 async function readGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {

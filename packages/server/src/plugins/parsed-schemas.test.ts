@@ -7,13 +7,13 @@ const textOf = (name: string, chars: number): string =>
   JSON.stringify({ exports: [], description: name.padEnd(chars) });
 
 describe('stored schemas', () => {
-  it('are parsed once for many answers', (context) => {
-    const parse = context.mock.method(JSON, 'parse');
+  it('are parsed once for many answers', (deps) => {
+    const parse = deps.mock.method(JSON, 'parse');
     const times = { createdAtMs: 0, updatedAtMs: 0 };
     const schemaJson = textOf('once for many answers', 100);
-    const answers = Array.from({ length: 50 }, () => toExtensionPoint({ schemaJson, limits: {}, ...times } as never));
+    const responses = Array.from({ length: 50 }, () => toExtensionPoint({ schemaJson, limits: {}, ...times } as never));
     assert.equal(parse.mock.callCount(), 1);
-    assert.equal(JSON.stringify(answers[49]?.schema), schemaJson);
+    assert.equal(JSON.stringify(responses[49]?.schema), schemaJson);
   });
 
   it('that were not used for longest give way to others', () => {

@@ -3,7 +3,7 @@ import { type AppAction, type AppEntry, record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from '../auth/access.ts';
 import type { PluginKey, PluginRecord, PluginRole } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 
@@ -54,14 +54,14 @@ export function pluginAuditEntry<A extends PluginAction>(
  *   errors of `change`
  */
 export async function changePlugin<T>(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: PluginTarget,
   change: (input: PluginChange) => Promise<ChangeEffects | undefined>,
   readResult: (read: Queries, key: PluginKey) => Promise<T>,
 ): Promise<T> {
   const { actor } = access;
-  const nowMs = context.clock();
+  const nowMs = deps.clock();
   const write = async (tx: Transaction) => {
     const renewed = await renewAccess(tx, access, 'changePlugins');
     const plugin = await findPlugin(tx, actor, renewed, target);
@@ -71,15 +71,15 @@ export async function changePlugin<T>(
       plugin,
       roles: requirePluginRoles(actor, renewed, plugin),
       nowMs,
-      recordAudit: (action, rest) => record(context, tx, actor, pluginAuditEntry(access.app.id, plugin, action, rest)),
+      recordAudit: (action, rest) => record(deps, tx, actor, pluginAuditEntry(access.app.id, plugin, action, rest)),
     });
     const { pending: otherPending = [], ...rebindOptions } = effects ?? {};
     const isPending = await rebind(tx, plugin, nowMs, rebindOptions);
     const pending = isPending ? [...otherPending, plugin] : otherPending;
     return { plugin, pending, result: pending.length > 0 ? undefined : await readResult(tx, plugin) };
   };
-  const { plugin, pending, result } = await retryAfterPendingRebind(context, () => context.store.write(write));
+  const { plugin, pending, result } = await retryAfterPendingRebind(deps, () => deps.store.write(write));
   if (pending.length === 0) return result as T;
-  for (const key of pending) await finishRebind(context, key);
-  return readResult(context.store.read, plugin);
+  for (const key of pending) await finishRebind(deps, key);
+  return readResult(deps.store.read, plugin);
 }

@@ -3,7 +3,7 @@ import { type Actor, type ExtensionPointAccess, isMember } from '../auth/access.
 import { type PageOf, readLimited, readPage, readRelatedRows } from '../db/paging.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Page, Queries } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 
 /** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
@@ -16,12 +16,12 @@ export interface PluginWithBindings {
 
 /** Lists an extension point's plugins. A member sees all of them, a guest only its own. */
 export async function listPlugins(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
   page: Page,
 ): Promise<PageOf<PluginWithBindings>> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const publisher = isMember(access) ? undefined : actor.userId;
   const { items, next, rows, hasMoreRows } = await readRelatedRows(
     await readPage(page, pluginCursor<PluginRecord>, (range) =>
@@ -42,12 +42,12 @@ export async function listPlugins(
 
 /** @throws DomainError `not_found`, also when a guest requests another user's plugin */
 export async function readPlugin(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
 ): Promise<PluginWithBindings> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const plugin = await findPlugin(read, actor, access, target);
   return readBindingsOf(read, plugin);
 }

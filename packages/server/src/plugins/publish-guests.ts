@@ -1,7 +1,7 @@
 import type { AppId, GuestId, UserId, VersionId, VersionState } from '@tenon/protocol';
 import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
 /*
@@ -56,7 +56,7 @@ export async function guestsOfVersion(
  * @throws DomainError `not_a_guest`, `plugin_name_taken`, `limit_exceeded`
  */
 export async function requireNameAvailable(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   key: PluginKey,
   guestIds: readonly GuestId[],
@@ -64,11 +64,11 @@ export async function requireNameAvailable(
   if (guestIds.length === 0) {
     throw new DomainError('not_a_guest', 'You do not hold the guest, or it was taken from you during the publish.');
   }
-  await inBatches(guestIds, (batch) => requireNameAvailableInBatch(context, tx, key, batch));
+  await inBatches(guestIds, (batch) => requireNameAvailableInBatch(deps, tx, key, batch));
 }
 
 async function requireNameAvailableInBatch(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   key: PluginKey,
   guestIds: readonly GuestId[],
@@ -80,8 +80,8 @@ async function requireNameAvailableInBatch(
       `Another user of the guest ${taken} publishes a plugin named "${key.name}" here. Choose another name.`,
     );
   }
-  await requireNameNotReserved(context, tx, key, guestIds);
-  const { maxPluginsPerGuest } = context.limits;
+  await requireNameNotReserved(deps, tx, key, guestIds);
+  const { maxPluginsPerGuest } = deps.limits;
   const [full] = await tx.guestsWithoutRoom(key, guestIds, maxPluginsPerGuest);
   if (full !== undefined) {
     throw new DomainError(
@@ -96,12 +96,12 @@ async function requireNameAvailableInBatch(
  * not pass to another publisher at once.
  */
 async function requireNameNotReserved(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   key: PluginKey,
   guestIds: readonly GuestId[],
 ): Promise<void> {
-  const [reservation] = await tx.nameReservations(key, guestIds, context.clock());
+  const [reservation] = await tx.nameReservations(key, guestIds, deps.clock());
   if (reservation === undefined) return;
   const until = new Date(reservation.untilMs).toISOString();
   throw new DomainError(

@@ -16,7 +16,7 @@ import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
 import { writeWithBlob } from '../blobs/with-blob.ts';
 import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import type { ModuleRequirements } from './module-checker.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
@@ -90,7 +90,7 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
  *   when the guest, the extension point or the token was removed during the publish
  */
 export async function publish(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
   target: PublishTarget,
@@ -102,20 +102,20 @@ export async function publish(
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
   const contentAddress = contentAddressOf(release.bytes);
-  await requirePublishable(context, request, release, contentAddress);
+  await requirePublishable(deps, request, release, contentAddress);
 
   let requirements: ModuleRequirements = access.extensionPoint;
   for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
     const jobOptions = { fairnessKey: actor.userId, signal };
-    const { interfaceJson, mismatches } = await context.checker.check(release.bytes, requirements, jobOptions);
+    const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
     const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
-    const outcome = await retryAfterPendingRebind(context, () => storeRelease(context, request, checked));
+    const outcome = await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
     if ('created' in outcome) {
       const { created, plugin } = outcome;
       if (plugin !== undefined) return { ...plugin, created };
-      await finishRebind(context, key);
-      return { ...(await readPluginWithBindings(context.store.read, key)), created };
+      await finishRebind(deps, key);
+      return { ...(await readPluginWithBindings(deps.store.read, key)), created };
     }
     requirements = outcome.changedRequirements;
   }
@@ -160,30 +160,30 @@ interface StaleCheck {
  * checks.
  */
 async function requirePublishable(
-  context: Context,
+  deps: Deps,
   { appId, key }: PublishRequest,
   { bytes }: Release,
   contentAddress: ContentAddress,
 ): Promise<void> {
-  const plugin = await context.store.read.plugin(key);
+  const plugin = await deps.store.read.plugin(key);
   requireNotBlocked(plugin);
   if (plugin?.newest.contentAddress === contentAddress) return;
-  const { quotas } = context.limits;
-  await requirePublishQuota(context.store.read, quotas, key, appId, plugin, bytes.length, context.clock());
+  const { quotas } = deps.limits;
+  await requirePublishQuota(deps.store.read, quotas, key, appId, plugin, bytes.length, deps.clock());
 }
 
 /** Stores the bytes, inserts the version and moves the bindings. */
 function storeRelease(
-  context: Context,
+  deps: Deps,
   request: PublishRequest,
   checked: CheckedRelease,
 ): Promise<StoredRelease | StaleCheck> {
   const { actor, appId, key, guestId } = request;
   const { bytes, contentAddress } = checked;
-  const nowMs = context.clock();
+  const nowMs = deps.clock();
   const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(tx, context.limits.quotas, key.userId, bytes.length, nowMs);
+    await chargeStoredBytes(tx, deps.limits.quotas, key.userId, bytes.length, nowMs);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     await requireActiveToken(tx, actor);
@@ -193,7 +193,7 @@ function storeRelease(
     await requireNoPendingRebind(tx, key);
     const guests = await readHeldGuests(tx, actor.userId, appId, guestId);
     const guestIds = guests.map(({ id }) => id);
-    await requireNameAvailable(context, tx, key, guestIds);
+    await requireNameAvailable(deps, tx, key, guestIds);
 
     const present = await tx.plugin(key);
     requireNotBlocked(present);
@@ -205,7 +205,7 @@ function storeRelease(
     if (!isCurrent) withdrawal.requirePublishable();
     const version = isCurrent
       ? present.newest
-      : await insertVersion(context, tx, request, { present, checked, state, nowMs });
+      : await insertVersion(deps, tx, request, { present, checked, state, nowMs });
 
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
@@ -213,12 +213,12 @@ function storeRelease(
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
       const rest = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
-      await record(context, tx, actor, pluginAuditEntry(appId, key, 'plugin.publish', rest));
+      await record(deps, tx, actor, pluginAuditEntry(appId, key, 'plugin.publish', rest));
     }
     const created = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
     return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
-  return writeWithBlob(context, contentAddress, bytes, store, chargeUnlessCurrent);
+  return writeWithBlob(deps, contentAddress, bytes, store, chargeUnlessCurrent);
 }
 
 interface NewVersion {
@@ -230,7 +230,7 @@ interface NewVersion {
 }
 
 async function insertVersion(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   { appId, key }: PublishRequest,
   { present, checked, state, nowMs }: NewVersion,
@@ -238,7 +238,7 @@ async function insertVersion(
   const { bytes, semver, interfaceJson } = checked;
   if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
   const version = createVersionRecord(key, present, checked, state, nowMs);
-  const { quotas } = context.limits;
+  const { quotas } = deps.limits;
   const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
   await tx.putPluginPaid(key, pluginPaidAtMs);

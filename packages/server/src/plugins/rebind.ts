@@ -1,7 +1,7 @@
 import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
 import type { PluginKey, SelectionChange } from '../db/records.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
 /*
@@ -55,7 +55,7 @@ export async function rebind(
  * @param signal aborts between two transactions
  */
 export async function finishRebind(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   key: PluginKey,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -111,7 +111,7 @@ const maxRetries = 5;
  * @throws DomainError `conflict` after {@link maxRetries} retries
  */
 export async function retryAfterPendingRebind<T>(
-  context: Pick<Context, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock'>,
   change: () => Promise<T>,
 ): Promise<T> {
   for (let retries = 0; ; retries++) {
@@ -120,7 +120,7 @@ export async function retryAfterPendingRebind<T>(
     } catch (error) {
       if (!(error instanceof PendingRebindError)) throw error;
       if (retries === maxRetries) throw new DomainError('conflict', `${error.message}. Try again.`);
-      await finishRebind(context, error.key);
+      await finishRebind(deps, error.key);
     }
   }
 }

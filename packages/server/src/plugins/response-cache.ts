@@ -7,11 +7,11 @@ import { contentCacheTags } from '../auth/content-access.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import { type CacheTag, listTag } from '../cache/cache-tag.ts';
 import type { CacheVersion } from '../cache/invalidation-log.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { leaseFor } from '../http/bodies/body-room.ts';
 import { type ConditionOutcome, evaluateConditions } from '../http/conditions.ts';
 import { corsHeaders } from '../http/cors.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 import { type BindingListResponse, bindingLists } from './bindings.ts';
 
 /*
@@ -64,13 +64,13 @@ interface CacheableRequest {
 
 /** Caches which binding list a request is answered with. */
 export function cacheBindings(
-  context: Context,
+  deps: Deps,
   request: CacheableRequest,
   access: ExtensionPointAccess,
   guestKey: string,
 ): void {
   const list = listTag(access.extensionPoint.id, guestKey);
-  store(context, request, access.actor, accessCacheTags(access), { kind: 'list', list });
+  store(deps, request, access.actor, accessCacheTags(access), { kind: 'list', list });
 }
 
 /**
@@ -79,18 +79,18 @@ export function cacheBindings(
  * @param headers what every response with the content has
  */
 export function cacheContent(
-  context: Context,
+  deps: Deps,
   request: CacheableRequest,
   actor: Actor,
   address: ContentAddress,
   headers: Readonly<Record<'etag', string> & Record<string, string>>,
 ): void {
   const fields = [...openFields, ...Object.entries(headers).flat()];
-  store(context, request, actor, contentCacheTags(actor), { kind: 'content', address, etag: headers.etag, fields });
+  store(deps, request, actor, contentCacheTags(actor), { kind: 'content', address, etag: headers.etag, fields });
 }
 
 function store(
-  { cache }: Context,
+  { cache }: Deps,
   request: CacheableRequest,
   { userId, expiresAtMs, ...actor }: Actor,
   tags: readonly CacheTag[],
@@ -104,7 +104,7 @@ function store(
 
 /** What a request is answered with, if it is cached and still holds. */
 function getCached(
-  { cache, clock }: Context,
+  { cache, clock }: Deps,
   authorization: string | undefined,
   target: string,
 ): CachedResponse | undefined {
@@ -116,17 +116,17 @@ function getCached(
 
 /** The binding list that a request is answered with, if it is cached and still holds. */
 export function getCachedBindings(
-  context: Context,
+  deps: Deps,
   authorization: string | undefined,
   target: string,
 ): BindingListResponse | undefined {
-  const resource = getCached(context, authorization, target)?.resource;
-  return resource?.kind === 'list' ? context.cache.of(bindingLists).get(resource.list) : undefined;
+  const resource = getCached(deps, authorization, target)?.resource;
+  return resource?.kind === 'list' ? deps.cache.of(bindingLists).get(resource.list) : undefined;
 }
 
 /** Responds from the cache. @returns the template of the route; `undefined`, and nothing is done, when it can't */
 export function respondFromCache(
-  parts: Parts,
+  services: Services,
   message: IncomingMessage,
   response: ServerResponse,
   requestIdOf: (message: IncomingMessage) => string,
@@ -135,9 +135,9 @@ export function respondFromCache(
   if ((method !== 'GET' && method !== 'HEAD') || headers.authorization === undefined || !isPlain(message))
     return undefined;
   try {
-    const cached = getCached(parts.context, headers.authorization, url);
-    if (cached === undefined || !respond(parts, message, response, cached, requestIdOf)) return undefined;
-    parts.uses.note(cached.usedBy);
+    const cached = getCached(services.deps, headers.authorization, url);
+    if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
+    services.uses.note(cached.usedBy);
     return cached.route;
   } catch {
     // A store that is away is asked again later in the pipeline, where its error can be answered.
@@ -165,26 +165,27 @@ function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
 }
 
 function respond(
-  parts: Parts,
+  services: Services,
   message: IncomingMessage,
   response: ServerResponse,
   { resource, actor }: CachedResponse,
   requestIdOf: (message: IncomingMessage) => string,
 ): boolean {
   if (resource.kind === 'list') {
-    const list = parts.context.cache.of(bindingLists).get(resource.list);
+    const list = services.deps.cache.of(bindingLists).get(resource.list);
     if (list === undefined) return false;
     const outcome = evaluateConditions(message.headers, list.etag);
     if (outcome === 'precondition_failed') return false;
-    if (!takeRoom(parts, message, response, outcome, list.json.length, actor.userId)) return false;
-    sendBindings(parts, message, response, requestIdOf(message), list, outcome);
+    if (!takeRoom(services, message, response, outcome, list.json.length, actor.userId)) return false;
+    sendBindings(services, message, response, requestIdOf(message), list, outcome);
     return true;
   }
   const outcome = evaluateConditions(message.headers, resource.etag);
   if (outcome !== undefined || message.method !== 'GET') return false;
-  const content = parts.contents.cached(resource.address);
-  if (content === undefined || !takeRoom(parts, message, response, outcome, content.length, actor.userId)) return false;
-  const fields = ['x-request-id', requestIdOf(message), ...resource.fields, ...parts.transportSecurity];
+  const content = services.contents.cached(resource.address);
+  if (content === undefined || !takeRoom(services, message, response, outcome, content.length, actor.userId))
+    return false;
+  const fields = ['x-request-id', requestIdOf(message), ...resource.fields, ...services.transportSecurity];
   fields.push('content-length', String(content.length));
   response.writeHead(200, fields).end(content);
   return true;
@@ -192,7 +193,7 @@ function respond(
 
 /** Counts a long body against the memory for bodies. @returns whether there is room */
 export function takeRoom(
-  { bodyBudget }: Parts,
+  { bodyBudget }: Services,
   { method }: IncomingMessage,
   response: ServerResponse,
   outcome: ConditionOutcome,
@@ -205,7 +206,7 @@ export function takeRoom(
 
 /** Sends a binding list, or 304, whether it was cached or not. */
 export function sendBindings(
-  { transportSecurity }: Parts,
+  { transportSecurity }: Services,
   { method }: IncomingMessage,
   response: ServerResponse,
   requestId: string,

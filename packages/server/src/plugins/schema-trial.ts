@@ -5,7 +5,7 @@ import { DamagedContentError } from '../blobs/stored-contents.ts';
 import { readAllPages } from '../db/paging.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { BoundVersion } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { CheckedModule, JobOptions, ModuleRequirements } from './module-checker.ts';
 
@@ -56,7 +56,7 @@ const pageSize = 100;
  * @throws DomainError `invalid_field` for an invalid schema
  */
 export async function trySchema(
-  context: Context,
+  deps: Deps,
   { extensionPoint }: ExtensionPointAccess,
   fields: TrialFields,
   jobOptions?: JobOptions,
@@ -65,10 +65,10 @@ export async function trySchema(
     schemaJson:
       fields.schema === undefined
         ? extensionPoint.schemaJson
-        : await context.checker.readSchema(fields.schema, jobOptions),
+        : await deps.checker.readSchema(fields.schema, jobOptions),
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
-  const checkPage = createPageChecker(context, proposed, extensionPoint, jobOptions);
+  const checkPage = createPageChecker(deps, proposed, extensionPoint, jobOptions);
   const breaking: BreakingVersion[] = [];
   const unreadable: (TriedVersion & { detail: string })[] = [];
   let hasMoreUnreadable = false;
@@ -77,7 +77,7 @@ export async function trySchema(
   const bound = readAllPages(
     pageSize,
     ({ id }: BoundVersion) => id,
-    (page) => context.store.read.boundVersions(extensionPoint.id, page),
+    (page) => deps.store.read.boundVersions(extensionPoint.id, page),
   );
   for await (const page of bound) {
     const results = await checkPage(page);
@@ -86,18 +86,18 @@ export async function trySchema(
       if (result === undefined || 'detail' in result) {
         const detail = result?.detail ?? 'The version was not checked.';
         hasMoreUnreadable = unreadable.length === maxListed;
-        if (!hasMoreUnreadable) unreadable.push({ ...(await withGuests(context, version)), detail });
+        if (!hasMoreUnreadable) unreadable.push({ ...(await withGuests(deps, version)), detail });
         continue;
       }
       checked++;
       if (result.mismatches.length === 0) continue;
-      if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(context, version)), ...result });
+      if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(deps, version)), ...result });
     }
   }
   return { ...proposed, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
 }
 
-async function withGuests({ store }: Context, version: TriedVersion['version']): Promise<TriedVersion> {
+async function withGuests({ store }: Deps, version: TriedVersion['version']): Promise<TriedVersion> {
   const guests = await store.read.guestsBoundTo([version.id], { limit: maxGuests + 1 });
   const guestIds = guests.slice(0, maxGuests).map(({ guestId }) => guestId);
   return { version, guestIds: guestIds.sort(), hasMoreGuests: guests.length > maxGuests };
@@ -115,12 +115,12 @@ type CheckResult = Pick<BreakingVersion, 'mismatches' | 'isBrokenAlready'> | Che
  * the current requirements too. It uses the stored interface of a version if there is one, and the bytes otherwise.
  */
 function createPageChecker(
-  context: Context,
+  deps: Deps,
   proposed: ModuleRequirements,
   current: ModuleRequirements,
   jobOptions?: JobOptions,
 ): (page: readonly BoundVersion[]) => Promise<CheckResult[]> {
-  const { checker } = context;
+  const { checker } = deps;
   const checksByAddress = new Map<string, Promise<CheckedModule | CheckFailure>>();
 
   const isBrokenAlready = async (version: BoundVersion, interfaceJson: string | null): Promise<boolean> => {
@@ -128,12 +128,12 @@ function createPageChecker(
       const [mismatches = []] = await checker.compare([interfaceJson], current, jobOptions);
       return mismatches.length > 0;
     }
-    const bytes = await readContent(context, version);
+    const bytes = await readContent(deps, version);
     return bytes !== undefined && (await checker.check(bytes, current, jobOptions)).mismatches.length > 0;
   };
 
   const checkBytes = async (version: BoundVersion): Promise<CheckedModule | CheckFailure> => {
-    const bytes = await readContent(context, version);
+    const bytes = await readContent(deps, version);
     if (bytes === undefined) return { detail: 'The bytes are missing or damaged.' };
     try {
       return await checker.check(bytes, proposed, jobOptions);
@@ -148,7 +148,7 @@ function createPageChecker(
     const check = checksByAddress.get(version.contentAddress) ?? checkBytes(version);
     checksByAddress.set(version.contentAddress, check);
     const checked = await check;
-    if ('interfaceJson' in checked) await storeInterface(context, version, checked.interfaceJson);
+    if ('interfaceJson' in checked) await storeInterface(deps, version, checked.interfaceJson);
     return checked;
   };
 
@@ -174,12 +174,12 @@ function createPageChecker(
   };
 }
 
-async function storeInterface(context: Context, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
-  if (interfaceJson !== null) await context.store.write((tx) => tx.putInterface(id, interfaceJson));
+async function storeInterface(deps: Deps, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
+  if (interfaceJson !== null) await deps.store.write((tx) => tx.putInterface(id, interfaceJson));
 }
 
 /** @returns `undefined` if the bytes are missing or damaged */
-async function readContent({ contents }: Context, { contentAddress }: VersionRecord): Promise<Uint8Array | undefined> {
+async function readContent({ contents }: Deps, { contentAddress }: VersionRecord): Promise<Uint8Array | undefined> {
   try {
     return await (await contents.find(contentAddress))?.read();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Reply } from '../http/reply.ts';
 import { goneSignal } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { SuccessDoc } from '../http/route.ts';
-import type { Parts } from '../services.ts';
+import type { Services } from '../services.ts';
 
 const vary = 'authorization';
 
@@ -22,7 +22,7 @@ export const contentRequestHeaders = {
 } as const;
 
 /** What {@link sendContent} answers when all goes well. */
-export function contentAnswers(cacheControl: string): Readonly<Record<number, SuccessDoc>> {
+export function contentResponses(cacheControl: string): Readonly<Record<number, SuccessDoc>> {
   return {
     200: {
       description: 'the module',
@@ -58,7 +58,7 @@ export function contentHeaders(address: ContentAddress, cacheControl: string) {
 
 /** Answers with the bytes at an address, as the conditions and the range of the request will have it. */
 export async function sendContent(
-  parts: Parts,
+  services: Services,
   address: ContentAddress,
   cacheControl: string,
   request: Request,
@@ -71,8 +71,8 @@ export async function sendContent(
   if (outcome === 'not_modified') {
     return reply.code(304).header('etag', etag).header('cache-control', cacheControl).header('vary', vary).send();
   }
-  const kept = await parts.contents.small(address);
-  const size = kept?.length ?? (await parts.contents.size(address));
+  const kept = await services.contents.small(address);
+  const size = kept?.length ?? (await services.contents.size(address));
   if (size === undefined) throw notFound('content'); // deleted since it was allowed
   const isHead = request.method === 'HEAD';
   const range = isHead ? undefined : evaluateRange(request.headers, size, etag);
@@ -88,16 +88,16 @@ export async function sendContent(
   if (range !== undefined) reply.header('content-range', `bytes ${range.first}-${range.last}/${size}`);
   if (isHead) return reply.send();
   if (kept !== undefined) return reply.send(range === undefined ? kept : kept.subarray(range.first, range.last + 1));
-  return sendStream(parts, address, range ?? { first: 0, last: size - 1 }, reply);
+  return sendStream(services, address, range ?? { first: 0, last: size - 1 }, reply);
 }
 
 /** Sends from the blob store, no faster than the client takes it; a client that takes nothing for too long is cut off. */
-async function sendStream(parts: Parts, address: ContentAddress, range: ByteRange, reply: Reply): Promise<Reply> {
+async function sendStream(services: Services, address: ContentAddress, range: ByteRange, reply: Reply): Promise<Reply> {
   const { response } = reply;
   // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
   const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
-  const chunks = await parts.contents.open(address, range, goneSignal(response), scratch);
+  const chunks = await services.contents.open(address, range, goneSignal(response), scratch);
   if (chunks === undefined) throw notFound('content');
-  response.setTimeout(parts.settings.idleTimeoutMs, () => response.destroy());
+  response.setTimeout(services.settings.idleTimeoutMs, () => response.destroy());
   return reply.send(chunks);
 }

@@ -6,7 +6,7 @@ import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { rollBack } from './host-control.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
 import { toPlugin, toVersion } from './plugin-wire.ts';
-import { contentAnswers, contentRequestHeaders, sendContent } from './send-content.ts';
+import { contentRequestHeaders, contentResponses, sendContent } from './send-content.ts';
 import { decideVersion, listVersions, readVersion } from './versions.ts';
 
 const route = routeTagged('Versions');
@@ -24,19 +24,19 @@ export const versionRoutes: readonly Route[] = [
     id: 'listVersions',
     summary: "List a plugin's versions, the newest first",
     description: "Members can see every plugin's versions, guests those of their own plugins.",
-    answers: { 200: jsonList('the versions', version, versionExample) },
-    handle: async ({ context }, { admission, params, query }) => {
-      const { actor, access } = admission;
-      return toList(await listVersions(context, actor, access, pluginTarget(params), toPage(query)), toVersion);
+    responses: { 200: jsonList('the versions', version, versionExample) },
+    handle: async ({ deps }, { auth, params, query }) => {
+      const { actor, access } = auth;
+      return toList(await listVersions(deps, actor, access, pluginTarget(params), toPage(query)), toVersion);
     },
   }),
   route('GET', versionPath, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     id: 'readVersion',
     summary: 'Read a version',
-    answers: { 200: json('the version', version, versionExample) },
-    handle: async ({ context }, { admission, params }) =>
-      toVersion(await readVersion(context, admission.actor, admission.access, pluginTarget(params), params.number)),
+    responses: { 200: json('the version', version, versionExample) },
+    handle: async ({ deps }, { auth, params }) =>
+      toVersion(await readVersion(deps, auth.actor, auth.access, pluginTarget(params), params.number)),
   }),
   route('GET', `${versionPath}/content`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
@@ -44,12 +44,12 @@ export const versionRoutes: readonly Route[] = [
     summary: "Fetch a version's bytes by its number",
     description: 'Works for a version in any state. Hosts fetch by content address, which is cacheable.',
     requestHeaders: contentRequestHeaders,
-    answers: contentAnswers(contentCacheControl),
+    responses: contentResponses(contentCacheControl),
     errors: ['precondition_failed', 'range_not_satisfiable'],
-    handle: async (parts, { request, admission, params }, reply) => {
-      const { actor, access } = admission;
-      const found = await readVersion(parts.context, actor, access, pluginTarget(params), params.number);
-      return sendContent(parts, found.version.contentAddress, contentCacheControl, request, reply);
+    handle: async (services, { request, auth, params }, reply) => {
+      const { actor, access } = auth;
+      const found = await readVersion(services.deps, actor, access, pluginTarget(params), params.number);
+      return sendContent(services, found.version.contentAddress, contentCacheControl, request, reply);
     },
   }),
   decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {
@@ -78,11 +78,11 @@ export const versionRoutes: readonly Route[] = [
     description:
       `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
       'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
-    answers: { 200: json('the plugin', plugin, pluginExample) },
+    responses: { 200: json('the plugin', plugin, pluginExample) },
     errors: ['conflict'],
-    handle: async ({ context }, { admission, params, body }) => {
-      const { access } = admission;
-      return toPlugin(await rollBack(context, access, pluginTarget(params), body.version));
+    handle: async ({ deps }, { auth, params, body }) => {
+      const { access } = auth;
+      return toPlugin(await rollBack(deps, access, pluginTarget(params), body.version));
     },
   }),
 ];
@@ -98,11 +98,11 @@ function decisionRoute(
     ...doc,
     access: { kind: 'extensionPoint', purpose },
     body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
-    answers: { 200: json('the version', version, versionExample) },
+    responses: { 200: json('the version', version, versionExample) },
     errors: reason === undefined ? ['conflict', 'plugin_blocked'] : ['conflict'],
-    handle: async ({ context }, { admission, params, body }) => {
+    handle: async ({ deps }, { auth, params, body }) => {
       const target = pluginTarget(params);
-      return toVersion(await decideVersion(context, admission.access, target, params.number, decision, body?.reason));
+      return toVersion(await decideVersion(deps, auth.access, target, params.number, decision, body?.reason));
     },
   });
 }

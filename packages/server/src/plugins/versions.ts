@@ -4,7 +4,7 @@ import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
 import { type PageOf, type RelatedRows, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import { rebind, requireNoPendingRebind } from './rebind.ts';
@@ -23,13 +23,13 @@ export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
 
 /** Lists a plugin's versions, the newest first. */
 export async function listVersions(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   page: Page,
 ): Promise<PageOf<VersionWithGuests>> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const plugin = await findPlugin(read, actor, access, target);
   const found = await readPage(
     page,
@@ -41,24 +41,24 @@ export async function listVersions(
 
 /** @throws DomainError `not_found` */
 export async function readVersion(
-  context: Context,
+  deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: string,
 ): Promise<VersionWithGuests> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
   return readGuestsOfVersion(read, version);
 }
 
 /** Lists the versions in an application that await approval, the oldest first. */
 export async function listApprovals(
-  context: Context,
+  deps: Deps,
   access: AppAccess,
   page: Page,
 ): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
-  const { read } = context.store;
+  const { read } = deps.store;
   const found = await readPageById(page, (range) => read.versionsAwaitingApproval(access.app.id, range));
   return readGuestsOfPage(read, found, (version) => version.id);
 }
@@ -72,7 +72,7 @@ export async function listApprovals(
  *   `plugin_blocked` if the bytes are blocked under another name
  */
 export function decideVersion(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: string,
@@ -80,7 +80,7 @@ export function decideVersion(
   reason?: string,
 ): Promise<VersionWithGuests> {
   return changePlugin(
-    context,
+    deps,
     access,
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
@@ -98,7 +98,7 @@ export function decideVersion(
       let pending: readonly PluginKey[] = [];
       if (action === 'yank' && side === 'host') {
         const copies = await tx.publishedCopies(plugin, version.contentAddress);
-        pending = await yankCopies(context, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
+        pending = await yankCopies(deps, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
       }
       // An approved version ends roll backs to older versions, as a publish without approval does.
       return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
@@ -117,7 +117,7 @@ const maxCopiesRebound = 20;
  * @returns the plugins with pending rebinds, which the caller finishes in further transactions
  */
 export async function yankCopies(
-  context: Context,
+  deps: Deps,
   { actor, app }: ExtensionPointAccess,
   tx: Transaction,
   copies: readonly VersionRecord[],
@@ -129,7 +129,7 @@ export async function yankCopies(
     const details = { version: version.number, versionId: version.id, reason };
     return pluginAuditEntry(app.id, version, 'version.yank', { details });
   });
-  await recordAll(context, tx, actor, entries);
+  await recordAll(deps, tx, actor, entries);
   const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));
   const pending: PluginKey[] = [];
   for (const plugin of plugins.values()) {

@@ -4,7 +4,7 @@ import { type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { PluginKey, WithdrawalRecord } from '../db/records.ts';
 import type { Page, Queries, Transaction } from '../db/store.ts';
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { pluginAuditEntry } from './plugin-changes.ts';
 import type { VersionAction } from './version-states.ts';
@@ -90,14 +90,14 @@ export type NamedWithdrawal = WithdrawalRecord & { readonly userName: string };
 
 /** Lists the withdrawals that deleted plugins left at an extension point. */
 export function listWithdrawals(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   page: Page,
 ): Promise<PageOf<NamedWithdrawal>> {
   return readPage(
     page,
     ({ userId, contentAddress }: NamedWithdrawal) => `${userId}/${contentAddress}`,
-    (range) => context.store.read.withdrawals(access.extensionPoint.id, range),
+    (range) => deps.store.read.withdrawals(access.extensionPoint.id, range),
   );
 }
 
@@ -107,19 +107,19 @@ export function listWithdrawals(
  * @throws DomainError `not_found`
  */
 export async function endWithdrawal(
-  context: Context,
+  deps: Deps,
   access: ExtensionPointAccess,
   of: { readonly userId: string; readonly contentAddress: string },
 ): Promise<void> {
   const extensionPointId = access.extensionPoint.id;
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'decideOnPlugins');
     const withdrawal = await tx.withdrawal(extensionPointId, of);
     if (withdrawal === undefined) throw notFound('withdrawal');
     await tx.deleteWithdrawal(withdrawal);
     const details = { contentAddress: withdrawal.contentAddress };
     await record(
-      context,
+      deps,
       tx,
       access.actor,
       pluginAuditEntry(access.app.id, withdrawal, 'plugin.end_withdrawal', { details }),

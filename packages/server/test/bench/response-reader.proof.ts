@@ -4,18 +4,18 @@ import { createResponseReader } from '../../bench/support/response-reader.ts';
 
 /** What is read of some bytes when they come in pieces of a size. */
 function readIn(pieces: number, text: string): [number, number][] {
-  const answers: [number, number][] = [];
-  const read = createResponseReader((status, bytes) => answers.push([status, bytes]));
+  const responses: [number, number][] = [];
+  const read = createResponseReader((status, bytes) => responses.push([status, bytes]));
   const bytes = Buffer.from(text, 'latin1');
   const buffer = Buffer.alloc(pieces); // used again each time, as a socket's is
   for (let at = 0; at < bytes.length; at += pieces) {
     const length = bytes.copy(buffer, 0, at, at + pieces);
     read(buffer.subarray(0, length));
   }
-  return answers;
+  return responses;
 }
 
-const answers = [
+const responses = [
   'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
   'HTTP/1.1 304 Not Modified\r\netag: "a"\r\ncontent-length: 5\r\n\r\n',
   'HTTP/1.1 100 Continue\r\n\r\n',
@@ -37,7 +37,7 @@ describe('createResponseReader()', () => {
       [404, 0],
       [200, 4],
     ];
-    for (const pieces of [1, 2, 3, 7, 64, answers.length]) assert.deepEqual(readIn(pieces, answers), expected);
+    for (const pieces of [1, 2, 3, 7, 64, responses.length]) assert.deepEqual(readIn(pieces, responses), expected);
   });
 
   it('tells nothing of an answer whose end has not come', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect } from '../helpers/bytes.ts';
 import { type Backend, opened } from './backend.ts';
 
 const kibibyte = 1024;
@@ -41,7 +41,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
         const bytes = bytesOf(length + 1, length);
         const address = await put(bytes);
         assert.equal(await blobs.it.size(address), length);
-        demandSameBytes(await collect(await blobs.it.open(address)), bytes);
+        assertSameBytes(await collect(await blobs.it.open(address)), bytes);
       });
     }
 
@@ -70,7 +70,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       ];
       for (const [first, last] of ranges) {
         const stretch = await collect(await blobs.it.open(address, { first, last }));
-        demandSameBytes(stretch, bytes.slice(first, last + 1), `bytes ${first} to ${last}`);
+        assertSameBytes(stretch, bytes.slice(first, last + 1), `bytes ${first} to ${last}`);
       }
     });
 
@@ -99,7 +99,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       const range = { first: 5, last: bytes.length - 8 };
       const chunks = await blobs.it.open(address, range, undefined, new Uint8Array(100_000));
       for await (const chunk of chunks ?? []) copies.push(chunk.slice());
-      demandSameBytes(Buffer.concat(copies), bytes.slice(range.first, range.last + 1));
+      assertSameBytes(Buffer.concat(copies), bytes.slice(range.first, range.last + 1));
     });
 
     it('may be read by several at once, of whom some stop early', async () => {
@@ -108,9 +108,9 @@ export function blobStoreContract(name: string, backend: Backend): void {
       const readers = Array.from({ length: 8 }, async (_, reader) => {
         const chunks = await blobs.it.open(address);
         assert.ok(chunks !== undefined);
-        if (reader % 2 === 0) return demandSameBytes(await collect(chunks), bytes);
+        if (reader % 2 === 0) return assertSameBytes(await collect(chunks), bytes);
         for await (const chunk of chunks) {
-          demandSameBytes(chunk, bytes.slice(0, chunk.length));
+          assertSameBytes(chunk, bytes.slice(0, chunk.length));
           break;
         }
       });
@@ -123,8 +123,8 @@ export function blobStoreContract(name: string, backend: Backend): void {
       const chunks = await blobs.it.open(address);
       const reading = collect(chunks);
       await Promise.all(Array.from({ length: 10 }, () => put(bytes)));
-      demandSameBytes(await reading, bytes);
-      demandSameBytes(await collect(await blobs.it.open(address)), bytes);
+      assertSameBytes(await reading, bytes);
+      assertSameBytes(await collect(await blobs.it.open(address)), bytes);
     });
 
     it('never shows a blob before it is whole', async () => {
@@ -169,7 +169,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       assert.equal(await blobs.it.open(address), undefined);
       assert.equal(await blobs.it.delete(address), false);
       await put(bytes);
-      demandSameBytes(await collect(await blobs.it.open(address)), bytes);
+      assertSameBytes(await collect(await blobs.it.open(address)), bytes);
     });
 
     it('gives all of a blob to who reads it while it is deleted', async () => {
@@ -180,7 +180,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
         if (pieces.length === 0) assert.equal(await blobs.it.delete(address), true);
         pieces.push(chunk);
       }
-      demandSameBytes(new Uint8Array(Buffer.concat(pieces)), bytes);
+      assertSameBytes(new Uint8Array(Buffer.concat(pieces)), bytes);
     });
 
     it('lists every blob, and nothing else', async () => {
@@ -209,7 +209,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
     it('shares what it has with another store on the same data', async () => {
       const other = await backend.openBlobs(blobs.location);
       const bytes = bytesOf(15, 1000);
-      demandSameBytes(await collect(await blobs.it.open(await put(bytes, other))), bytes);
+      assertSameBytes(await collect(await blobs.it.open(await put(bytes, other))), bytes);
       await other.close();
     });
 

@@ -9,12 +9,12 @@ import { authorizeContent } from '../../src/auth/content-access.ts';
 import { findSession } from '../../src/auth/sessions.ts';
 import { createCache } from '../../src/cache/cache.ts';
 import type { Store } from '../../src/db/store.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { DomainError } from '../../src/http/domain-errors.ts';
 import { readBindings } from '../../src/plugins/bindings.ts';
 import { cacheBindings, getCachedBindings } from '../../src/plugins/response-cache.ts';
 import { withEffects } from '../../src/with-effects.ts';
-import { accountParts } from '../helpers/account-parts.ts';
+import { accountServices } from '../helpers/account-services.ts';
 import { someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import { type CacheWorld, changeSomething, makeWorld } from './cache-world.ts';
@@ -64,14 +64,14 @@ async function runSequence(
     history.push(change);
     done.set(change, (done.get(change) ?? 0) + 1);
     const expected = await answersOf(openContext(stores[0]), world);
-    for (const [node, context] of [here, there].entries()) {
-      await untilEqual(context, world, expected, `seed ${seed}, node ${node}: ${history.join(', ')}`);
+    for (const [node, deps] of [here, there].entries()) {
+      await untilEqual(deps, world, expected, `seed ${seed}, node ${node}: ${history.join(', ')}`);
     }
   }
   return here.cache.usage.hit + there.cache.usage.hit;
 }
 
-function openContext(store: Store): Context {
+function openContext(store: Store): Deps {
   return {
     store: withEffects(store, {
       requiresAudit: false,
@@ -80,15 +80,15 @@ function openContext(store: Store): Context {
     cache: createCache(store),
     clock: () => someTimeMs,
     random: randomBytes,
-    ...accountParts(),
-  } as Omit<Context, 'blobs' | 'contents' | 'checker'> as Context;
+    ...accountServices(),
+  } as Omit<Deps, 'blobs' | 'contents' | 'checker'> as Deps;
 }
 
 /** A commit through the other store may take a moment to become known; through its own, none. */
-async function untilEqual(context: Context, world: CacheWorld, expected: Answers, told: string): Promise<void> {
+async function untilEqual(deps: Deps, world: CacheWorld, expected: Responses, told: string): Promise<void> {
   const endsAt = performance.now() + patienceMs;
   for (;;) {
-    const actual = await answersOf(context, world);
+    const actual = await answersOf(deps, world);
     try {
       assert.deepEqual(actual, expected, told);
       return;
@@ -99,49 +99,47 @@ async function untilEqual(context: Context, world: CacheWorld, expected: Answers
   }
 }
 
-type Answers = Record<string, unknown>;
+type Responses = Record<string, unknown>;
 
 /** All that can be asked, by name: what is answered, or the code of the refusal. */
-async function answersOf(context: Context, world: CacheWorld): Promise<Answers> {
-  const answers: Answers = {};
+async function answersOf(deps: Deps, world: CacheWorld): Promise<Responses> {
+  const responses: Responses = {};
   const ask = async (name: string, question: () => Promise<unknown>): Promise<void> => {
-    answers[name] = await question().catch((error: unknown) => {
+    responses[name] = await question().catch((error: unknown) => {
       if (error instanceof DomainError) return error.code;
       throw error;
     });
   };
-  for (const { secret } of world.sessions) await ask(`session ${secret}`, () => findSession(context, secret));
-  for (const { secret } of world.apiKeys) await ask(`key ${secret}`, () => authenticateApiKey(context, secret));
+  for (const { secret } of world.sessions) await ask(`session ${secret}`, () => findSession(deps, secret));
+  for (const { secret } of world.apiKeys) await ask(`key ${secret}`, () => authenticateApiKey(deps, secret));
   for (const { secret } of world.tokens) {
-    await ask(`token ${secret}`, () => authenticateToken(context, secret));
+    await ask(`token ${secret}`, () => authenticateToken(deps, secret));
     for (const address of world.addresses) {
       await ask(`${secret} ${address}`, async () =>
-        authorizeContent(context, await authenticateToken(context, secret), address),
+        authorizeContent(deps, await authenticateToken(deps, secret), address),
       );
     }
     for (const extensionPointId of world.extensionPoints.map(({ id }) => id)) {
       await ask(`${secret} ${extensionPointId}`, async () =>
-        authorizeExtensionPoint(context, await authenticateToken(context, secret), 'readBindings', extensionPointId),
+        authorizeExtensionPoint(deps, await authenticateToken(deps, secret), 'readBindings', extensionPointId),
       );
       for (const guestKey of world.guestKeys) {
-        await ask(`${secret} ${extensionPointId} ${guestKey}`, () =>
-          askList(context, secret, extensionPointId, guestKey),
-        );
+        await ask(`${secret} ${extensionPointId} ${guestKey}`, () => askList(deps, secret, extensionPointId, guestKey));
       }
     }
   }
-  return answers;
+  return responses;
 }
 
 /** As the route does: from what was asked before, or afresh. */
-async function askList(context: Context, secret: string, extensionPointId: string, guestKey: string): Promise<string> {
+async function askList(deps: Deps, secret: string, extensionPointId: string, guestKey: string): Promise<string> {
   const [authorization, target] = [`Bearer ${secret}`, `/${extensionPointId}/${guestKey}`];
-  const cached = getCachedBindings(context, authorization, target);
+  const cached = getCachedBindings(deps, authorization, target);
   if (cached !== undefined) return cached.json;
-  const since = context.cache.version();
-  const actor = await authenticateToken(context, secret);
-  const access = await authorizeExtensionPoint(context, actor, 'readBindings', extensionPointId);
-  const answer = await readBindings(context, access, guestKey);
-  cacheBindings(context, { authorization, target, route: '', since }, access, guestKey);
+  const since = deps.cache.version();
+  const actor = await authenticateToken(deps, secret);
+  const access = await authorizeExtensionPoint(deps, actor, 'readBindings', extensionPointId);
+  const answer = await readBindings(deps, access, guestKey);
+  cacheBindings(deps, { authorization, target, route: '', since }, access, guestKey);
   return answer.json;
 }

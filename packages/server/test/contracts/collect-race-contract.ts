@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { verify } from '../../src/blobs/verify.ts';
-import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { assertSameBytes, bytesOf, collect } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import { collectorSteps, openCollector } from './collector.ts';
@@ -73,7 +73,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
           totals.deleted += deleted;
         }
       }
-      await demandWhole(JSON.stringify(totals));
+      await assertWhole(JSON.stringify(totals));
     });
 
     for (const step of [...stepsBeforeBlob, ...backend.blobSteps, ...stepsAfterBlob]) {
@@ -84,7 +84,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
         while (!ended.is) await collector.collect();
         await collector.close();
         assert.equal((await child).signal, 'SIGKILL', 'killed, and not ended by itself');
-        await demandWhole(step);
+        await assertWhole(step);
       });
     }
 
@@ -113,7 +113,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
         }
         assert.equal((await ended).signal, 'SIGKILL', 'killed, and not ended by itself');
         assert.ok(standing.is, 'it stood still before');
-        await demandWhole(step);
+        await assertWhole(step);
       });
     }
 
@@ -149,12 +149,12 @@ export function collectRaceContract(name: string, backend: Backend): void {
     const runChild = (job: Omit<RaceJob, 'location' | 'stage'>): Promise<Ended> => startChild(job).ended;
 
     /** Every version has its bytes; publishes go on; and one more run of the collector leaves what versions name, and no more. */
-    async function demandWhole(message: string): Promise<void> {
+    async function assertWhole(message: string): Promise<void> {
       const first = await verify(publisher);
       assert.deepEqual(first.faults, [], message);
       const again = contents[0] as Uint8Array;
       const { contentAddress } = await publisher.publishBytes('afterwards', again);
-      demandSameBytes(await collect(await publisher.open(contentAddress)), again);
+      assertSameBytes(await collect(await publisher.open(contentAddress)), again);
       await leaveOrphans(); // a run that has nothing to delete leaves the lease of a killed one
       const collector = await openCollector(backend, location, longAfterHours);
       assert.ok((await collector.collect()) !== undefined, message);

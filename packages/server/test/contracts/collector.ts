@@ -50,14 +50,14 @@ export async function openCollector(
 ): Promise<Collector> {
   const store = await backend.openStore(location);
   const blobs = await backend.openBlobs(location, onStep);
-  const context = {
+  const deps = {
     store: watchedStore(store, onStep),
     blobs: wrap(blobs),
     clock: () => someTimeMs + hoursAhead * hourMs,
     random: randomBytes,
   };
   return {
-    collect: () => collect(context, { graceMs: 0, isForced: true }),
+    collect: () => collect(deps, { graceMs: 0, isForced: true }),
     async close() {
       await blobs.close();
       await store.close();

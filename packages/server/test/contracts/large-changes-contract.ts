@@ -12,7 +12,7 @@ import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
 import { maxRelatedRows } from '../../src/db/paging.ts';
 import type { Mutations, Store } from '../../src/db/store.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { deleteExtensionPoint } from '../../src/plugins/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/plugins/host-control.ts';
 import { listPlugins } from '../../src/plugins/plugins.ts';
@@ -20,7 +20,7 @@ import { publish } from '../../src/plugins/publish.ts';
 import { decideVersion, listVersions, readVersion } from '../../src/plugins/versions.ts';
 import { type Around, callAround } from '../../src/queries.ts';
 import { withEffects } from '../../src/with-effects.ts';
-import { accountParts } from '../helpers/account-parts.ts';
+import { accountServices } from '../helpers/account-services.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { createRecords, someTimeMs } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
@@ -116,7 +116,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
           changes: { clock: () => someTimeMs, random: randomBytes, keep: 10_000 },
         }),
       );
-      const context: Context = {
+      const deps: Deps = {
         store: watched.store,
         blobs,
         checker: anyModule,
@@ -124,7 +124,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         cache: createCache(store),
         clock: () => someTimeMs,
         random: randomBytes,
-        ...accountParts(),
+        ...accountServices(),
       };
       const actor: Actor = {
         userId: publisher.id,
@@ -143,13 +143,13 @@ export function largeChangesContract(title: string, backend: Backend): void {
         owner,
         guests,
         watched,
-        context,
+        deps,
         access,
         target,
         actor,
         key: key('plugin'),
-        publish: () => publish(context, actor, access, target, release()),
-        yank: (number: number) => decideVersion(context, access, target, String(number), 'yank', 'why'),
+        publish: () => publish(deps, actor, access, target, release()),
+        yank: (number: number) => decideVersion(deps, access, target, String(number), 'yank', 'why'),
         /** How many claims bind each version. */
         async bound(): Promise<Map<VersionId | null, number>> {
           const facts = await store.read.bindingFacts(key('plugin'));
@@ -160,13 +160,13 @@ export function largeChangesContract(title: string, backend: Backend): void {
           return (await store.read.version(key('plugin'), number))?.id as VersionId;
         },
         async head(): Promise<number> {
-          return (await store.read.newsHeads([app.id])).get(app.id)?.serial ?? -1;
+          return (await store.read.changeHeads([app.id])).get(app.id)?.serial ?? -1;
         },
       };
     }
 
     /** Demands that no transaction moves, or calls, more than it may. */
-    function demandBounded({ transactions }: Watched): void {
+    function assertBounded({ transactions }: Watched): void {
       for (const { calls, moved } of transactions) {
         assert.ok(moved.reduce((sum, of) => sum + of, 0) <= mostRows, `${moved} bindings in one transaction`);
         assert.ok(calls.length < 60, `${calls.length} calls in one transaction`);
@@ -182,7 +182,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
           assert.deepEqual([...(await one.bound())], [[plugin.newest.id, one.guests.length]]);
           assert.equal(plugin.newest.number, number);
         }
-        demandBounded(one.watched);
+        assertBounded(one.watched);
       }
       const callsOf = ({ watched }: typeof few) =>
         Math.max(...watched.transactions.map(({ calls }) => calls.filter((name) => !isQuery(name)).length));
@@ -190,7 +190,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       // Hosts are told once, for all lists: each would be a row and an event.
       assert.equal(await few.head(), 200);
       assert.equal(await many.head(), 2);
-      assert.deepEqual(await store.read.news(many.app.id, 0, 10), []);
+      assert.deepEqual(await store.read.changes(many.app.id, 0, 10), []);
     });
 
     it('goes back to the older version everywhere when thousands bind the one that is yanked', async () => {
@@ -200,7 +200,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       const { boundGuestIds } = await one.yank(2);
       assert.deepEqual(boundGuestIds, []);
       assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
-      demandBounded(one.watched);
+      assertBounded(one.watched);
       assert.equal(await one.head(), 3);
     });
 
@@ -214,11 +214,11 @@ export function largeChangesContract(title: string, backend: Backend): void {
       const yanked = await one.yank(2);
       assert.equal(yanked.guestIds.length, maxRelatedRows);
       assert.deepEqual([yanked.boundGuestIds.length, yanked.hasMoreGuests], [0, true]);
-      const first = await readVersion(one.context, one.actor, one.access, one.target, '1');
+      const first = await readVersion(one.deps, one.actor, one.access, one.target, '1');
       assert.deepEqual([first.boundGuestIds.length, first.hasMoreGuests], [maxRelatedRows, true]);
       const pages = [
-        await listVersions(one.context, one.actor, one.access, one.target, {}),
-        await listPlugins(one.context, one.actor, one.access, {}),
+        await listVersions(one.deps, one.actor, one.access, one.target, {}),
+        await listPlugins(one.deps, one.actor, one.access, {}),
       ];
       for (const { items } of pages) assert.equal(items.length, 1);
       assert.ok(one.watched.read.most <= maxRelatedRows + 1, `${one.watched.read.most} rows`);
@@ -229,11 +229,11 @@ export function largeChangesContract(title: string, backend: Backend): void {
       const bytes = new Uint8Array(randomBytes(16));
       const names = Array.from({ length: 100 }, (_, at) => `copy-${at}`);
       for (const name of names) {
-        await publish(one.context, one.actor, one.access, { ...one.target, name }, { bytes });
+        await publish(one.deps, one.actor, one.access, { ...one.target, name }, { bytes });
       }
       one.watched.transactions.length = 0;
       const owner = { ...one.access, actor: { ...one.actor, userId: one.owner.id } };
-      await decideVersion(one.context, owner, { ...one.target, name: 'copy-7' }, '1', 'yank', 'why');
+      await decideVersion(one.deps, owner, { ...one.target, name: 'copy-7' }, '1', 'yank', 'why');
       const [yank, ...pieces] = one.watched.transactions;
       const calls = yank?.calls.filter((name) => !['pendingRebind', 'putPendingRebind'].includes(name)) ?? [];
       assert.ok(calls.length < 30, calls.join(' '));
@@ -271,7 +271,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         one.watched.failAt(Number.POSITIVE_INFINITY);
         assert.equal((await store.read.version(one.key, 2))?.state, 'yanked');
         assert.deepEqual(await store.check(), [], 'what is pending is no fault');
-        const settled = await finishPendingChanges(one.context);
+        const settled = await finishPendingChanges(one.deps);
         assert.ok(settled.plugins >= 1);
         assert.deepEqual([...(await one.bound())], [[await one.versionId(1), manyGuests]]);
         assert.equal(await store.read.pendingRebind(one.key), undefined);
@@ -284,7 +284,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       await one.publish();
       await one.publish();
       one.watched.failAt(2);
-      await assert.rejects(rollBack(one.context, one.access, one.target, 1), /killed/);
+      await assert.rejects(rollBack(one.deps, one.access, one.target, 1), /killed/);
       one.watched.failAt(Number.POSITIVE_INFINITY);
       const { plugin } = await one.publish();
       assert.equal(plugin.newest.number, 4);
@@ -293,27 +293,27 @@ export function largeChangesContract(title: string, backend: Backend): void {
         [[plugin.newest.id, manyGuests]],
         'the later publish ends the roll back',
       );
-      await rollBack(one.context, one.access, one.target, 2);
+      await rollBack(one.deps, one.access, one.target, 2);
       assert.deepEqual([...(await one.bound())], [[await one.versionId(2), manyGuests]]);
       await one.yank(2);
       assert.deepEqual([...(await one.bound())], [[plugin.newest.id, manyGuests]], 'a yank ends roll backs to it');
-      demandBounded(one.watched);
+      assertBounded(one.watched);
     });
 
     it('deletes a plugin that is bound under thousands of guests, and reserves its name', async () => {
       const one = await stage(manyGuests);
       await one.publish();
       one.watched.failAt(2);
-      await assert.rejects(deletePlugin(one.context, one.access, one.target), /killed/);
+      await assert.rejects(deletePlugin(one.deps, one.access, one.target), /killed/);
       one.watched.failAt(Number.POSITIVE_INFINITY);
       assert.equal(await store.read.plugin(one.key), undefined, 'it is gone at once');
-      await finishPendingChanges(one.context);
+      await finishPendingChanges(one.deps);
       assert.deepEqual([...(await one.bound())], []);
       assert.deepEqual(await store.read.versions(one.key, {}), []);
       const guestIds = one.guests.map(({ id }) => id);
       const others = { ...one.key, userId: one.owner.id };
       assert.equal((await store.read.nameReservations(others, guestIds, someTimeMs)).length, manyGuests);
-      demandBounded(one.watched);
+      assertBounded(one.watched);
       assert.equal((await one.publish()).plugin.newest.number, 1, 'its publisher can use the name again');
     });
 
@@ -322,8 +322,8 @@ export function largeChangesContract(title: string, backend: Backend): void {
       await one.publish();
       one.watched.transactions.length = 0;
       const owner = { ...one.access, actor: { ...one.actor, userId: one.owner.id } };
-      await removeMember(one.context, owner, one.actor.userId, true);
-      demandBounded(one.watched);
+      await removeMember(one.deps, owner, one.actor.userId, true);
+      assertBounded(one.watched);
       assert.deepEqual(await store.read.guestsHeldBy(one.actor.userId, one.app.id), []);
       assert.deepEqual([...(await one.bound())], []);
       assert.deepEqual(await store.check(), []);
@@ -334,18 +334,18 @@ export function largeChangesContract(title: string, backend: Backend): void {
       await one.publish();
       const before = await one.head();
       one.watched.failAt(2);
-      await assert.rejects(deleteAccount(one.context, one.actor, undefined), /killed/);
+      await assert.rejects(deleteAccount(one.deps, one.actor, undefined), /killed/);
       one.watched.failAt(Number.POSITIVE_INFINITY);
       assert.equal((await store.read.user(one.actor.userId))?.deletedAtMs, someTimeMs, 'it is gone at once');
       assert.equal(await store.read.plugin(one.key), undefined);
       assert.deepEqual(await store.check(), []);
-      await finishPendingChanges(one.context);
+      await finishPendingChanges(one.deps);
       assert.deepEqual([...(await one.bound())], []);
       assert.deepEqual(await store.read.versions(one.key, {}), []);
       const guestIds = one.guests.map(({ id }) => id);
       assert.deepEqual(await store.read.nameReservations({ ...one.key, userId: one.owner.id }, guestIds, 1), []);
       assert.ok((await one.head()) > before, 'hosts are told');
-      demandBounded(one.watched);
+      assertBounded(one.watched);
     });
 
     for (const what of ['extension point', 'application'] as const) {
@@ -353,19 +353,19 @@ export function largeChangesContract(title: string, backend: Backend): void {
         const one = await stage(manyGuests);
         const { plugin } = await one.publish();
         const { contentAddress } = plugin.newest;
-        if (what === 'application') await deleteApp(one.context, one.access);
-        else await deleteExtensionPoint(one.context, one.access);
+        if (what === 'application') await deleteApp(one.deps, one.access);
+        else await deleteExtensionPoint(one.deps, one.access);
         assert.equal((await store.read.app(one.app.id)) === undefined, what === 'application');
         assert.equal(await store.read.mayReadContent(one.actor.userId, contentAddress, undefined), false);
         const appIds = (await store.read.appsOf(one.actor.userId, undefined, {})).map(({ id }) => id);
         assert.equal(appIds.includes(one.app.id), what !== 'application');
         assert.deepEqual(await store.check(), []);
-        await finishPendingChanges(one.context);
+        await finishPendingChanges(one.deps);
         assert.deepEqual(await store.read.pendingDeletions(10), []);
         assert.deepEqual([...(await one.bound())], []);
         assert.deepEqual(await store.read.versions(one.key, {}), []);
         assert.equal((await store.read.guests(one.app.id, {})).length, what === 'application' ? 0 : manyGuests);
-        demandBounded(one.watched);
+        assertBounded(one.watched);
       });
     }
   });

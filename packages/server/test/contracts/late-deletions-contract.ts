@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createRandom } from '../../../../test/helpers/random.ts';
 import { verify } from '../../src/blobs/verify.ts';
-import { bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { assertSameBytes, bytesOf, collect } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import { type Collector, openCollector } from './collector.ts';
@@ -62,10 +62,10 @@ export function lateDeletionsContract(name: string, backend: Backend): void {
         const history: string[] = [];
         for (let step = 0; step < steps; step++) {
           history.push(await doSomething(published));
-          await demandThere(published, history.join(', '));
+          await assertThere(published, history.join(', '));
         }
         for (const deliver of waiting) await deliver();
-        await demandThere(published, `${history.join(', ')}, all deliveries`);
+        await assertThere(published, `${history.join(', ')}, all deliveries`);
       });
     }
 
@@ -90,11 +90,11 @@ export function lateDeletionsContract(name: string, backend: Backend): void {
       return `publish ${at}`;
     }
 
-    async function demandThere(published: ReadonlySet<number>, history: string): Promise<void> {
+    async function assertThere(published: ReadonlySet<number>, history: string): Promise<void> {
       for (const at of published) {
         const version = (await publisher.plugin(`plugin-${at}`))?.newest;
         assert.ok(version, history);
-        demandSameBytes(
+        assertSameBytes(
           await collect(await publisher.open(version.contentAddress)),
           contents[at] as Uint8Array,
           history,

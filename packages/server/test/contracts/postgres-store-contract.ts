@@ -123,8 +123,8 @@ export function postgresStoreContract(major: Major): void {
       const writeLocking = overtaken(here.writeLocking as Store['write']) as Store['writeLocking'];
       const store = { ...here, write: overtaken(here.write), writeLocking };
       const blobs = { async *list() {}, delete: async () => true, deleteUnfinished: async () => 0 };
-      const context = { store, blobs: blobs as unknown as BlobStore, clock: () => someTimeMs, random: randomBytes };
-      const collected = await collect(context, { graceMs: 0, isForced: true });
+      const deps = { store, blobs: blobs as unknown as BlobStore, clock: () => someTimeMs, random: randomBytes };
+      const collected = await collect(deps, { graceMs: 0, isForced: true });
       assert.deepEqual([collected?.deleted, most], [1, 1]);
       assert.equal((await here.read.blob(named))?.state, 'present');
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOfBytes, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, collect } from '../helpers/bytes.ts';
 import { createRecords } from '../helpers/records.ts';
 import type { Backend } from './backend.ts';
 import {
@@ -46,7 +46,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
         assert.equal(signal, 'SIGKILL', 'killed, and not ended by itself');
         assert.equal(acknowledged.length, publishesBefore);
         const done = ['look', 'answer'].includes(step) ? publishesBefore + 1 : publishesBefore;
-        await demandWhole(plugin, acknowledged, done);
+        await assertWhole(plugin, acknowledged, done);
       });
     }
 
@@ -55,7 +55,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
         const plugin = `after-${afterMs}-ms`;
         const { acknowledged, signal } = await publishUntilKilled({ plugin, afterMs });
         assert.equal(signal, 'SIGKILL');
-        await demandWhole(plugin, acknowledged, undefined);
+        await assertWhole(plugin, acknowledged, undefined);
       }
     });
 
@@ -81,25 +81,25 @@ export function publishCrashContract(name: string, backend: Backend): void {
      *
      * @param done how many publishes came to their commit, where that is known
      */
-    async function demandWhole(plugin: string, acknowledged: readonly Acknowledged[], done: number | undefined) {
+    async function assertWhole(plugin: string, acknowledged: readonly Acknowledged[], done: number | undefined) {
       const publisher = await openPublisher(backend, location, stage);
       try {
-        await demandBytes(publisher);
-        await demandAcknowledged(publisher, plugin, acknowledged);
+        await assertBytes(publisher);
+        await assertAcknowledged(publisher, plugin, acknowledged);
         const found = (await publisher.plugin(plugin))?.newest.number ?? 0;
         if (done !== undefined) assert.equal(found, done);
         else assert.ok(found === acknowledged.length || found === acknowledged.length + 1, `${found}`);
-        await demandNoPart(publisher, plugin, acknowledged.length);
+        await assertNoPart(publisher, plugin, acknowledged.length);
         const again = await publisher.publish(plugin, 1_000_000);
         assert.equal(await contentAddressUnder(publisher, plugin), again.contentAddress, 'publishes go on');
-        await demandBytes(publisher);
+        await assertBytes(publisher);
       } finally {
         await publisher.close();
       }
     }
 
     /** Every binding has bytes, and they are those of its address. */
-    async function demandBytes({ store, open }: Publisher): Promise<void> {
+    async function assertBytes({ store, open }: Publisher): Promise<void> {
       for (const binding of await store.read.bindings(stage.extensionPoint.id, stage.guest.guestKey)) {
         const bytes = await collect(await open(binding.contentAddress));
         assert.ok(bytes !== undefined, `the bytes of ${binding.name}`);
@@ -109,10 +109,10 @@ export function publishCrashContract(name: string, backend: Backend): void {
     }
 
     /** What was answered is there: the number as it was told, and the bytes. */
-    async function demandAcknowledged(publisher: Publisher, plugin: string, acknowledged: readonly Acknowledged[]) {
+    async function assertAcknowledged(publisher: Publisher, plugin: string, acknowledged: readonly Acknowledged[]) {
       for (const [round, { number, contentAddress }] of acknowledged.entries()) {
         assert.equal(number, round + 1);
-        demandSameBytes(await collect(await publisher.open(contentAddress)), pluginBytes(plugin, round));
+        assertSameBytes(await collect(await publisher.open(contentAddress)), pluginBytes(plugin, round));
       }
       const found = await publisher.plugin(plugin);
       const last = acknowledged.at(-1);
@@ -120,10 +120,10 @@ export function publishCrashContract(name: string, backend: Backend): void {
     }
 
     /** The bytes of the publish that was broken off are there whole, or not at all. */
-    async function demandNoPart({ open }: Publisher, plugin: string, round: number): Promise<void> {
+    async function assertNoPart({ open }: Publisher, plugin: string, round: number): Promise<void> {
       const bytes = pluginBytes(plugin, round);
       const found = await collect(await open(addressOfBytes(bytes)));
-      if (found !== undefined) demandSameBytes(found, bytes, 'the bytes of what was broken off');
+      if (found !== undefined) assertSameBytes(found, bytes, 'the bytes of what was broken off');
     }
 
     async function contentAddressUnder({ store }: Publisher, plugin: string) {

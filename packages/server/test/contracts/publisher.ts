@@ -7,9 +7,9 @@ import { createCache } from '../../src/cache/cache.ts';
 import { blobKey } from '../../src/db/blob-key.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord, TokenRecord } from '../../src/db/records.ts';
 import type { Store } from '../../src/db/store.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { publish } from '../../src/plugins/publish.ts';
-import { accountParts } from '../helpers/account-parts.ts';
+import { accountServices } from '../helpers/account-services.ts';
 import { anyModule } from '../helpers/any-module.ts';
 import { bytesOf } from '../helpers/bytes.ts';
 import { someTimeMs } from '../helpers/records.ts';
@@ -68,7 +68,7 @@ export async function openPublisher(
 ): Promise<Publisher> {
   const store = await backend.openStore(location);
   const blobs = await backend.openBlobs(location, onStep);
-  const context: Context = {
+  const deps: Deps = {
     store: onStep === undefined ? store : watchedStore(store, onStep),
     blobs,
     contents: createStoredContents({ store, blobs }),
@@ -76,7 +76,7 @@ export async function openPublisher(
     cache: createCache(store),
     clock: () => someTimeMs,
     random: randomBytes,
-    ...accountParts(),
+    ...accountServices(),
   };
   const { userId, app, extensionPoint, guest } = stage;
   const token: TokenRecord = {
@@ -102,7 +102,7 @@ export async function openPublisher(
   };
   const access = { actor, app, extensionPoint, role: 'guest', guests: [guest], hasMoreGuests: false } as const;
   const publishBytes: Publisher['publishBytes'] = async (name, bytes) => {
-    const { plugin } = await publish(context, actor, access, { userId, name }, { bytes });
+    const { plugin } = await publish(deps, actor, access, { userId, name }, { bytes });
     onStep?.('answer');
     return { number: plugin.newest.number, contentAddress: plugin.newest.contentAddress };
   };

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../../src/db/store.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect } from '../helpers/bytes.ts';
 import type { Publisher } from './publisher.ts';
 
 /** The bytes that all racers publish: few enough that they are at the same ones all the time. */
@@ -19,7 +19,7 @@ export async function publishAndRemove(publisher: Publisher, name: string, isOve
     const plugin = `${name}-${at}`;
     if (!(await wasAnswered(publisher.publishBytes(plugin, bytes)))) continue;
     const found = await collect(await publisher.open(addressOfBytes(bytes)));
-    demandSameBytes(found, bytes, `what ${plugin} has published`);
+    assertSameBytes(found, bytes, `what ${plugin} has published`);
     // Every third one stays: what is named by it is named until its next round.
     if (published % 3 !== 0) await publisher.remove(plugin);
     published++;

@@ -20,12 +20,12 @@ export interface TestBrowser {
 
 /** Makes a user sign in; a new one, with {@link rightPassword}, when none is given. */
 export async function openBrowser(service: TestService, existing?: UserId): Promise<TestBrowser> {
-  const { context, addresses } = service.parts;
+  const { deps, addresses } = service.services;
   const userId = existing ?? (await userWithPassword(service));
   const address = '127.0.0.1';
   const secrets = { sessionSecret: undefined, browserSecret: undefined };
   const browser = { userAgent: 'a test', address, network: address, ...secrets };
-  const { session, sessionSecret } = await context.store.write((tx) => startSession(context, tx, userId, browser));
+  const { session, sessionSecret } = await deps.store.write((tx) => startSession(deps, tx, userId, browser));
   const cookie = `${cookieName('session', addresses.base())}=${sessionSecret}`;
   return {
     userId,
@@ -37,12 +37,12 @@ export async function openBrowser(service: TestService, existing?: UserId): Prom
 }
 
 async function userWithPassword(service: TestService): Promise<UserId> {
-  const { context } = service.parts;
+  const { deps } = service.services;
   const { id } = await service.user('Ada');
-  const hash = await context.passwords.hash(preparePassword(rightPassword));
+  const hash = await deps.passwords.hash(preparePassword(rightPassword));
   await service.store.write(async (tx) => {
     await tx.setEmail(id, `${id}@tenon.example`);
-    await tx.putPassword({ userId: id, hash, updatedAtMs: context.clock() });
+    await tx.putPassword({ userId: id, hash, updatedAtMs: deps.clock() });
   });
   return id;
 }

@@ -28,7 +28,7 @@ export async function collect(chunks: AsyncIterable<Uint8Array> | undefined): Pr
 }
 
 /** Fails unless both are the same bytes, without writing out where they differ: that takes minutes for large ones. */
-export function demandSameBytes(actual: Uint8Array | undefined, expected: Uint8Array, message = 'the bytes'): void {
+export function assertSameBytes(actual: Uint8Array | undefined, expected: Uint8Array, message = 'the bytes'): void {
   assert.ok(actual !== undefined, `${message} are there`);
   assert.equal(actual.length, expected.length, `the length of ${message}`);
   assert.equal(addressOfBytes(actual), addressOfBytes(expected), `the digest of ${message}`);

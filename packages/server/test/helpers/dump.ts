@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { StoreSettings } from '../../src/open-stores.ts';
 
 /** Tables that are a store's own: they say how it came to be, and who is at work on it. */
-const own = new Set(['schema_versions', 'leases', 'nodes', 'chores', 'commits', 'blob_deletions']);
+const own = new Set(['schema_versions', 'leases', 'nodes', 'maintenance_runs', 'commits', 'blob_deletions']);
 
 /**
  * Every row of every table that there is, as texts in an order of their own. Of bytes only those that versions name, and what is the

@@ -59,7 +59,7 @@ export async function signUpPerson(
   { name = 'Ada', email = `${newId('user')}@example.org`, password = goodPassword } = {},
 ): Promise<Person> {
   const jar = openJar(service);
-  const { code } = await createSetUpLink(service.parts.context, false);
+  const { code } = await createSetUpLink(service.services.deps, false);
   const response = await jar.call('POST', '/session/sign-up', { name, email, password, linkCode: code });
   assert.equal(response.statusCode, 201, response.payload);
   const { account } = response.json<SessionState>();

@@ -71,7 +71,7 @@ async function work(served: Served, world: OwnWorld, rounds: number): Promise<vo
       form.body,
     );
     assert.equal(instrumented.status, 200, instrumented.body.toString());
-    await listen(served, `/api/v1/apps/${appId}/news`, authorization);
+    await listen(served, `/api/v1/apps/${appId}/changes`, authorization);
   }
 }
 

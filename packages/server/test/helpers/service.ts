@@ -16,10 +16,10 @@ import type { Store } from '../../src/db/store.ts';
 import { createRequestLimits } from '../../src/http/limits/request-limits.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { Router } from '../../src/http/router.ts';
-import { createParts, openData } from '../../src/open-services.ts';
+import { createServices, openData } from '../../src/open-services.ts';
 import { allRoutes } from '../../src/routes.ts';
-import type { Parts } from '../../src/services.ts';
-import { cheapCost } from './account-parts.ts';
+import type { Services } from '../../src/services.ts';
+import { cheapCost } from './account-services.ts';
 
 /** A user with a token that has all scopes. */
 export interface TestUser {
@@ -38,7 +38,7 @@ export interface CallOptions {
 
 export interface TestService {
   readonly app: App;
-  readonly parts: Parts;
+  readonly services: Services;
   /** The store below the one that demands a row in the audit trail: to set a stage, or to change something behind everybody's back. */
   readonly store: Store;
   readonly dataDir: string;
@@ -58,7 +58,7 @@ export interface TestService {
 export interface ServiceOptions {
   readonly config?: Partial<Config>;
   /** Replaces parts, to see what the HTTP side makes of their failures. */
-  readonly replace?: (parts: Parts) => Partial<Parts>;
+  readonly replace?: (services: Services) => Partial<Services>;
 }
 
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
@@ -72,26 +72,26 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   let monotonicAheadMs = 0;
   const monotonicClock = (): number => Date.now() + monotonicAheadMs; // `advance` may set the clock back, and not this one
   const allowances = createRequestLimits(config, monotonicClock);
-  const context = { ...data.context, clock, rates: allowances.rates };
+  const deps = { ...data.deps, clock, rates: allowances.rates };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
-  const made = createParts(config, { ...data, context, limits: allowances, monotonicClock }, addresses, log);
-  const parts = { ...made, ...replace?.(made) };
-  const app = createApp(parts);
+  const made = createServices(config, { ...data, deps, limits: allowances, monotonicClock }, addresses, log);
+  const services = { ...made, ...replace?.(made) };
+  const app = createApp(services);
 
   const token: TestService['token'] = async (userId, fields = {}) => {
     const { scopes = ['read', 'publish', 'manage'], appId = null, lifetimeMs = 3_600_000 } = fields;
-    const expiresAtMs = context.clock() + lifetimeMs;
-    const issued = await issueToken(context, userId, { name: 'test', scopes, appId: appId as never, expiresAtMs });
+    const expiresAtMs = deps.clock() + lifetimeMs;
+    const issued = await issueToken(deps, userId, { name: 'test', scopes, appId: appId as never, expiresAtMs });
     return issued.secret;
   };
   return {
     app,
-    parts,
-    store: unaudited(context.store),
+    services,
+    store: unaudited(deps.store),
     dataDir,
     logged,
     advance(ms) {
@@ -99,11 +99,11 @@ export async function openService({ config: changes, replace }: ServiceOptions =
       monotonicAheadMs += Math.max(0, ms);
     },
     async user(name = 'Somebody') {
-      const { id } = await createUser(context, { name, email: null });
+      const { id } = await createUser(deps, { name, email: null });
       return { id, token: await token(id) };
     },
     token,
-    apiKey: async (userId) => (await issueApiKey(context, userId, 'test')).secret,
+    apiKey: async (userId) => (await issueApiKey(deps, userId, 'test')).secret,
     call: async (method, path, options = {}) => {
       const { token: bearer, json, body, headers, isEndless = false } = options;
       const request: InjectOptions = {
@@ -181,8 +181,8 @@ function templateOf(router: Router, method: string, target: string): string | un
   }
 }
 
-function* answersOf({ method, path, answers }: Route): Iterable<[string, TSchema]> {
-  for (const [status, answer] of Object.entries(answers)) {
+function* answersOf({ method, path, responses }: Route): Iterable<[string, TSchema]> {
+  for (const [status, answer] of Object.entries(responses)) {
     const schema = answer.schema ?? answer.orJson?.schema;
     if (schema !== undefined) yield [`${method} ${path} ${status}`, closed(schema)];
   }

@@ -25,7 +25,7 @@ import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
 import { noLimits, type TokenRecord } from '../../src/db/records.ts';
 import type { Store } from '../../src/db/store.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { DomainError } from '../../src/http/domain-errors.ts';
 import { readSchema } from '../../src/instrument/read-schema.ts';
 import { readBindings } from '../../src/plugins/bindings.ts';
@@ -42,7 +42,7 @@ import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
 import { publish } from '../../src/plugins/publish.ts';
 import { decideVersion } from '../../src/plugins/versions.ts';
 import { withEffects } from '../../src/with-effects.ts';
-import { accountParts } from '../helpers/account-parts.ts';
+import { accountServices } from '../helpers/account-services.ts';
 import {
   type Content,
   exportsOf,
@@ -66,7 +66,7 @@ export interface Sequence {
   /** A2's answer for a guest key. */
   list(guest: GuestKey): Promise<{ readonly json: string; readonly etag: string }>;
   /** The guest keys whose lists news has told of since the last time that this was asked, each as often as it was told. */
-  news(): Promise<string[]>;
+  changes(): Promise<string[]>;
   /** Whether a person may read the bytes by their address. */
   mayRead(person: Person, content: Content): Promise<boolean>;
   pluginId(of: Person, name: string): string;
@@ -106,7 +106,7 @@ export function openStage(bare: Store): Stage {
     requiresAudit: false,
     changes: { clock: () => nowMs, random: randomBytes, keep: 1000 },
   });
-  const context: Context = {
+  const deps: Deps = {
     store,
     blobs: noBlobs,
     contents: createStoredContents({ store, blobs: noBlobs }),
@@ -114,27 +114,27 @@ export function openStage(bare: Store): Stage {
     cache: createCache(store),
     clock: () => nowMs,
     random: randomBytes,
-    ...accountParts(),
+    ...accountServices(),
   };
   let sequences = 0;
 
   return {
     async begin() {
       const place = ++sequences;
-      const { appId, extensionPointId, guestIds, actors } = await setUp(context);
+      const { appId, extensionPointId, guestIds, actors } = await setUp(deps);
       const actor = (person: Person): Actor => actors.get(person) as Actor;
-      const app = await authorizeApp(context, actor('olga'), 'changeGuests', appId);
+      const app = await authorizeApp(deps, actor('olga'), 'changeGuests', appId);
       const join = async (guest: GuestKey, person: Person): Promise<void> => {
         const invitation = { guestKey: guest, deliveryMethod: 'link' };
-        const code = await inviteGuest(context, actor('olga'), app, invitation);
-        guestIds.set(guest, (await acceptInvitation(context, actor(person), code)).guest?.id as GuestId);
+        const code = await inviteGuest(deps, actor('olga'), app, invitation);
+        guestIds.set(guest, (await acceptInvitation(deps, actor(person), code)).guest?.id as GuestId);
       };
 
       const bytesOf = (content: Content) => Buffer.from(`${place}/${content}`);
       const guestId = (key: GuestKey) => guestIds.get(key) as GuestId;
       const at = (person: Person, purpose: PermissionName) =>
-        authorizeExtensionPoint(context, actor(person), purpose, extensionPointId);
-      const parts: Parts = { context, actor, at, guestId, bytesOf, join, appId };
+        authorizeExtensionPoint(deps, actor(person), purpose, extensionPointId);
+      const parts: Parts = { deps, actor, at, guestId, bytesOf, join, appId };
       const access = await at('olga', 'readBindings');
       let told = 0;
       return {
@@ -148,14 +148,14 @@ export function openStage(bare: Store): Stage {
             throw error;
           }
         },
-        list: (guest) => readBindings(context, access, guest),
-        async news() {
-          const news = await store.read.news(appId, told, 1000);
-          for (const { serial } of news) assert.equal(serial, ++told, 'news is numbered without a gap');
-          return news.map(({ guestKey }) => String(guestKey));
+        list: (guest) => readBindings(deps, access, guest),
+        async changes() {
+          const changes = await store.read.changes(appId, told, 1000);
+          for (const { serial } of changes) assert.equal(serial, ++told, 'news is numbered without a gap');
+          return changes.map(({ guestKey }) => String(guestKey));
         },
         async mayRead(person, content) {
-          return authorizeContent(context, actor(person), addressOf(bytesOf(content))).then(
+          return authorizeContent(deps, actor(person), addressOf(bytesOf(content))).then(
             () => true,
             () => false,
           );
@@ -168,13 +168,13 @@ export function openStage(bare: Store): Stage {
 }
 
 /** People, and an application of Olga's with all that a sequence begins with, in one transaction. */
-async function setUp(context: Context) {
+async function setUp(deps: Deps) {
   const [appId, extensionPointId] = [newId('app'), newId('extensionPoint')];
-  const tokens = new Map(people.map((person) => [person, makeToken(context, newId('user'), tokenFields).record]));
+  const tokens = new Map(people.map((person) => [person, makeToken(deps, newId('user'), tokenFields).record]));
   const idOf = (person: Person): UserId => (tokens.get(person) as TokenRecord).userId;
   const guestIds = new Map(guestKeys.map((key) => [key, newId('guest')]));
   const made = { createdAtMs: 0, updatedAtMs: 0 };
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     for (const [name, token] of tokens) {
       await tx.insertUser({ id: token.userId, name, email: null, createdAtMs: 0, deletedAtMs: null });
       await tx.insertToken(token);
@@ -202,7 +202,7 @@ const tokenFields = {
 } as const;
 
 interface Parts {
-  readonly context: Context;
+  readonly deps: Deps;
   readonly appId: AppId;
   actor(person: Person): Actor;
   at(
@@ -216,7 +216,7 @@ interface Parts {
 
 /** Lets the person in as the route does, then calls the use case that the route calls. */
 async function performOn(
-  { context, appId, actor, at, guestId, bytesOf, join }: Parts,
+  { deps, appId, actor, at, guestId, bytesOf, join }: Parts,
   operation: Operation,
 ): Promise<unknown> {
   const target = 'of' in operation ? { userId: actor(operation.of).userId, name: operation.name } : undefined;
@@ -225,34 +225,34 @@ async function performOn(
     case 'publish': {
       const { by, name, guest, content } = operation;
       const to = { userId: actor(by).userId, name, guestId: guest === null ? undefined : guestId(guest) };
-      return publish(context, actor(by), await at(by, 'publish'), to, { bytes: bytesOf(content) });
+      return publish(deps, actor(by), await at(by, 'publish'), to, { bytes: bytesOf(content) });
     }
     case 'decide': {
       const { by, number, action } = operation;
       const isHosts = action === 'approve' || action === 'reject';
       const access = await at(by, isHosts ? 'decideOnPlugins' : 'changePlugins');
-      return decideVersion(context, access, plugin(), String(number), action, 'why');
+      return decideVersion(deps, access, plugin(), String(number), action, 'why');
     }
     case 'rollBack':
-      return rollBack(context, await at(operation.by, 'changePlugins'), plugin(), operation.number);
+      return rollBack(deps, await at(operation.by, 'changePlugins'), plugin(), operation.number);
     case 'pin':
     case 'unpin': {
       const access = await at(operation.by, 'decideOnPlugins');
       const binding = { guestId: guestId(operation.guest), name: operation.name };
-      if (operation.kind === 'unpin') return unpinBinding(context, access, binding);
-      return pinBinding(context, access, binding, operation.number);
+      if (operation.kind === 'unpin') return unpinBinding(deps, access, binding);
+      return pinBinding(deps, access, binding, operation.number);
     }
     case 'block':
-      return blockPlugin(context, await at(operation.by, 'decideOnPlugins'), plugin(), 'why');
+      return blockPlugin(deps, await at(operation.by, 'decideOnPlugins'), plugin(), 'why');
     case 'unblock':
-      return unblockPlugin(context, await at(operation.by, 'decideOnPlugins'), plugin());
+      return unblockPlugin(deps, await at(operation.by, 'decideOnPlugins'), plugin());
     case 'delete':
-      return deletePlugin(context, await at(operation.by, 'changePlugins'), plugin());
+      return deletePlugin(deps, await at(operation.by, 'changePlugins'), plugin());
     case 'removeGuest':
     case 'removeUser': {
-      const access = await authorizeApp(context, actor('olga'), 'changeGuests', appId);
-      if (operation.kind === 'removeGuest') return removeGuest(context, access, guestId(operation.guest));
-      return removeGuestUser(context, access, guestId(operation.guest), actor(operation.user).userId);
+      const access = await authorizeApp(deps, actor('olga'), 'changeGuests', appId);
+      if (operation.kind === 'removeGuest') return removeGuest(deps, access, guestId(operation.guest));
+      return removeGuestUser(deps, access, guestId(operation.guest), actor(operation.user).userId);
     }
     case 'join':
       return join(operation.guest, operation.user);
@@ -261,7 +261,7 @@ async function performOn(
       const access = await at('olga', 'changeExtensionPoints');
       const { kind, ...fields } = operation;
       return updateExtensionPoint(
-        context,
+        deps,
         access,
         'exported' in fields ? { schema: { exports: { [fields.exported]: {} } } } : fields,
       );

@@ -27,7 +27,7 @@ export function ProcessCard({ process }: { readonly process: ProcessStatus }) {
 }
 
 function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentChildren])[] {
-  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, newsStreams } = process;
+  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, changeStreams } = process;
   return [
     ['Process', String(pid)],
     ['Version', `${version}, Node.js ${nodeVersion}`],
@@ -37,7 +37,7 @@ function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentC
     ['Memory', byteSize(memory.residentBytes)],
     ['Waiting tasks', waiting(threads)],
     ['Connections', count(connections)],
-    ['Streams of news', count(newsStreams)],
+    ['Change streams', count(changeStreams)],
   ];
 }
 
@@ -90,9 +90,9 @@ const nodeColumns = (readAt: string): readonly Column<NodeStatus>[] => [
   { header: 'Node', cell: ({ node }) => node },
   {
     header: 'Process',
-    cell: ({ pid, isAnswering }) => (
+    cell: ({ pid, isResponding }) => (
       <>
-        {pid} {isAnswering ? <span class="soft small">answers here</span> : null}
+        {pid} {isResponding ? <span class="soft small">answers here</span> : null}
       </>
     ),
   },

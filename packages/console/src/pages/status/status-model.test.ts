@@ -16,7 +16,7 @@ function process(fields: Partial<ProcessStatus> = {}): ProcessStatus {
     eventLoop: { busy: 0, delayP99Ms: 0, delayMaxMs: 0 },
     threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 } },
     connections: 0,
-    newsStreams: 0,
+    changeStreams: 0,
     recent: {
       seconds: 60,
       kinds: { lists: none, contents: none, publishes: none, instrument: none, others: none },
@@ -28,7 +28,7 @@ function process(fields: Partial<ProcessStatus> = {}): ProcessStatus {
 
 function node(fields: Partial<NodeStatus> = {}): NodeStatus {
   const lastSeenAt = '2026-01-01T00:00:00.000Z';
-  return { id: 'prc_1', ...ofProcess, lastSeenAt, isAnswering: false, isLost: false, ...fields };
+  return { id: 'prc_1', ...ofProcess, lastSeenAt, isResponding: false, isLost: false, ...fields };
 }
 
 function status(fields: Partial<ServerStatus> = {}): ServerStatus {

@@ -1,6 +1,6 @@
 import type { SessionId, TokenScope, UserId } from '@tenon/protocol';
 import type { Queries } from '../../db/store.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import { requireRecentPassword } from '../confirmation.ts';
 import { requirePassword } from '../passwords/passwords.ts';
@@ -42,26 +42,26 @@ export function requireSameUser(actor: BrowserActor, { userId = actor.userId }: 
  * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
  */
 export async function grantScopes(
-  context: Context,
+  deps: Deps,
   actor: BrowserActor,
   { scopes, password }: LoginDecision,
   requested: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(requested, scopes);
   if (!granted.includes('manage')) {
-    await requireRecentPassword(context, actor.sessionId);
+    await requireRecentPassword(deps, actor.sessionId);
     return granted;
   }
   if (password === undefined) {
     throw new DomainError('password_required', 'Enter your password again to let a program manage applications.');
   }
-  await requirePassword(context, actor, password);
+  await requirePassword(deps, actor, password);
   return granted;
 }
 
 /** Whether the session that approved a login still exists. If it ends before the program fetches the token, the login is void. */
 export async function isSessionOpen(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Deps, 'clock'>,
   queries: Queries,
   sessionId: SessionId | null,
 ): Promise<boolean> {

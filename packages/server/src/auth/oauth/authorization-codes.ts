@@ -1,7 +1,7 @@
 import { record } from '../../audit/record.ts';
 import type { AuthorizationCodeRecord } from '../../db/records.ts';
 import type { Transaction } from '../../db/store.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { requireSession } from '../confirmation.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
 import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
@@ -21,7 +21,7 @@ const codeLifetimeMs = 60_000;
  * @throws DomainError `conflict`, `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`, `not_signed_in`
  */
 export async function decideAuthorization(
-  context: Context,
+  deps: Deps,
   actor: BrowserActor,
   request: ValidRequest,
   decision: LoginDecision,
@@ -30,14 +30,14 @@ export async function decideAuthorization(
   const { returnTo, client, codeChallenge, deviceName } = request;
   const target = { id: client.id, name: deviceName };
   if (decision.decision === 'deny') {
-    await context.store.write((tx) =>
-      record(context, tx, actor, { action: 'login.deny', target, details: { means: 'redirect' } }),
+    await deps.store.write((tx) =>
+      record(deps, tx, actor, { action: 'login.deny', target, details: { means: 'redirect' } }),
     );
     return redirectWithError(returnTo, 'access_denied', 'The login was denied.');
   }
-  const scopes = await grantScopes(context, actor, decision, request.scopes);
-  const secret = makeCode(context.random);
-  const nowMs = context.clock();
+  const scopes = await grantScopes(deps, actor, decision, request.scopes);
+  const secret = makeCode(deps.random);
+  const nowMs = deps.clock();
   const code: AuthorizationCodeRecord = {
     codeHash: hashSecret(secret),
     userId: actor.userId,
@@ -52,11 +52,11 @@ export async function decideAuthorization(
     tokenId: null,
     usedAtMs: null,
   };
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await requireSession(tx, actor.sessionId);
     await tx.insertAuthorizationCode(code);
     const details = { scopes, means: 'redirect' };
-    await record(context, tx, actor, { action: 'login.approve', target, details });
+    await record(deps, tx, actor, { action: 'login.approve', target, details });
   });
   return redirectWithCode(returnTo, secret);
 }
@@ -76,20 +76,20 @@ interface CodeExchange {
  * @throws OauthError `invalid_request` for an invalid verifier; `invalid_grant` for a code that is unknown, expired, used, or has
  *   another client, redirect or verifier, or if the session that approved it has ended
  */
-export async function exchangeCode(context: Context, exchange: CodeExchange): Promise<NewToken> {
+export async function exchangeCode(deps: Deps, exchange: CodeExchange): Promise<NewToken> {
   if (!isCodeVerifier(exchange.codeVerifier)) {
     throw new OauthError('invalid_request', 'The code verifier must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~.');
   }
   const codeHash = hashSecret(exchange.code);
   // The transaction returns `undefined` instead of throwing, because the revocation for a reused code must be committed.
-  const token = await context.store.write(async (tx) => {
+  const token = await deps.store.write(async (tx) => {
     const code = await tx.authorizationCodeByHash(codeHash);
-    if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(context, tx, code);
-    if (code === undefined || !(await isExchangeable(context, tx, code, exchange))) return undefined;
-    const newToken = makeLoginToken(context, code);
+    if (code !== undefined && code.usedAtMs !== null) await revokeTokenOf(deps, tx, code);
+    if (code === undefined || !(await isExchangeable(deps, tx, code, exchange))) return undefined;
+    const newToken = makeLoginToken(deps, code);
     const { id: tokenId, createdAtMs: usedAtMs } = newToken.record;
-    await requireTokenQuota(context, tx, code.userId);
-    await storeToken(context, tx, { userId: code.userId, sessionId: null }, newToken.record, 'login');
+    await requireTokenQuota(deps, tx, code.userId);
+    await storeToken(deps, tx, { userId: code.userId, sessionId: null }, newToken.record, 'login');
     await tx.useAuthorizationCode(codeHash, { tokenId, usedAtMs });
     return newToken;
   });
@@ -99,24 +99,24 @@ export async function exchangeCode(context: Context, exchange: CodeExchange): Pr
   return token;
 }
 
-async function revokeTokenOf(context: Context, tx: Transaction, code: AuthorizationCodeRecord): Promise<void> {
+async function revokeTokenOf(deps: Deps, tx: Transaction, code: AuthorizationCodeRecord): Promise<void> {
   const token = code.tokenId === null ? undefined : await tx.token(code.tokenId);
   if (token === undefined) return;
   const details = { cause: 'code_used_again' };
-  await record(context, tx, 'system', { action: 'token.revoke', accountId: token.userId, target: token, details });
+  await record(deps, tx, 'system', { action: 'token.revoke', accountId: token.userId, target: token, details });
   await tx.deleteToken(token.id);
 }
 
 async function isExchangeable(
-  context: Context,
+  deps: Deps,
   tx: Transaction,
   code: AuthorizationCodeRecord,
   { clientId, redirectUri, codeVerifier }: CodeExchange,
 ): Promise<boolean> {
   const isSameClient = code.clientId === clientId && code.redirectUri === redirectUri;
-  if (!isSameClient || code.usedAtMs !== null || code.expiresAtMs <= context.clock()) return false;
+  if (!isSameClient || code.usedAtMs !== null || code.expiresAtMs <= deps.clock()) return false;
   if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return false;
-  if (!(await isSessionOpen(context, tx, code.sessionId))) return false;
+  if (!(await isSessionOpen(deps, tx, code.sessionId))) return false;
   const user = await tx.user(code.userId);
   return user !== undefined && user.deletedAtMs === null;
 }

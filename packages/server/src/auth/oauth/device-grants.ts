@@ -2,7 +2,7 @@ import { formatUserCode, newId, parseUserCode, userCodeLength } from '@tenon/pro
 import { record } from '../../audit/record.ts';
 import type { DeviceGrantRecord } from '../../db/records.ts';
 import { ConflictError, type Queries, type RandomBytes } from '../../db/store.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import { requireSession } from '../confirmation.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
@@ -46,13 +46,13 @@ interface StartedDeviceGrant {
 }
 
 /** @throws OauthError `invalid_scope` */
-export async function startDeviceGrant(context: Context, request: DeviceRequest): Promise<StartedDeviceGrant> {
+export async function startDeviceGrant(deps: Deps, request: DeviceRequest): Promise<StartedDeviceGrant> {
   const { client, scope, deviceName, address } = request;
   const scopes = parseScopes(scope);
   for (let attempt = 1; ; attempt++) {
-    const nowMs = context.clock();
-    const deviceCode = makeCode(context.random);
-    const userCode = generateUserCode(context.random);
+    const nowMs = deps.clock();
+    const deviceCode = makeCode(deps.random);
+    const userCode = generateUserCode(deps.random);
     const grant: DeviceGrantRecord = {
       id: newId('deviceGrant'),
       deviceCodeHash: hashSecret(deviceCode),
@@ -68,7 +68,7 @@ export async function startDeviceGrant(context: Context, request: DeviceRequest)
       expiresAtMs: nowMs + deviceGrantLifetimeMs,
     };
     try {
-      await context.store.write((tx) => tx.insertDeviceGrant(grant));
+      await deps.store.write((tx) => tx.insertDeviceGrant(grant));
       return { grant, deviceCode, userCode };
     } catch (error) {
       if (!(error instanceof ConflictError) || attempt === maxUserCodeAttempts) throw error;
@@ -97,7 +97,7 @@ interface OpenDeviceGrant {
  * @throws DomainError `not_found` for an unknown code, and for a grant that has expired or is decided
  */
 export async function findOpenDeviceGrant(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Deps, 'clock'>,
   queries: Queries,
   input: string,
 ): Promise<OpenDeviceGrant> {
@@ -119,13 +119,13 @@ export async function findOpenDeviceGrant(
  * @throws DomainError `not_found`, and the errors of {@link grantScopes}
  */
 export async function decideDeviceGrant(
-  context: Context,
+  deps: Deps,
   actor: BrowserActor,
   userCode: string,
   decision: LoginDecision,
 ): Promise<void> {
   requireSameUser(actor, decision);
-  const { grant } = await findOpenDeviceGrant(context, context.store.read, userCode);
+  const { grant } = await findOpenDeviceGrant(deps, deps.store.read, userCode);
   const outcome =
     decision.decision === 'deny'
       ? ({ status: 'denied' } as const)
@@ -133,19 +133,19 @@ export async function decideDeviceGrant(
           status: 'approved',
           userId: actor.userId,
           sessionId: actor.sessionId,
-          scopes: await grantScopes(context, actor, decision, grant.scopes),
+          scopes: await grantScopes(deps, actor, decision, grant.scopes),
         } as const);
-  await context.store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     await requireSession(tx, actor.sessionId);
-    const { grant: pending } = await findOpenDeviceGrant(context, tx, userCode);
+    const { grant: pending } = await findOpenDeviceGrant(deps, tx, userCode);
     await tx.decideDeviceGrant(pending.id, outcome);
     const common = { means: 'device_code', deviceAddress: pending.address };
     const target = { id: pending.clientId, name: pending.deviceName };
     if (outcome.status === 'denied') {
-      await record(context, tx, actor, { action: 'login.deny', target, details: common });
+      await record(deps, tx, actor, { action: 'login.deny', target, details: common });
     } else {
       const details = { ...common, scopes: outcome.scopes };
-      await record(context, tx, actor, { action: 'login.approve', target, details });
+      await record(deps, tx, actor, { action: 'login.approve', target, details });
     }
   });
 }
@@ -157,14 +157,14 @@ export async function decideDeviceGrant(
  *   that approved it has ended; `invalid_grant` for a code that is unknown, used, or another client's
  */
 export async function redeemDeviceCode(
-  context: Context,
+  deps: Deps,
   polls: DevicePolls,
   { clientId, deviceCode }: { readonly clientId: string; readonly deviceCode: string },
 ): Promise<NewToken> {
   const deviceCodeHash = hashSecret(deviceCode);
-  const grant = await context.store.read.deviceGrantByDeviceCode(deviceCodeHash);
+  const grant = await deps.store.read.deviceGrantByDeviceCode(deviceCodeHash);
   if (grant === undefined || grant.clientId !== clientId) throw unknownDeviceCode();
-  if (grant.expiresAtMs <= context.clock())
+  if (grant.expiresAtMs <= deps.clock())
     throw new OauthError('expired_token', 'The login has expired. Start it again.');
   if (grant.status === 'denied') throw new OauthError('access_denied', 'The login was denied.');
   if (polls.isTooSoon(grant.id)) {
@@ -172,16 +172,16 @@ export async function redeemDeviceCode(
   }
   if (grant.status === 'pending') throw new OauthError('authorization_pending', 'The login is not approved yet.');
   polls.forget(grant.id);
-  return context.store.write(async (tx) => {
+  return deps.store.write(async (tx) => {
     const approved = await tx.deviceGrantByDeviceCode(deviceCodeHash);
     const user = approved?.userId ? await tx.user(approved.userId) : undefined;
     if (approved === undefined || user === undefined || user.deletedAtMs !== null) throw unknownDeviceCode();
-    if (!(await isSessionOpen(context, tx, approved.sessionId))) {
+    if (!(await isSessionOpen(deps, tx, approved.sessionId))) {
       throw new OauthError('access_denied', 'The browser session that approved the login has ended. Log in again.');
     }
-    const token = makeLoginToken(context, { ...approved, userId: user.id });
-    await requireTokenQuota(context, tx, user.id);
-    await storeToken(context, tx, { userId: user.id, sessionId: null }, token.record, 'login');
+    const token = makeLoginToken(deps, { ...approved, userId: user.id });
+    await requireTokenQuota(deps, tx, user.id);
+    await storeToken(deps, tx, { userId: user.id, sessionId: null }, token.record, 'login');
     await tx.deleteDeviceGrant(approved.id);
     return token;
   });

@@ -1,6 +1,6 @@
 import { isSecret, secretPrefixes, type TokenScope, type UserId } from '@tenon/protocol';
 import { record } from '../../audit/record.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { hashSecret } from '../secrets.ts';
 import { makeToken, type NewToken } from '../tokens.ts';
 import { OauthError } from './errors.ts';
@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Creates the token of a login, without storing it. Its name contains the device's name, for the user's list of tokens. */
 export function makeLoginToken(
-  { clock, random }: Pick<Context, 'clock' | 'random'>,
+  { clock, random }: Pick<Deps, 'clock' | 'random'>,
   grant: { readonly userId: UserId; readonly scopes: readonly TokenScope[]; readonly deviceName: string | null },
 ): NewToken {
   const { userId, scopes, deviceName } = grant;
@@ -28,18 +28,18 @@ export function makeLoginToken(
  * @returns whether the token was known
  * @throws OauthError `unsupported_token_type` for an API key
  */
-export async function revokeBearer(context: Pick<Context, 'store' | 'clock'>, secret: string): Promise<boolean> {
+export async function revokeBearer(deps: Pick<Deps, 'store' | 'clock'>, secret: string): Promise<boolean> {
   if (secret.startsWith(secretPrefixes.apiKey)) {
     throw new OauthError('unsupported_token_type', 'Delete API keys in the console, or by /api/v1/api-keys.');
   }
   if (!isSecret('accessToken', secret)) return false;
   const secretHash = hashSecret(secret);
-  if ((await context.store.read.tokenByHash(secretHash)) === undefined) return false;
-  await context.store.write(async (tx) => {
+  if ((await deps.store.read.tokenByHash(secretHash)) === undefined) return false;
+  await deps.store.write(async (tx) => {
     const token = await tx.tokenByHash(secretHash);
     if (token === undefined) return;
     const actor = { userId: token.userId, tokenId: token.id, sessionId: token.sessionId };
-    await record(context, tx, actor, { action: 'token.revoke', target: token });
+    await record(deps, tx, actor, { action: 'token.revoke', target: token });
     await tx.deleteToken(token.id);
   });
   return true;

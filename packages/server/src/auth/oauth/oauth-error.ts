@@ -5,7 +5,7 @@ import {
   type OauthErrorCode,
   oauthError,
 } from '@tenon/protocol';
-import type { ErrorAnswer, ErrorForm } from '../../http/http-error.ts';
+import type { ErrorForm, ErrorResponse } from '../../http/http-error.ts';
 import { toProblem } from '../../http/problem.ts';
 import { OauthError } from './errors.ts';
 
@@ -31,7 +31,7 @@ export class ClientAuthenticationError extends OauthError {
   }
 }
 
-function ownAnswer(error: OauthError): ErrorAnswer {
+function ownAnswer(error: OauthError): ErrorResponse {
   const isChallenge = error instanceof ClientAuthenticationError && error.usedBasic;
   return {
     status: isChallenge ? 401 : 400,
@@ -43,7 +43,7 @@ function ownAnswer(error: OauthError): ErrorAnswer {
   };
 }
 
-function otherAnswer(error: unknown, baseUrl: string): ErrorAnswer {
+function otherAnswer(error: unknown, baseUrl: string): ErrorResponse {
   const { problem, ...rest } = toProblem(error, baseUrl);
   return { ...rest, body: bodyOf(oauthCodeOf(rest.code), problem.detail) };
 }

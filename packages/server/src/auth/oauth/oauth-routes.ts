@@ -13,7 +13,7 @@ import { networkOf } from '../../http/client-address.ts';
 import { TooManyAttemptsError } from '../../http/domain-errors.ts';
 import type { Request } from '../../http/request.ts';
 import { json, type Route, routeTagged } from '../../http/route.ts';
-import type { Parts } from '../../services.ts';
+import type { Services } from '../../services.ts';
 import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import type { NewToken } from '../tokens.ts';
 import { exchangeCode } from './authorization-codes.ts';
@@ -100,7 +100,7 @@ export const oauthRoutes: readonly Route[] = [
     summary: 'Read the metadata of the authorization server (RFC 8414)',
     description:
       'If the base URL has a path, the metadata is also at `https://host/.well-known/oauth-authorization-server/path` (RFC 8414 §3.1).',
-    answers: { 200: json('the metadata', oauthMetadata, metadataOf(issuer)) },
+    responses: { 200: json('the metadata', oauthMetadata, metadataOf(issuer)) },
     handle: ({ addresses }) => metadataOf(addresses.base()),
   }),
   route('POST', oauthPaths.token, {
@@ -111,7 +111,7 @@ export const oauthRoutes: readonly Route[] = [
     summary: 'Exchange an approved code for an access token',
     description:
       'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
-    answers: {
+    responses: {
       200: json('the token, which is shown only once', oauthToken, {
         access_token: 'tnn_0000000000000000000000000000AbCdEf',
         token_type: 'Bearer',
@@ -130,9 +130,9 @@ export const oauthRoutes: readonly Route[] = [
       ),
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
-    handle: async (parts, { request, body }) => {
+    handle: async (services, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
-      return toOauthToken(await withGrantTries(parts, request, () => redeem(parts, body)));
+      return toOauthToken(await withGrantTries(services, request, () => redeem(services, body)));
     },
   }),
   route('POST', oauthPaths.deviceAuthorization, {
@@ -143,7 +143,7 @@ export const oauthRoutes: readonly Route[] = [
     summary: 'Start a login on a machine without a browser (RFC 8628)',
     description:
       'A person opens `verification_uri`, enters the code, compares the details on the page, and approves or denies. Meanwhile the machine polls the token endpoint every `interval` seconds.',
-    answers: {
+    responses: {
       200: json('the codes, which are shown only once', deviceAuthorization, {
         device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eSYE',
         user_code: 'WDJB-MJHT',
@@ -155,15 +155,15 @@ export const oauthRoutes: readonly Route[] = [
       ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
-    handle: async (parts, { request, body }) => {
+    handle: async (services, { request, body }) => {
       refuseClientAuthentication(request, body.client_secret);
       const client = requireClient(body.client_id);
-      const address = parts.clients.of(request.message);
-      const seconds = parts.deviceLogins.take(networkOf(address));
+      const address = services.clients.of(request.message);
+      const seconds = services.deviceLogins.take(networkOf(address));
       if (seconds > 0) throw new TooManyAttemptsError('Your address started too many logins.', seconds);
       const asked = { client, scope: body.scope, deviceName: body.device_name, address };
-      const { deviceCode, userCode } = await startDeviceGrant(parts.context, asked);
-      const page = parts.addresses.base() + oauthPaths.device;
+      const { deviceCode, userCode } = await startDeviceGrant(services.deps, asked);
+      const page = services.addresses.base() + oauthPaths.device;
       return {
         device_code: deviceCode,
         user_code: userCode,
@@ -182,28 +182,28 @@ export const oauthRoutes: readonly Route[] = [
     summary: 'Revoke an access token (RFC 7009)',
     description:
       'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
-    answers: {
+    responses: {
       200: { description: 'the token is invalid' },
       ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
-    handle: async (parts, { request, body }, reply) => {
+    handle: async (services, { request, body }, reply) => {
       refuseClientAuthentication(request, body.client_secret);
       if (body.client_id !== undefined) requireClient(body.client_id);
       const token = requireParameter('token', body.token);
-      await withRevocationTries(parts, request, () => revokeBearer(parts.context, token));
+      await withRevocationTries(services, request, () => revokeBearer(services.deps, token));
       return reply.send();
     },
   }),
 ];
 
 /** @throws OauthError */
-function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, string>>): Promise<NewToken> {
+function redeem({ deps, devicePolls }: Services, body: Readonly<Record<string, string>>): Promise<NewToken> {
   const grantType = requireParameter('grant_type', body.grant_type);
   const { id } = requireClient(body.client_id);
   switch (grantType) {
     case 'authorization_code':
-      return exchangeCode(context, {
+      return exchangeCode(deps, {
         clientId: id,
         code: requireParameter('code', body.code),
         redirectUri: requireParameter('redirect_uri', body.redirect_uri),
@@ -211,7 +211,7 @@ function redeem({ context, devicePolls }: Parts, body: Readonly<Record<string, s
       });
     case deviceCodeGrantType: {
       const deviceCode = requireParameter('device_code', body.device_code);
-      return redeemDeviceCode(context, devicePolls, { clientId: id, deviceCode });
+      return redeemDeviceCode(deps, devicePolls, { clientId: id, deviceCode });
     }
     default:
       throw new OauthError(

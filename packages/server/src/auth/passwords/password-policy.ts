@@ -1,5 +1,5 @@
 import { maxPasswordLength, minPasswordLength } from '@tenon/protocol';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import type { CommonPasswords } from './common-passwords.ts';
 import { preparePassword } from './passwords.ts';
@@ -24,12 +24,12 @@ const minWordLength = 3;
  * @throws UnavailableError if too many passwords wait to be hashed
  */
 export async function hashNewPassword(
-  context: Context,
+  deps: Deps,
   password: string,
   owner: PasswordOwner,
   field: 'password' | 'newPassword',
 ): Promise<string> {
-  return context.passwords.hash(await requireStrongPassword(context, password, owner, field));
+  return deps.passwords.hash(await requireStrongPassword(deps, password, owner, field));
 }
 
 /**
@@ -39,13 +39,13 @@ export async function hashNewPassword(
  * @throws DomainError `weak_password` with the reason
  */
 export async function requireStrongPassword(
-  context: Pick<Context, 'commonPasswords'>,
+  deps: Pick<Deps, 'commonPasswords'>,
   password: string,
   owner: PasswordOwner,
   field: 'password' | 'newPassword',
 ): Promise<string> {
   const prepared = preparePassword(password);
-  const reason = await weaknessOf(prepared, owner, context.commonPasswords);
+  const reason = await weaknessOf(prepared, owner, deps.commonPasswords);
   if (reason === undefined) return prepared;
   throw new DomainError('weak_password', `The password ${reason}.`, {
     errors: [{ pointer: `/${field}`, detail: reason }],

@@ -1,7 +1,7 @@
 import type { SessionId, UserId } from '@tenon/protocol';
 import type { PasswordRecord } from '../../db/records.ts';
 import type { Queries } from '../../db/store.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import { type AttemptLimit, checkPassword } from '../attempts.ts';
 
@@ -28,22 +28,20 @@ interface SessionActor {
  * @throws UnavailableError if too many passwords wait to be verified
  */
 export async function requirePassword(
-  context: Context,
+  deps: Deps,
   { userId, sessionId }: SessionActor,
   password: string,
 ): Promise<PasswordRecord> {
-  const current = await context.store.read.password(userId);
+  const current = await deps.store.read.password(userId);
   if (current === undefined) {
     throw new DomainError('conflict', 'This account has no password. The operator can create a link that sets one.');
   }
-  const { byActor, correctPasswords } = context.rates;
+  const { byActor, correctPasswords } = deps.rates;
   const limits: AttemptLimit[] = [
     { limiter: byActor, key: sessionId ?? userId },
     { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
-  const isCorrect = await checkPassword(limits, () =>
-    context.passwords.verify(preparePassword(password), current.hash),
-  );
+  const isCorrect = await checkPassword(limits, () => deps.passwords.verify(preparePassword(password), current.hash));
   if (!isCorrect) throw new DomainError('invalid_credentials', 'The password is wrong.');
   return current;
 }

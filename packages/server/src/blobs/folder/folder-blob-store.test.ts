@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { ContentAddress } from '@tenon/protocol';
 import { until } from '../../../../../test/helpers/until.ts';
 import { blobStoreContract } from '../../../test/contracts/blob-store-contract.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect } from '../../../test/helpers/bytes.ts';
 import { backend } from '../../../test/helpers/stores.ts';
 import { type FileCall, watchedFiles } from '../../../test/helpers/watched-files.ts';
 import { StorageFullError } from '../../db/store.ts';
@@ -128,7 +128,7 @@ describe('openFolderBlobStore()', () => {
       assert.equal(await blobs.size(address), undefined);
       full = false;
       await blobs.put(address, bytes);
-      demandSameBytes(await collect(await blobs.open(address)), bytes);
+      assertSameBytes(await collect(await blobs.open(address)), bytes);
     });
   }
 
@@ -148,7 +148,7 @@ describe('openFolderBlobStore()', () => {
     assert.equal(kept.length, 1);
     assert.equal((await stat(join(folder, 'tmp', kept[0] ?? ''))).ino, before.ino, 'the file that was replaced');
     await until(async () => (await readdir(join(folder, 'tmp'))).length === 0);
-    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    assertSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
   it('replaces a file on a file system without hard links', async () => {
@@ -182,7 +182,7 @@ describe('openFolderBlobStore()', () => {
     await truncate(pathOf(folder, address), 300_000);
     await assert.rejects(collect(chunks), /ends at byte 300000, expected at least 600000/);
     await blobs.put(address, bytes);
-    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    assertSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
   it('finishes reading a blob that is deleted meanwhile', async () => {

@@ -11,7 +11,7 @@ import {
   openFaultProxy,
   truncate,
 } from '../../../../../test/helpers/fault-proxy.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect } from '../../../test/helpers/bytes.ts';
 import { type ObjectStore, startObjectStore } from '../../../test/helpers/s3.ts';
 import { openSqliteStore } from '../../db/sqlite/store.ts';
 import { RefusedError, StorageFullError, UnavailableError, WrongBytesError } from '../../db/store.ts';
@@ -75,9 +75,9 @@ describe('openS3BlobStore() with a failing object store', () => {
     proxy.injectNext(missing, missing, missing);
     assert.equal(await blobs.size(address), bytes.length);
     proxy.injectNext(missing, missing);
-    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    assertSameBytes(await collect(await blobs.open(address)), bytes);
     proxy.injectNext(forward, missing, missing, missing); // HEAD finds it, GET does not
-    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    assertSameBytes(await collect(await blobs.open(address)), bytes);
   });
 
   it('fails with UnavailableError when the store keeps returning 404 for an existing object', async () => {
@@ -109,7 +109,7 @@ describe('openS3BlobStore() with a failing object store', () => {
       } finally {
         proxy.inject(undefined);
       }
-      demandSameBytes(await collect(await blobs.open(address)), bytes);
+      assertSameBytes(await collect(await blobs.open(address)), bytes);
     });
   }
 
@@ -140,8 +140,8 @@ describe('openS3BlobStore() with a failing object store', () => {
 
   it('lets verify() report wrong bytes and continue', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-verify-'));
-    const context = { blobs, store: await openSqliteStore(statements, { file: join(folder, 'tenon.db') }) };
-    const tell = () => verify(context);
+    const deps = { blobs, store: await openSqliteStore(statements, { file: join(folder, 'tenon.db') }) };
+    const tell = () => verify(deps);
     assert.deepEqual((await tell()).faults, []);
     proxy.inject(corruptObjects);
     try {
@@ -149,7 +149,7 @@ describe('openS3BlobStore() with a failing object store', () => {
       assert.deepEqual((await tell()).faults, [{ subject, detail: "its file doesn't have the bytes of its address" }]);
     } finally {
       proxy.inject(undefined);
-      await context.store.close();
+      await deps.store.close();
       await rm(folder, { recursive: true });
     }
   });

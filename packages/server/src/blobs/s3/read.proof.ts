@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { type Fault, type FaultProxy, openFaultProxy } from '../../../../../test/helpers/fault-proxy.ts';
 import { until } from '../../../../../test/helpers/until.ts';
-import { addressOfBytes, bytesOf, collect, demandSameBytes } from '../../../test/helpers/bytes.ts';
+import { addressOfBytes, assertSameBytes, bytesOf, collect } from '../../../test/helpers/bytes.ts';
 import type { BlobStore } from '../blob-store.ts';
 import { openS3BlobStore } from './s3-blob-store.ts';
 
@@ -67,7 +67,7 @@ describe('readObject()', () => {
         `${store.sentBytes} bytes were sent although the consumer had stalled`,
       );
     }
-    demandSameBytes(Buffer.concat(received), bytes);
+    assertSameBytes(Buffer.concat(received), bytes);
     assert.deepEqual(store.ranges, [undefined, `bytes=${received[0]?.length}-${bytes.length - 1}`]);
   });
 
@@ -78,7 +78,7 @@ describe('readObject()', () => {
     for await (const chunk of (await blobs.open(address, { first, last })) ?? []) {
       if (received.push(chunk) === 1) await until(() => store.open === 0, { message: 'the connection is still open' });
     }
-    demandSameBytes(Buffer.concat(received), bytes.subarray(first, last + 1));
+    assertSameBytes(Buffer.concat(received), bytes.subarray(first, last + 1));
     const [length = 0] = received.map((chunk) => chunk.length);
     assert.deepEqual(store.ranges, [`bytes=${first}-${last}`, `bytes=${first + length}-${last}`]);
   });
@@ -119,7 +119,7 @@ describe('readObject()', () => {
     );
     assert.equal(await blobs.size(address), bytes.length);
     await blobs.put(address, bytes);
-    demandSameBytes(await collect(await blobs.open(address)), bytes);
+    assertSameBytes(await collect(await blobs.open(address)), bytes);
     await until(() => store.open === 0, { message: 'connections are still open' });
     await Promise.all(slow.map((chunks) => chunks.return?.()));
   });

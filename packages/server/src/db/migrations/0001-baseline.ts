@@ -465,22 +465,22 @@ async function createAudit(db: Kysely<unknown>, { text, bigint, json }: ColumnTy
 /** No foreign keys to extension points and guests: a change event also says that one of them is gone. */
 async function createNews(db: Kysely<unknown>, { text, bigint }: ColumnTypes): Promise<void> {
   await db.schema
-    .createTable('news_heads')
+    .createTable('change_heads')
     .addColumn('appId', text, (column) => column.notNull().primaryKey().references('apps.id').onDelete('cascade'))
     .addColumn('serial', bigint, required)
     .addColumn('mark', text, required)
     .execute();
   await db.schema
-    .createTable('news')
+    .createTable('change_events')
     .addColumn('appId', text, partOf('apps.id'))
     .addColumn('serial', bigint, required)
     .addColumn('mark', text, required)
     .addColumn('atMs', bigint, required)
     .addColumn('extensionPointId', text, required)
     .addColumn('guestKey', text)
-    .addPrimaryKeyConstraint('news_pk', ['appId', 'serial'])
+    .addPrimaryKeyConstraint('change_events_pk', ['appId', 'serial'])
     .execute();
-  await createIndexes(db, 'news', { news_by_time: ['atMs', 'appId', 'serial'] });
+  await createIndexes(db, 'change_events', { change_events_by_time: ['atMs', 'appId', 'serial'] });
 }
 
 async function createStatus(db: Kysely<unknown>, { text, bigint, json }: ColumnTypes): Promise<void> {
@@ -500,7 +500,7 @@ async function createStatus(db: Kysely<unknown>, { text, bigint, json }: ColumnT
     .execute();
   await createIndexes(db, 'nodes', { nodes_by_last_seen: ['lastSeenAtMs'] });
   await db.schema
-    .createTable('chores')
+    .createTable('maintenance_runs')
     .addColumn('kind', text, primaryKey)
     .addColumn('endedAtMs', bigint, required)
     .addColumn('outcome', json, required)

@@ -14,7 +14,7 @@ export const pooledMessage =
  *
  * @throws RefusedError
  */
-export async function demandSessions(options: ConnectionOptions): Promise<void> {
+export async function requireSessions(options: ConnectionOptions): Promise<void> {
   const [first, second] = [new pg.Client(clientConfig(options)), new pg.Client(clientConfig(options))];
   for (const client of [first, second]) client.on('error', () => {});
   try {

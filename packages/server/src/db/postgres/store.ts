@@ -15,7 +15,7 @@ import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts';
 import { writeNotes } from './notes.ts';
 import { type ConnectionOptions, createSockets, openPool, silentMs } from './pool.ts';
 import { channel, type RevisionWatch, watchRevision } from './revision.ts';
-import { demandSessions } from './sessions.ts';
+import { requireSessions } from './sessions.ts';
 
 interface PostgresStoreOptions {
   /** `postgresql://user:password@host:port/database`, as https://www.postgresql.org/docs/current/libpq-connect.html has it. */
@@ -45,7 +45,7 @@ export async function openPostgresStore(statements: Statements, options: Postgre
     await Promise.all([readers.end(), writers.end()]);
   };
   try {
-    await demandSessions({ ...connection, connectMs: Math.min(waitMs, silentMs) });
+    await requireSessions({ ...connection, connectMs: Math.min(waitMs, silentMs) });
     await migrateDatabase(connection, clock);
     const watch = await watchRevision(connection);
     const readDb = new Kysely<Database>({ dialect: poolDialect(readers) });
@@ -71,7 +71,7 @@ async function migrateDatabase(connection: ConnectionOptions, clock: Clock): Pro
   const pool = openPool({ ...connection, connectMs: Math.min(connection.waitMs, silentMs) }, 1);
   try {
     const db = new Kysely<unknown>({ dialect: poolDialect(pool) });
-    await demandUtf8(db);
+    await assertUtf8(db);
     await migrate(lockedTransaction(db), migrations, columnTypes, clock);
   } finally {
     await pool.end();
@@ -79,7 +79,7 @@ async function migrateDatabase(connection: ConnectionOptions, clock: Clock): Pro
 }
 
 /** In another encoding a text would be kept until somebody writes a letter that it has not. @throws RefusedError */
-async function demandUtf8(db: Kysely<unknown>): Promise<void> {
+async function assertUtf8(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
   const found = rows[0]?.server_encoding;
   if (found !== 'UTF8') throw new RefusedError(`Cannot use the database: its encoding is ${found}, and must be UTF8`);
@@ -93,7 +93,7 @@ function lockedTransaction(db: Kysely<unknown>): LockedTransaction {
     });
 }
 
-interface Parts {
+interface StoreParts {
   readonly statements: Statements;
   readonly readDb: Kysely<Database>;
   readonly writeDb: Kysely<Database>;
@@ -106,7 +106,7 @@ interface Parts {
   endPools(): Promise<void>;
 }
 
-function createStore({ readDb, endPools, ...parts }: Parts): Store {
+function createStore({ readDb, endPools, ...parts }: StoreParts): Store {
   const { watch } = parts;
   const current = new AsyncLocalStorage<{ open: boolean }>();
   const running = new Set<Promise<unknown>>();
@@ -172,7 +172,7 @@ function createStore({ readDb, endPools, ...parts }: Parts): Store {
 type Isolation = 'serializable' | 'read committed';
 
 /** How a transaction is run. */
-interface Run extends Omit<Parts, 'readDb' | 'watch' | 'endPools'> {
+interface Run extends Omit<StoreParts, 'readDb' | 'watch' | 'endPools'> {
   /** Names the transaction in what other nodes hear of it. */
   readonly by: string;
   readonly isolation: Isolation;

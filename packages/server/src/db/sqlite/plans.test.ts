@@ -163,13 +163,13 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
   auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
   auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
-  newsHeads: (ask) => [ask.newsHeads([app]), ask.newsHeads([app, newId('app')])],
-  news: (ask) => [ask.news(app, 7, 9)],
+  changeHeads: (ask) => [ask.changeHeads([app]), ask.changeHeads([app, newId('app')])],
+  changes: (ask) => [ask.changes(app, 7, 9)],
   boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
   isOperator: (ask) => [ask.isOperator(user)],
   operators: (ask) => [ask.operators()],
   nodes: (ask) => [ask.nodes()],
-  chores: (ask) => [ask.chores()],
+  maintenanceRuns: (ask) => [ask.maintenanceRuns()],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
@@ -240,7 +240,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   markPluginsDeleted: (tx) => tx.markPluginsDeleted(user, 1),
   markExtensionPointDeleted: (tx) => tx.markExtensionPointDeleted(point, 1),
   markAppDeleted: (tx) => tx.markAppDeleted(app, 1),
-  resetNews: (tx) => tx.resetNews(app, [], { mark: 'm' }),
+  resetChanges: (tx) => tx.resetChanges(app, [], { mark: 'm' }),
   purgeRows: async (tx) => {
     for (const scope of everyScope) await tx.purgeRows(scope, 10);
   },
@@ -279,7 +279,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteLease: (tx) => tx.deleteLease({ kind: 'collect', holder: 'a' }),
   deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
   deleteAuditBefore: (tx) => tx.deleteAuditBefore(1, 9),
-  deleteNewsBefore: (tx) => tx.deleteNewsBefore(1, 9),
+  deleteChangesBefore: (tx) => tx.deleteChangesBefore(1, 9),
   putOperator: (tx) => tx.putOperator({ userId: user, createdAtMs: 1 }),
   deleteOperator: (tx) => tx.deleteOperator(user),
   putNode: async (tx) => {
@@ -289,7 +289,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   },
   deleteNode: (tx) => tx.deleteNode(newId('process')),
   deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
-  putChore: (tx) => tx.putChore({ kind: 'collect', endedAtMs: 1, outcome: {} }),
+  putMaintenanceRun: (tx) => tx.putMaintenanceRun({ kind: 'collect', endedAtMs: 1, outcome: {} }),
   updateLastUsed: (tx) =>
     tx.updateLastUsed(
       new Map([
@@ -393,7 +393,7 @@ describe('query plans', () => {
       'members … (userId=?)',
       'guest_users … (userId=?)',
     ],
-    news: ['news … (appId=? AND serial>?)'],
+    changes: ['news … (appId=? AND serial>?)'],
     plugins: ['plugins … (extensionPointId=? AND userId=? AND name>?)'],
     versions: ['versions … (extensionPointId=? AND userId=? AND name=? AND number<?)'],
     versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],

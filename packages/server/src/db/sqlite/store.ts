@@ -100,11 +100,11 @@ async function openToReadAlone(
   const wasClosed = !hasLog(file);
   const reader = openReader(file);
   try {
-    demandSchema(reader, refusal);
+    assertSchema(reader, refusal);
     const refuse = () => Promise.reject(refusal);
     const writing: Writing = { write: refuse, pingWrite: refuse, settle: async () => {}, close() {} };
     const store = await createStore({ statements, waitMs, reader, writing });
-    const demandUnchanged = (): void => {
+    const assertUnchanged = (): void => {
       if (wasClosed && hasLog(file)) {
         throw new UnavailableError(
           'The database was opened to be read alone, and another process writes to it: start this one again',
@@ -114,11 +114,11 @@ async function openToReadAlone(
     return {
       ...store,
       revision() {
-        demandUnchanged();
+        assertUnchanged();
         return store.revision();
       },
       async ping() {
-        demandUnchanged();
+        assertUnchanged();
         await store.ping();
       },
     };
@@ -129,7 +129,7 @@ async function openToReadAlone(
 }
 
 /** @throws NewerSchemaError, and the refusal of changes when the database has to be migrated */
-function demandSchema(reader: DatabaseSync, refusal: Error): void {
+function assertSchema(reader: DatabaseSync, refusal: Error): void {
   const isThere = reader.prepare("select 1 from sqlite_schema where name = 'schema_versions'").get() !== undefined;
   if (!isThere) throw refusal;
   const version = Number(reader.prepare('select max(version) as version from schema_versions').get()?.version);
@@ -137,14 +137,14 @@ function demandSchema(reader: DatabaseSync, refusal: Error): void {
   if (version < migrations.length) throw refusal;
 }
 
-interface Parts {
+interface StoreParts {
   readonly statements: Statements;
   readonly waitMs: number;
   readonly reader: DatabaseSync;
   readonly writing: Writing;
 }
 
-async function createStore({ statements, waitMs, reader, writing }: Parts): Promise<Store> {
+async function createStore({ statements, waitMs, reader, writing }: StoreParts): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
   const read = statements.queries(readDb);
   const commits = await whenFree(() => readCommits(reader), waitMs);

@@ -2,8 +2,8 @@ import { HttpError, unavailable } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
 
 /** Thrown when the client disconnects while its request is read or processed. No response can reach it. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected';
 }
 
 /**
@@ -12,7 +12,7 @@ export class ClientGone extends Error {
  * @param what names the body in the error message
  * @throws HttpError `payload_too_large`; `unavailable` when the memory budget for bodies is exhausted; `request_timeout` when the idle
  *   time-out expires (see {@link BodySource.mayBeSlow})
- * @throws ClientGone
+ * @throws ClientDisconnected
  */
 export async function readBytes(source: BodySource, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
   const { 'content-length': length, 'content-encoding': encoding = 'identity' } = source.message.headers;
@@ -58,10 +58,11 @@ function forEachChunk(source: BodySource, onChunk: (chunk: Buffer) => void): Pro
       }
     };
     const onEnd = (): void => settle(undefined);
-    const onGone = (): void => settle(new ClientGone('The client disconnected before it had sent its whole body'));
+    const onDisconnect = (): void =>
+      settle(new ClientDisconnected('The client disconnected before it had sent its whole body'));
     const settle = (error: unknown): void => {
       clearTimeout(timer);
-      message.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+      message.off('data', onData).off('end', onEnd).off('close', onDisconnect).off('error', onDisconnect);
       message.on('error', () => {}); // ignores a later connection reset
       if (error === undefined) {
         resolve();
@@ -70,7 +71,7 @@ function forEachChunk(source: BodySource, onChunk: (chunk: Buffer) => void): Pro
       message.pause();
       reject(error);
     };
-    message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
-    if (message.destroyed) onGone();
+    message.on('data', onData).on('end', onEnd).on('close', onDisconnect).on('error', onDisconnect);
+    if (message.destroyed) onDisconnect();
   });
 }

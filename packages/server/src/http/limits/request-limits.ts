@@ -76,12 +76,12 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
 }
 
 export function createRequestLimits(
-  config: RateSettings & Pick<Config, 'newsStreams' | 'newsStreamsPerAccount'>,
+  config: RateSettings & Pick<Config, 'changeStreams' | 'changeStreamsPerAccount'>,
   clock: Clock = monotonicClock,
 ) {
   return {
     rates: createRates(config, clock),
     /** Open event streams, by account. */
-    newsStreams: createKeyedSemaphore(config.newsStreams, config.newsStreamsPerAccount),
+    changeStreams: createKeyedSemaphore(config.changeStreams, config.changeStreamsPerAccount),
   };
 }

@@ -15,7 +15,15 @@ export interface CopiedTable {
  * Tables that are not copied: they describe one store and the servers on it. The copier writes the rows of `blobs` itself, for the
  * contents that versions name.
  */
-const ownTables = new Set(['schema_versions', 'leases', 'nodes', 'chores', 'commits', 'blobs', 'blob_deletions']);
+const ownTables = new Set([
+  'schema_versions',
+  'leases',
+  'nodes',
+  'maintenance_runs',
+  'commits',
+  'blobs',
+  'blob_deletions',
+]);
 
 /** Every table to copy, referenced tables first: read from an empty database with the newest schema. */
 export async function readCopiedTables(): Promise<readonly CopiedTable[]> {

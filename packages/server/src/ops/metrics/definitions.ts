@@ -45,7 +45,7 @@ export const definitions = {
     [],
     'binding lists from the response cache, without a lookup of the token, role or list',
   ),
-  tenon_news_streams: gauge([], 'open event streams of the change feed'),
+  tenon_change_streams: gauge([], 'open event streams of the change feed'),
 
   tenon_changes_total: counter(
     ['action'],

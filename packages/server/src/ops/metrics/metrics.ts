@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
 import { version } from '../../config/version.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import type { StoreSettings } from '../../open-stores.ts';
-import type { Parts } from '../../services.ts';
+import type { Services } from '../../services.ts';
 import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
 import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
 import { createRequestCounts } from './count-requests.ts';
@@ -18,7 +18,7 @@ type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | '
 export interface Watched {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
-  readonly context: Pick<Context, 'cache' | 'store'>;
+  readonly deps: Pick<Deps, 'cache' | 'store'>;
 }
 
 /** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
@@ -49,7 +49,8 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
       ofDamage(damage).value++;
     },
     /** Has read at each scrape what the parts know by themselves. */
-    watch: (data: Watched, parts: Pick<Parts, 'contents' | 'newsStreams'>): void => watch(registry, data, parts),
+    watch: (data: Watched, services: Pick<Services, 'contents' | 'changeStreams'>): void =>
+      watch(registry, data, services),
     /** Has read at each scrape what became of spans, where requests are traced. */
     watchSpans(counts: () => SpanCounts): void {
       registry.atScrape('tenon_spans_total', () => {
@@ -64,8 +65,8 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
 
 function watch(
   registry: Registry,
-  { workers, passwords, context }: Watched,
-  { contents, newsStreams }: Pick<Parts, 'contents' | 'newsStreams'>,
+  { workers, passwords, deps }: Watched,
+  { contents, changeStreams }: Pick<Services, 'contents' | 'changeStreams'>,
 ): void {
   const ofPools = (of: (load: PoolLoad) => number) => () => [
     { labels: { pool: 'modules' }, value: of(workers.load) },
@@ -79,16 +80,16 @@ function watch(
     'tenon_worker_tasks_running',
     ofPools(({ running }) => running),
   );
-  registry.valueAtScrape('tenon_news_streams', () => newsStreams.acquired);
+  registry.valueAtScrape('tenon_change_streams', () => changeStreams.acquired);
   registry.valueAtScrape('tenon_content_cache_bytes', () => contents.usage.bytes);
   registry.atScrape('tenon_content_cache_requests_total', () => [
     { labels: { result: 'hit' }, value: contents.usage.hits },
     { labels: { result: 'miss' }, value: contents.usage.misses },
   ]);
   registry.atScrape('tenon_cache_requests_total', () =>
-    Object.entries(context.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
+    Object.entries(deps.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
   );
-  registry.valueAtScrape('tenon_store_revision_trusted', () => Number(context.store.isRevisionTrusted()));
+  registry.valueAtScrape('tenon_store_revision_trusted', () => Number(deps.store.isRevisionTrusted()));
 }
 
 /** Reads the process's own values at each scrape. */

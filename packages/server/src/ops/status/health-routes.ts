@@ -1,7 +1,7 @@
 import { Type } from '@tenon/protocol/type';
-import { lineOf } from '../../http/answer-error.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { json, type Route, routeTagged } from '../../http/route.ts';
+import { lineOf } from '../../http/send-error.ts';
 import type { StoreFailure } from './readiness.ts';
 
 const route = routeTagged('Operation');
@@ -16,7 +16,7 @@ const waitForWritesMs = 500;
 const logged = new WeakSet<StoreFailure>();
 
 const health = Type.Object({ status: Type.Literal('ok') });
-const readinessAnswer = Type.Object({
+const readinessResponse = Type.Object({
   status: Type.Literal('ok'),
   writes: Type.Boolean({ description: 'whether the server accepts changes' }),
   reason: Type.Optional(Type.String({ description: 'why the server accepts no changes' })),
@@ -35,7 +35,7 @@ export const healthRoutes: readonly Route[] = [
     area: 'both',
     id: 'readHealth',
     summary: 'Liveness: the process responds',
-    answers: { 200: json('the process responds', health, { status: 'ok' }) },
+    responses: { 200: json('the process responds', health, { status: 'ok' }) },
     handle: () => ({ status: 'ok' }),
   }),
   route('GET', '/readyz', {
@@ -45,10 +45,10 @@ export const healthRoutes: readonly Route[] = [
     id: 'readReadiness',
     summary: 'Readiness: the stores can be read, and the server is not stopping',
     description: 'With `for=writes`, the stores must accept changes too.',
-    answers: { 200: json('ready', readinessAnswer, { status: 'ok', writes: true }) },
+    responses: { 200: json('ready', readinessResponse, { status: 'ok', writes: true }) },
     errors: ['unavailable'],
-    handle: async (parts, { request, query }) => {
-      const { readiness, draining, log } = parts;
+    handle: async (services, { request, query }) => {
+      const { readiness, draining, log } = services;
       if (draining.isOn) throw new HttpError('unavailable', 'Not ready: this server is stopping.', retryLater);
       const [failures, writeFailures] = await Promise.all([
         readiness.failures(),
@@ -58,7 +58,7 @@ export const healthRoutes: readonly Route[] = [
         for (const failure of found) {
           if (logged.has(failure)) continue;
           logged.add(failure);
-          log.error({ ...lineOf(parts, request), err: failure.cause, store: failure.store }, message);
+          log.error({ ...lineOf(services, request), err: failure.cause, store: failure.store }, message);
         }
         return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
       };

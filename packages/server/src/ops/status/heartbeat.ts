@@ -1,7 +1,7 @@
 import process from 'node:process';
 import type { Logger } from 'pino';
 import { version } from '../../config/version.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import type { Status } from './status.ts';
 
 /** How often a node writes a heartbeat, in milliseconds. */
@@ -17,7 +17,7 @@ const maxClockDifferenceMs = 5_000;
  * Keeps this node in the list of nodes that share a database, and compares the clocks of both. The first heartbeat is up to the caller. A
  * failure is logged once, until a heartbeat succeeds.
  */
-export function startHeartbeat({ store, clock }: Pick<Context, 'store' | 'clock'>, status: Status, log: Logger) {
+export function startHeartbeat({ store, clock }: Pick<Deps, 'store' | 'clock'>, status: Status, log: Logger) {
   const { id, node, startedAtMs } = status;
   let isFailing = false;
   let clocksDiffer = false;

@@ -16,8 +16,8 @@ export const kindsOfRoutes: ReadonlyMap<string, Exclude<RequestKind, 'others'>> 
 
 /** Streams are open for as long as their clients listen: how long says nothing about the server. */
 export const streamRoutes: ReadonlySet<string> = new Set([
-  'GET /api/v1/apps/:appId/news',
-  'GET /api/v1/extension-points/:extensionPointId/news',
+  'GET /api/v1/apps/:appId/changes',
+  'GET /api/v1/extension-points/:extensionPointId/changes',
 ]);
 
 /** Puts what was counted of routes together by kinds. */

@@ -26,7 +26,7 @@ const process: ProcessStatus = {
   eventLoop: { busy: 0.07, delayP99Ms: 1.2, delayMaxMs: 8.4 },
   threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 } },
   connections: 12,
-  newsStreams: 4,
+  changeStreams: 4,
   recent: {
     seconds: 61.2,
     kinds: {
@@ -53,7 +53,7 @@ export const statusExample: ServerStatus = {
       version: '0.1.0',
       startedAt,
       lastSeenAt: readAt,
-      isAnswering: true,
+      isResponding: true,
       isLost: false,
     },
   ],
@@ -68,7 +68,7 @@ export const statusRoutes: readonly Route[] = [
     summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
     description:
       'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
-    answers: { 200: json('the status', serverStatus, statusExample) },
+    responses: { 200: json('the status', serverStatus, statusExample) },
     errors: ['forbidden', 'unavailable'],
     handle: ({ status }) => status.read(),
   }),

@@ -5,7 +5,7 @@ import { newId, type ServerStatus } from '@tenon/protocol';
 import type { Settings } from '../../config/settings.ts';
 import { version } from '../../config/version.ts';
 import type { SeenNode } from '../../db/node-records.ts';
-import type { Context } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import type { PoolLoad } from '../../workers/pool.ts';
 import type { RequestCounts } from '../metrics/count-requests.ts';
 import { boundsMs, createActivity, createWindow, type TotalsByKind } from './activity.ts';
@@ -18,12 +18,12 @@ export const statusTickMs = 5_000;
 /** A node without a heartbeat for this long counts as lost, in milliseconds. Heartbeats come every 15 seconds. */
 const lostAfterMs = 60_000;
 
-export interface StatusDeps extends Pick<Context, 'store' | 'clock'> {
+export interface StatusDeps extends Pick<Deps, 'store' | 'clock'> {
   readonly settings: Pick<Settings, 'databaseUrl' | 's3Bucket'>;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
-  readonly newsStreams: { readonly acquired: number };
+  readonly changeStreams: { readonly acquired: number };
   readonly requests: Pick<RequestCounts, 'connections'> | undefined;
   /** The requests that were counted so far. */
   readonly totals: () => TotalsByKind;
@@ -66,7 +66,7 @@ export function createStatus(deps: StatusDeps) {
       eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), delayP99Ms: round(p99Ms), delayMaxMs: round(maxMs) },
       threads: { modules: loadOf(deps.workers), passwords: loadOf(deps.passwords) },
       connections: deps.requests?.connections ?? 0,
-      newsStreams: deps.newsStreams.acquired,
+      changeStreams: deps.changeStreams.acquired,
       recent: { seconds: round(seconds), kinds },
       history: { untilMinutesAgo: round(untilMsAgo / 60_000), minutes },
     } as const;
@@ -75,7 +75,7 @@ export function createStatus(deps: StatusDeps) {
     ...known,
     startedAt: time(startMs),
     lastSeenAt: time(lastSeenAtMs),
-    isAnswering: known.id === id,
+    isResponding: known.id === id,
     isLost: silentMs > lostAfterMs,
   });
 
@@ -91,7 +91,7 @@ export function createStatus(deps: StatusDeps) {
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [answers, failures, writeFailures, nodes] = await Promise.all([
+      const [responses, failures, writeFailures, nodes] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
@@ -101,10 +101,10 @@ export function createStatus(deps: StatusDeps) {
         readAt: time(clock()),
         metadata: {
           kind: hasNodes ? 'postgresql' : 'sqlite',
-          ...reachOf(answers.metadata),
+          ...reachOf(responses.metadata),
           knowsCommits: store.isRevisionTrusted(),
         },
-        blobs: { kind: settings.s3Bucket === undefined ? 'folder' : 's3', ...reachOf(answers.blobs) },
+        blobs: { kind: settings.s3Bucket === undefined ? 'folder' : 's3', ...reachOf(responses.blobs) },
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };

@@ -76,10 +76,10 @@ function resourceOf({ otelResourceAttributes, otelServiceName }: Config): Record
 
 /** Tells of the first of many failures, and then now and then how many spans it has been. */
 function createComplaints(log: Logger, counts: () => OtlpSpanCounts): (reason: string) => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (reason) => {
-    if (performance.now() - toldAt < complainEveryMs) return;
-    toldAt = performance.now();
+    if (performance.now() - loggedAt < complainEveryMs) return;
+    loggedAt = performance.now();
     log.warn({ reason, spans: counts() }, 'spans could not be sent');
   };
 }

@@ -4,7 +4,7 @@ import { newId, type SessionId } from '@tenon/protocol';
 import { ConflictError } from '../../../src/db/store.ts';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
-import { demandPages } from './pages.ts';
+import { assertPages } from './pages.ts';
 
 /** Addresses that are different ones, whatever a database's collation makes of them. */
 const alikeEmails = ['straße@example.org', 'strasse@example.org', 'é@example.org', 'e\u0301@example.org', "o'b@x"];
@@ -74,7 +74,7 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.sessionByHash(second.secretHash), second);
       assert.equal(await store.it.read.session(newId('session')), undefined);
       assert.equal(await store.it.read.sessionByHash(someHash()), undefined);
-      const listed = await demandPages(
+      const listed = await assertPages(
         (page) => store.it.read.sessions(user.id, page),
         ({ id }) => id,
       );

@@ -121,7 +121,7 @@ const everything = [
 
 /** The names of those of `everything` that are still there. */
 async function whatIsLeft({ read }: Store, of: Populated): Promise<string[]> {
-  const answers: Record<string, unknown> = {
+  const responses: Record<string, unknown> = {
     app: await read.app(of.app.id),
     owner: await read.user(of.owner.id),
     member: await read.member(of.app.id, of.owner.id),
@@ -135,5 +135,5 @@ async function whatIsLeft({ read }: Store, of: Populated): Promise<string[]> {
     boundToken: await read.token(of.boundToken.id),
     freeToken: await read.token(of.freeToken.id),
   };
-  return everything.filter((name) => answers[name] !== undefined);
+  return everything.filter((name) => responses[name] !== undefined);
 }

@@ -30,7 +30,7 @@ export function endedContract(backend: Backend): void {
     /** The names of those that are still there. */
     async function left(of: Awaited<ReturnType<typeof endingAt>>): Promise<string[]> {
       const { read } = store.it;
-      const answers: { [name in keyof typeof of]: unknown } = {
+      const responses: { [name in keyof typeof of]: unknown } = {
         session: await read.session(of.session.id),
         tokenOfSession: await read.token(of.tokenOfSession.id),
         tokenOfLastingSession: await read.token(of.tokenOfLastingSession.id),
@@ -41,7 +41,7 @@ export function endedContract(backend: Backend): void {
         code: await read.authorizationCodeByHash(of.code.codeHash),
         grant: await read.deviceGrantByDeviceCode(of.grant.deviceCodeHash),
       };
-      return Object.entries(answers).flatMap(([name, answer]) => (answer === undefined ? [] : [name]));
+      return Object.entries(responses).flatMap(([name, answer]) => (answer === undefined ? [] : [name]));
     }
 
     it('deletes what ended before the time, and keeps the tokens of programs', async () => {

@@ -156,7 +156,7 @@ const everything = [
 /** The names of those of `everything` that are still there. */
 async function whatIsLeft({ read }: Store, of: Populated): Promise<string[]> {
   const holders = await read.usersOfGuests([of.guest.id]);
-  const answers: Record<string, unknown> = {
+  const responses: Record<string, unknown> = {
     password: await read.password(of.user.id),
     session: await read.session(of.session.id),
     knownBrowser: await read.knownBrowserByHash(of.knownBrowser.secretHash),
@@ -174,5 +174,5 @@ async function whatIsLeft({ read }: Store, of: Populated): Promise<string[]> {
     binding: (await read.bindingsOfPlugins([of.version]))[0],
     readable: (await read.mayReadContent(of.user.id, of.version.contentAddress, undefined)) || undefined,
   };
-  return everything.filter((name) => answers[name] !== undefined);
+  return everything.filter((name) => responses[name] !== undefined);
 }

@@ -7,7 +7,7 @@ import type { Page } from '../../../src/db/store.ts';
  *
  * @returns the list
  */
-export async function demandPages<T>(list: (page: Page) => Promise<T[]>, cursorOf: (item: T) => string): Promise<T[]> {
+export async function assertPages<T>(list: (page: Page) => Promise<T[]>, cursorOf: (item: T) => string): Promise<T[]> {
   const whole = await list({});
   assert.ok(whole.length >= 2, 'there is something to turn pages in');
   const cursors = whole.map(cursorOf);

@@ -5,7 +5,7 @@ import type { BindingRecord } from '../../../src/db/records.ts';
 import { ConflictError } from '../../../src/db/store.ts';
 import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
-import { demandPages } from './pages.ts';
+import { assertPages } from './pages.ts';
 
 /** Names whose order differs between code units and other collations, and names that objects have of their own. */
 const awkwardNames = ['10', '9', 'B', 'a', 'A', 'a-b', 'a.b', 'a_b', 'ab', 'b', 'constructor', 'toString', 'valueOf'];
@@ -47,9 +47,9 @@ export function pluginsContract(backend: Backend): void {
       for (const name of ['zz', 'Z', '0']) await records().version(key(name, owner));
       const cursor = ({ userId, name }: { userId: string; name: string }) => `${userId}/${name}`;
 
-      const all = await demandPages((page) => store.it.read.plugins(extensionPoint.id, undefined, page), cursor);
+      const all = await assertPages((page) => store.it.read.plugins(extensionPoint.id, undefined, page), cursor);
       assert.equal(all.length, awkwardNames.length + 3);
-      const own = await demandPages((page) => store.it.read.plugins(extensionPoint.id, publisher.id, page), cursor);
+      const own = await assertPages((page) => store.it.read.plugins(extensionPoint.id, publisher.id, page), cursor);
       assert.deepEqual(
         own.map(({ name }) => name),
         [...awkwardNames].sort(),
@@ -111,7 +111,7 @@ export function pluginsContract(backend: Backend): void {
 
       const { name: userName } = publisher;
       const list = () =>
-        demandPages(
+        assertPages(
           (page) => store.it.read.boundVersions(extensionPoint.id, page),
           ({ id }) => id,
         );

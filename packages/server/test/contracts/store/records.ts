@@ -11,7 +11,7 @@ import {
 } from '@tenon/protocol';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
-import { demandPages } from './pages.ts';
+import { assertPages } from './pages.ts';
 
 /** Guest keys that some database or some JavaScript object would treat in a way of its own. */
 export const awkwardKeys = [
@@ -82,7 +82,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await ids(owner.id), [app.id]);
       assert.deepEqual(await ids(publisher.id, elsewhere.app.id), [elsewhere.app.id]);
       assert.deepEqual(await ids(owner.id, elsewhere.app.id), []);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.appsOf(publisher.id, undefined, page),
         ({ id }) => id,
       );
@@ -113,7 +113,7 @@ export function recordsContract(backend: Backend): void {
           [other.id, 'Other'],
         ],
       );
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.members(app.id, page),
         ({ userId }) => userId,
       );
@@ -162,7 +162,7 @@ export function recordsContract(backend: Backend): void {
       };
       await store.it.write((tx) => tx.updateExtensionPoint(second.id, change));
       assert.deepEqual(await store.it.read.extensionPoints(app.id, {}), [first, { ...second, ...change }]);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.extensionPoints(app.id, page),
         ({ id }) => id,
       );
@@ -178,7 +178,7 @@ export function recordsContract(backend: Backend): void {
       }
       assert.equal(await store.it.read.guestByKey(app.id, 'Case'), undefined);
       assert.equal(await store.it.read.guestByKey(app.id, ''), undefined);
-      const guests = await demandPages(
+      const guests = await assertPages(
         (page) => store.it.read.guests(app.id, page),
         ({ id }) => id,
       );
@@ -249,7 +249,7 @@ export function recordsContract(backend: Backend): void {
         { ...first, guestKey },
         { ...second, guestKey },
       ]);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.invitations(app.id, page),
         ({ id }) => id,
       );
@@ -273,7 +273,7 @@ export function recordsContract(backend: Backend): void {
         (await store.it.read.invitations(app.id, {})).map(({ id }) => id),
         [ofGuest.id],
       );
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.teamInvitations(app.id, page),
         ({ id }) => id,
       );
@@ -320,7 +320,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
       assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow]);
       assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [narrow]);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.tokens(owner.id, undefined, page),
         ({ id }) => id,
       );
@@ -336,7 +336,7 @@ export function recordsContract(backend: Backend): void {
       const second = await records().apiKey(owner);
       assert.deepEqual(await store.it.read.apiKeyByHash(first.secretHash), first);
       assert.deepEqual(await store.it.read.apiKey(second.id), second);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.apiKeys(owner.id, page),
         ({ id }) => id,
       );

@@ -127,7 +127,7 @@ export function commitsContract(backend: Backend): void {
         for (const key of keys) {
           const [extensionPointId, guestKey] = key.split(' ') as [`ext_${string}`, string];
           const fields = { mark: 'aa', atMs: someTimeMs, keep: 100 };
-          await other.write((tx) => tx.insertNews(app.id, [{ extensionPointId, guestKey }], fields));
+          await other.write((tx) => tx.insertChanges(app.id, [{ extensionPointId, guestKey }], fields));
         }
         await runInChild(backend, store.location, 'rename', { appId: app.id, name: 'from a child' });
         for (let waits = 0; told.known.at(-1)?.at(-1) !== app.id; waits++) {
@@ -151,7 +151,7 @@ export function commitsContract(backend: Backend): void {
           guestKey: `${at} ${'k'.repeat(60)}`,
         }));
         const fields = { mark: 'aa', atMs: someTimeMs, keep: 10 };
-        await other.write((tx) => tx.insertNews(app.id, lists, fields));
+        await other.write((tx) => tx.insertChanges(app.id, lists, fields));
         const isTold = () => told.isLost || told.known.flat().length === lists.length;
         for (let waits = 0; !isTold(); waits++) {
           assert.ok(waits < 1000, 'it was never told of');

@@ -83,14 +83,14 @@ export function statusContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
 
     it('are kept as they last ended', async () => {
-      assert.deepEqual(await store.it.read.chores(), []);
+      assert.deepEqual(await store.it.read.maintenanceRuns(), []);
       const collect = { kind: 'collect', endedAtMs: someTimeMs, outcome: { deleted: 3 } } as const;
       const maintenance = { kind: 'maintenance', endedAtMs: someTimeMs, outcome: {} } as const;
-      await store.it.write((tx) => tx.putChore(collect));
-      await store.it.write((tx) => tx.putChore(maintenance));
+      await store.it.write((tx) => tx.putMaintenanceRun(collect));
+      await store.it.write((tx) => tx.putMaintenanceRun(maintenance));
       const later = { ...collect, endedAtMs: someTimeMs + 1, outcome: { deleted: 0 } };
-      await store.it.write((tx) => tx.putChore(later));
-      const found = await store.it.read.chores();
+      await store.it.write((tx) => tx.putMaintenanceRun(later));
+      const found = await store.it.read.maintenanceRuns();
       assert.deepEqual(
         found.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
         [later, maintenance],

@@ -4,7 +4,7 @@ import { newId, type VersionState } from '@tenon/protocol';
 import type { VersionDecision, VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, unheld } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
-import { demandPages } from './pages.ts';
+import { assertPages } from './pages.ts';
 
 /** A plugin's versions: their states, the guests that they were published under, and what decides what is bound. */
 export function versionsContract(backend: Backend): void {
@@ -144,7 +144,7 @@ export function versionsContract(backend: Backend): void {
         const version = await records().version(key(name), { state });
         awaiting.push({ ...version, extensionPointName: extensionPoint.name, userName: publisher.name });
       }
-      const list = await demandPages(
+      const list = await assertPages(
         (page) => store.it.read.versionsAwaitingApproval(app.id, page),
         ({ id }) => id,
       );
@@ -249,7 +249,7 @@ export function versionsContract(backend: Backend): void {
       const block = { atMs: someTimeMs, reason: 'why' };
       await store.it.write((tx) => tx.blockPlugin(key('10'), block));
       bound.set('10', { ...bound.get('10'), block });
-      const listed = await demandPages(
+      const listed = await assertPages(
         (page) => store.it.read.bindingsOfGuest(extensionPoint.id, guest.id, page),
         ({ name }) => name,
       );

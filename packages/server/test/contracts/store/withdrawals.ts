@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
-import { demandPages } from './pages.ts';
+import { assertPages } from './pages.ts';
 
 /** What a team withdrew, and what a deleted plugin leaves behind. */
 export function withdrawalsContract(backend: Backend): void {
@@ -87,7 +87,7 @@ export function withdrawalsContract(backend: Backend): void {
       const { extensionPointId } = key('a');
       const all = await store.it.read.withdrawals(extensionPointId, {});
       assert.equal(all.length, 8);
-      await demandPages(
+      await assertPages(
         (page) => store.it.read.withdrawals(extensionPointId, page),
         ({ userId, contentAddress }) => `${userId}/${contentAddress}`,
       );

@@ -33,8 +33,8 @@ async function openPlace(config: ServiceOptions['config'] = {}): Promise<Place> 
   return {
     ...workshop,
     base,
-    appNews: `${base}/api/v1/apps/${workshop.appId}/news`,
-    pointNews: `${base}/api/v1/extension-points/${workshop.extensionPointId}/news`,
+    appNews: `${base}/api/v1/apps/${workshop.appId}/changes`,
+    pointNews: `${base}/api/v1/extension-points/${workshop.extensionPointId}/changes`,
     async open(url, { token = workshop.viewer.token, lastId } = {}) {
       const stream = await openEvents(url, { token, ...(lastId === undefined ? {} : { lastId }) });
       streams.push(stream);
@@ -77,7 +77,7 @@ async function endOf(stream: EventStream): Promise<{ readonly code: string; read
 describe('GET …/news', () => {
   let place: Place;
   before(async () => {
-    place = await openPlace({ newsHeartbeatMs: 40 });
+    place = await openPlace({ changeHeartbeatMs: 40 });
   });
   after(() => place.close());
 
@@ -172,7 +172,7 @@ describe('GET …/news', () => {
 
   it('begins at the beginning for who was there before anything was bound', async () => {
     const other = await openWorkshop(place.service);
-    const url = `${place.base}/api/v1/apps/${other.appId}/news`;
+    const url = `${place.base}/api/v1/apps/${other.appId}/changes`;
     const options = { token: other.owner.token };
     const stream = await ready(await place.open(url, options));
     await other.publish(1, `?guest=${other.first}`);
@@ -185,7 +185,7 @@ describe('GET …/news', () => {
     const doomed = await makeExtensionPoint(place.service, place.owner, place.appId);
     await publishAs(place.service, place.publisher, doomed, 'median', tinyModule(9));
     const ofApp = await ready(await place.open(place.appNews));
-    const ofPoint = await ready(await place.open(`${place.base}/api/v1/extension-points/${doomed}/news`));
+    const ofPoint = await ready(await place.open(`${place.base}/api/v1/extension-points/${doomed}/changes`));
     await ok(place.service, 'DELETE', `/api/v1/extension-points/${doomed}`, { token: place.owner.token });
     const [event] = await ofApp.take(1);
     assert.deepEqual({ ...event, id: '' }, { event: 'deleted', data: { extensionPointId: doomed }, id: '' });
@@ -225,10 +225,10 @@ describe('GET …/news', () => {
   });
 
   it('counts as a use of the token for as long as it lasts', async () => {
-    const other = await openPlace({ newsHeartbeatMs: 20 });
+    const other = await openPlace({ changeHeartbeatMs: 20 });
     await ready(await other.open(other.appNews));
     const usedAtMs = async (): Promise<number> => {
-      await other.service.parts.uses.flush();
+      await other.service.services.uses.flush();
       const [token] = await other.service.store.read.tokens(other.viewer.id, undefined, {});
       return token?.lastUsedAtMs ?? 0;
     };
@@ -249,7 +249,7 @@ describe('GET …/news', () => {
 describe('GET …/news ends', () => {
   let place: Place;
   before(async () => {
-    place = await openPlace({ newsHeartbeatMs: 40 });
+    place = await openPlace({ changeHeartbeatMs: 40 });
   });
   after(() => place.close());
 
@@ -307,7 +307,7 @@ describe('GET …/news ends', () => {
     const { service, base } = place;
     const other = await openWorkshop(service);
     await other.publish(1);
-    const url = `${base}/api/v1/apps/${other.appId}/news`;
+    const url = `${base}/api/v1/apps/${other.appId}/changes`;
     const stream = await ready(await place.open(url, { token: other.viewer.token }));
     await ok(service, 'DELETE', `/api/v1/apps/${other.appId}`, { token: other.owner.token });
     assert.deepEqual(await endOf(stream), { code: 'not_found', before: [] });
@@ -316,7 +316,7 @@ describe('GET …/news ends', () => {
 
 describe('GET …/news is bounded', () => {
   it('in the streams of an account, which gets the place back when one ends', async () => {
-    const place = await openPlace({ newsStreamsPerAccount: 2 });
+    const place = await openPlace({ changeStreamsPerAccount: 2 });
     const [one] = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
     const refused = await place.open(place.appNews);
     assert.equal(refused.response.status, 429);
@@ -332,7 +332,7 @@ describe('GET …/news is bounded', () => {
   });
 
   it('in the streams of an account, whichever of its tokens and applications they are for', async () => {
-    const service = await openService({ config: { newsStreamsPerAccount: 3 } });
+    const service = await openService({ config: { changeStreamsPerAccount: 3 } });
     const base = await service.listen();
     const { id, token } = await service.user();
     const streams: EventStream[] = [];
@@ -340,7 +340,7 @@ describe('GET …/news is bounded', () => {
       const statuses: number[] = [];
       for (let at = 0; at < 4; at++) {
         const { id: appId } = (await service.call('POST', '/api/v1/apps', { token, json: { name: `a${at}` } })).json();
-        const stream = await openEvents(`${base}/api/v1/apps/${appId}/news`, { token: await service.token(id) });
+        const stream = await openEvents(`${base}/api/v1/apps/${appId}/changes`, { token: await service.token(id) });
         streams.push(stream);
         statuses.push(stream.response.status);
       }
@@ -355,25 +355,25 @@ describe('GET …/news is bounded', () => {
     const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let secret = '';
     const service = await openService({
-      config: { newsStreamsPerAccount: 1 },
-      replace: ({ context }) => {
-        const read = Object.assign(Object.create(context.store.read), {
+      config: { changeStreamsPerAccount: 1 },
+      replace: ({ deps }) => {
+        const read = Object.assign(Object.create(deps.store.read), {
           // As a database that is asked over a network.
           async tokenByHash(secretHash: string) {
             if (secretHash === hashSecret(secret)) {
               asked.resolve();
               await gone.promise;
             }
-            return context.store.read.tokenByHash(secretHash);
+            return deps.store.read.tokenByHash(secretHash);
           },
         });
-        return { context: { ...context, store: { ...context.store, read } } };
+        return { deps: { ...deps, store: { ...deps.store, read } } };
       },
     });
     const base = await service.listen();
     const { appId, viewer } = await openWorkshop(service);
     secret = await service.token(viewer.id);
-    const path = `/api/v1/apps/${appId}/news`;
+    const path = `/api/v1/apps/${appId}/changes`;
     try {
       const socket = connectTo(base);
       socket.on('error', () => {});
@@ -391,7 +391,7 @@ describe('GET …/news is bounded', () => {
   });
 
   it('in all streams', async () => {
-    const place = await openPlace({ newsStreams: 1 });
+    const place = await openPlace({ changeStreams: 1 });
     await ready(await place.open(place.appNews));
     const refused = await place.open(place.appNews, { token: place.owner.token });
     assert.equal(refused.response.status, 503);
@@ -400,7 +400,7 @@ describe('GET …/news is bounded', () => {
   });
 
   it('in what it keeps: who was away for longer than that asks for everything anew', async () => {
-    const place = await openPlace({ newsPerApp: 3 });
+    const place = await openPlace({ changesPerApp: 3 });
     const before = (await ready(await place.open(place.appNews))).lastId();
     const ids: string[] = [];
     const stream = await ready(await place.open(place.appNews));
@@ -416,7 +416,7 @@ describe('GET …/news is bounded', () => {
   });
 
   it('in what it makes ahead of a client that takes nothing, which is cut off', async () => {
-    const place = await openPlace({ idleTimeoutMs: 1000, newsPerApp: 100_000 });
+    const place = await openPlace({ idleTimeoutMs: 1000, changesPerApp: 100_000 });
     const { appId, service, extensionPointId } = place;
     const guestKey = 'k'.repeat(512);
     const lists = Array.from({ length: 40_000 }, () => ({
@@ -424,7 +424,7 @@ describe('GET …/news is bounded', () => {
       guestKey,
     }));
     const fields = { mark: 'aa', atMs: 1, keep: 100_000 };
-    await service.store.write((tx) => tx.insertNews(appId as AppId, lists, fields));
+    await service.store.write((tx) => tx.insertChanges(appId as AppId, lists, fields));
 
     const socket = connectTo(place.base);
     socket.on('error', () => {});

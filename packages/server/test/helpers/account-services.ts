@@ -3,7 +3,7 @@ import type { PasswordHasher } from '../../src/auth/passwords/password-hasher.ts
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/auth/passwords/password-tasks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { defaultQuotas } from '../../src/config/quotas.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { createKeyedMutex } from '../../src/http/limits/keyed-mutex.ts';
 import { createRates } from '../../src/http/limits/request-limits.ts';
 
@@ -21,8 +21,8 @@ const plainHasher: PasswordHasher = {
 };
 
 /** What a context has of accounts, without threads. */
-export function accountParts(): Pick<
-  Context,
+export function accountServices(): Pick<
+  Deps,
   'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'limits' | 'createApps' | 'signUp'
 > {
   return {

@@ -1,4 +1,4 @@
-import type { Context } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** How many news are deleted in one transaction, so that nobody waits long for it. */
 const trimBatch = 1000;
@@ -8,13 +8,13 @@ const trimBatch = 1000;
  *
  * @returns how many
  */
-export async function trimNews(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
+export async function purgeChanges(
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
   retentionMs: number,
 ): Promise<number> {
   const beforeMs = clock() - retentionMs;
   for (let deleted = 0; ; ) {
-    const count = await store.write((tx) => tx.deleteNewsBefore(beforeMs, trimBatch));
+    const count = await store.write((tx) => tx.deleteChangesBefore(beforeMs, trimBatch));
     deleted += count;
     if (count < trimBatch) return deleted;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventText } from '../changes/send-changes.ts';
+import { eventText } from './send-changes.ts';
 
 describe('eventText()', () => {
   it('has a line for each field that there is, and an empty one at the end', () => {

@@ -7,7 +7,7 @@ import { Type } from './type.ts';
  * these objects as JSON. An event says that a binding list changed, but not its new contents, which clients fetch with A2.
  */
 
-export const newsEvents = {
+export const changeEvents = {
   /** The list of a guest key at an extension point has changed. */
   binding: Type.Object({
     extensionPointId: id('extensionPoint', 'the extension point'),
@@ -27,6 +27,6 @@ export const newsEvents = {
 } as const;
 
 /** The kinds of events. Clients ignore unknown kinds. */
-export type NewsEventName = keyof typeof newsEvents;
+export type ChangeEventName = keyof typeof changeEvents;
 
-export type NewsEventData = { readonly [Name in NewsEventName]: Static<(typeof newsEvents)[Name]> };
+export type ChangeEventData = { readonly [Name in ChangeEventName]: Static<(typeof changeEvents)[Name]> };

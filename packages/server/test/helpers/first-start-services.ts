@@ -5,18 +5,18 @@ import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
 import { openSqliteStore } from '../../src/db/sqlite/store.ts';
 import type { Transaction } from '../../src/db/store.ts';
-import type { Context } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import type { FirstStartOptions } from '../../src/ops/first-start.ts';
 import { statements } from '../../src/queries.ts';
 import { withEffects } from '../../src/with-effects.ts';
-import { accountParts } from './account-parts.ts';
+import { accountServices } from './account-services.ts';
 import { anyModule } from './any-module.ts';
 
 // The engine has it, and the types of neither Node nor ECMAScript name it.
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<unknown> };
 
 /** The real parts on a data folder, without the HTTP around them. */
-export async function openContext(dataDir: string): Promise<Context> {
+export async function openContext(dataDir: string): Promise<Deps> {
   const store = withEffects(await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') }), {});
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   return {
@@ -33,11 +33,11 @@ export async function openContext(dataDir: string): Promise<Context> {
     cache: createCache(store),
     clock: Date.now,
     random: (length) => new Uint8Array(randomBytes(length)),
-    ...accountParts(),
+    ...accountServices(),
   };
 }
 
-export async function closeContext({ store, blobs }: Context): Promise<void> {
+export async function closeContext({ store, blobs }: Deps): Promise<void> {
   await store.close();
   await blobs.close();
 }
@@ -51,10 +51,10 @@ export function demoOptions(dataDir: string): FirstStartOptions {
  * The same parts, which call `onStep` before each thing that they do to the store or the blobs, and once more when the work
  * of a transaction is done but not yet committed.
  */
-export function withSteps(context: Context, onStep: (name: string) => void): Context {
-  const { store, blobs } = context;
+export function withSteps(deps: Deps, onStep: (name: string) => void): Deps {
+  const { store, blobs } = deps;
   return {
-    ...context,
+    ...deps,
     blobs: {
       ...blobs,
       put(key, bytes) {

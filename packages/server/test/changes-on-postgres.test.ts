@@ -21,7 +21,7 @@ describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
     const config: Partial<Config> = { databaseUrl: (await postgres.createDatabase()).url, databaseConnections: 4 };
     nodes = await Promise.all([openService({ config }), openService({ config })]);
     workshop = await openWorkshop(nodes[0]);
-    url = `${await nodes[1].listen()}/api/v1/apps/${workshop.appId}/news`;
+    url = `${await nodes[1].listen()}/api/v1/apps/${workshop.appId}/changes`;
   });
   after(async () => {
     for (const stream of streams) await stream.close();
@@ -44,8 +44,8 @@ describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
     const extensionPointId = workshop.extensionPointId as ExtensionPointId;
     const lists = ['a', 'b'].map((half) => ({ extensionPointId, guestKey: `${number}${half}` }));
     return node.store.write(async (tx) => {
-      await tx.newsHeads([appId]);
-      await tx.insertNews(appId, lists, { mark: `m${number}`, atMs: 1, keep: 10_000 });
+      await tx.changeHeads([appId]);
+      await tx.insertChanges(appId, lists, { mark: `m${number}`, atMs: 1, keep: 10_000 });
     });
   }
 

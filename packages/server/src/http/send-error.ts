@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Parts } from '../services.ts';
-import { ClientGone } from './bodies/read-bytes.ts';
+import type { Services } from '../services.ts';
+import { ClientDisconnected } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
-import type { ErrorAnswer, ErrorForm } from './http-error.ts';
+import type { ErrorForm, ErrorResponse } from './http-error.ts';
 import { unavailable } from './http-error.ts';
 import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
 import { errorHeaders, problemForm } from './problem.ts';
@@ -14,23 +14,23 @@ import type { Request } from './request.ts';
  *
  * @param form for what the router refused on a path that exists
  */
-export function answerError(
-  parts: Parts,
+export function sendError(
+  services: Services,
   error: unknown,
   request: Request,
   reply: Reply,
   form: ErrorForm = request.route?.errorForm ?? problemForm,
 ): void {
   const { response } = reply;
-  if (error instanceof ClientGone) {
-    parts.log.debug(lineOf(parts, request), 'the client went away');
+  if (error instanceof ClientDisconnected) {
+    services.log.debug(lineOf(services, request), 'the client went away');
     response.destroy();
     return;
   }
   const meant = asUnavailable(error);
-  const answer = form.answer(meant, parts.addresses.base());
+  const answer = form.answer(meant, services.addresses.base());
   const isOpen = request.route?.isForAnyOrigin ?? true;
-  logError(parts, answer, request);
+  logError(services, answer, request);
   if (response.headersSent) {
     response.destroy(); // an error amid a response can't be told from it: the connection is all that can be ended
     return;
@@ -64,7 +64,7 @@ function asUnavailable(error: unknown): unknown {
 }
 
 /** What each line about a request has: its id, its route, and in which trace it is. */
-export function lineOf({ traces }: Parts, request: Request) {
+export function lineOf({ traces }: Services, request: Request) {
   return { requestId: request.id, route: routeOf(request), ...traces?.idsOf(request.message) };
 }
 
@@ -74,13 +74,13 @@ function routeOf(request: Request): string {
 }
 
 /** The server's own failures with all that is known; what clients do wrong in a line, whose words hold nothing of theirs. */
-function logError(parts: Parts, answer: ErrorAnswer, request: Request): void {
+function logError(services: Services, answer: ErrorResponse, request: Request): void {
   const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
-  parts.traces?.failed(request.message, status, code);
-  const line = { ...lineOf(parts, request), status, code };
-  if (status >= 500) parts.log.error({ ...line, err: cause }, 'request failed');
-  else if (isRoutine) parts.log.debug(line, 'request refused');
-  else parts.log.info(line, 'request refused');
+  services.traces?.failed(request.message, status, code);
+  const line = { ...lineOf(services, request), status, code };
+  if (status >= 500) services.log.error({ ...line, err: cause }, 'request failed');
+  else if (isRoutine) services.log.debug(line, 'request refused');
+  else services.log.info(line, 'request refused');
 }
 
 /** How much of a refused body is read to its end, so that the connection can be used again. */

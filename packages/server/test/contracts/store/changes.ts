@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppId, newId } from '@tenon/protocol';
-import { beforeAllNews } from '../../../src/db/change-records.ts';
+import { beforeAllChanges } from '../../../src/db/change-records.ts';
 import { createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 
@@ -12,31 +12,31 @@ export function newsContract(backend: Backend): void {
   describe('news', () => {
     const store = opened(backend, backend.openStore);
     const list = (guestKey: string | null = 'k') => ({ extensionPointId: newId('extensionPoint'), guestKey });
-    const headOf = async (appId: AppId) => (await store.it.read.newsHeads([appId])).get(appId);
+    const headOf = async (appId: AppId) => (await store.it.read.changeHeads([appId])).get(appId);
 
     it('is numbered from 1 on in each application, and comes back as it was put in', async () => {
       const records = createRecords(store.it);
       const [one, other] = [await records.app(), await records.app()];
-      assert.deepEqual(await headOf(one.id), beforeAllNews);
+      assert.deepEqual(await headOf(one.id), beforeAllChanges);
       const lists = [list('customers/globex'), list(null), list('👩‍🚀 "quoted"')];
-      await store.it.write((tx) => tx.insertNews(one.id, lists.slice(0, 2), fields));
-      await store.it.write((tx) => tx.insertNews(other.id, [list()], { ...fields, mark: 'bb' }));
+      await store.it.write((tx) => tx.insertChanges(one.id, lists.slice(0, 2), fields));
+      await store.it.write((tx) => tx.insertChanges(other.id, [list()], { ...fields, mark: 'bb' }));
       await store.it.write((tx) =>
-        tx.insertNews(one.id, lists.slice(2), { ...fields, mark: 'cc', atMs: someTimeMs + 7 }),
+        tx.insertChanges(one.id, lists.slice(2), { ...fields, mark: 'cc', atMs: someTimeMs + 7 }),
       );
 
-      assert.deepEqual(await store.it.read.news(one.id, 0, 10), [
+      assert.deepEqual(await store.it.read.changes(one.id, 0, 10), [
         { appId: one.id, serial: 1, mark: 'aa', atMs: someTimeMs, ...lists[0] },
         { appId: one.id, serial: 2, mark: 'aa', atMs: someTimeMs, ...lists[1] },
         { appId: one.id, serial: 3, mark: 'cc', atMs: someTimeMs + 7, ...lists[2] },
       ]);
-      const part = await store.it.read.news(one.id, 1, 1);
+      const part = await store.it.read.changes(one.id, 1, 1);
       assert.deepEqual(
         part.map(({ serial }) => serial),
         [2],
       );
       assert.deepEqual(
-        await store.it.read.newsHeads([one.id, other.id]),
+        await store.it.read.changeHeads([one.id, other.id]),
         new Map([
           [one.id, { serial: 3, mark: 'cc' }],
           [other.id, { serial: 1, mark: 'bb' }],
@@ -48,13 +48,13 @@ export function newsContract(backend: Backend): void {
       const { id } = await createRecords(store.it).app();
       await assert.rejects(
         store.it.write(async (tx) => {
-          await tx.insertNews(id, [list()], fields);
+          await tx.insertChanges(id, [list()], fields);
           throw new Error('no');
         }),
         /no/,
       );
-      assert.deepEqual(await headOf(id), beforeAllNews);
-      await store.it.write((tx) => tx.insertNews(id, [list()], fields));
+      assert.deepEqual(await headOf(id), beforeAllChanges);
+      await store.it.write((tx) => tx.insertChanges(id, [list()], fields));
       assert.deepEqual(await headOf(id), { serial: 1, mark: 'aa' });
     });
 
@@ -62,13 +62,13 @@ export function newsContract(backend: Backend): void {
       const { id } = await createRecords(store.it).app();
       const add = (count: number) =>
         store.it.write((tx) =>
-          tx.insertNews(
+          tx.insertChanges(
             id,
             Array.from({ length: count }, () => list()),
             { ...fields, keep: 5 },
           ),
         );
-      const kept = async () => (await store.it.read.news(id, 0, 1000)).map(({ serial }) => serial);
+      const kept = async () => (await store.it.read.changes(id, 0, 1000)).map(({ serial }) => serial);
       await add(4);
       assert.deepEqual(await kept(), [1, 2, 3, 4]);
       await add(3);
@@ -82,17 +82,18 @@ export function newsContract(backend: Backend): void {
       const [one, other] = [await records.app(), await records.app()];
       // The second was told while the clock was wrong.
       for (const atMs of [10, 500, 20, 30]) {
-        await store.it.write((tx) => tx.insertNews(one.id, [list()], { ...fields, atMs }));
+        await store.it.write((tx) => tx.insertChanges(one.id, [list()], { ...fields, atMs }));
       }
-      await store.it.write((tx) => tx.insertNews(other.id, [list()], { ...fields, atMs: 10 }));
+      await store.it.write((tx) => tx.insertChanges(other.id, [list()], { ...fields, atMs: 10 }));
       let deleted = 0;
-      for (let count = 1; count > 0; deleted += count) count = await store.it.write((tx) => tx.deleteNewsBefore(25, 1));
+      for (let count = 1; count > 0; deleted += count)
+        count = await store.it.write((tx) => tx.deleteChangesBefore(25, 1));
       assert.equal(deleted, 4);
       assert.deepEqual(
-        (await store.it.read.news(one.id, 0, 10)).map(({ serial }) => serial),
+        (await store.it.read.changes(one.id, 0, 10)).map(({ serial }) => serial),
         [4],
       );
-      assert.deepEqual(await store.it.read.news(other.id, 0, 10), []);
+      assert.deepEqual(await store.it.read.changes(other.id, 0, 10), []);
       assert.deepEqual(await headOf(other.id), { serial: 1, mark: 'aa' });
     });
 
@@ -100,12 +101,12 @@ export function newsContract(backend: Backend): void {
       const records = createRecords(store.it);
       const app = await records.app();
       const point = await records.extensionPoint(app);
-      await store.it.write((tx) => tx.insertNews(app.id, [{ extensionPointId: point.id, guestKey: 'k' }], fields));
+      await store.it.write((tx) => tx.insertChanges(app.id, [{ extensionPointId: point.id, guestKey: 'k' }], fields));
       await store.it.write((tx) => tx.deleteExtensionPoint(point.id));
-      assert.equal((await store.it.read.news(app.id, 0, 10)).length, 1);
+      assert.equal((await store.it.read.changes(app.id, 0, 10)).length, 1);
       await store.it.write((tx) => tx.deleteApp(app.id));
-      assert.deepEqual(await store.it.read.news(app.id, 0, 10), []);
-      assert.deepEqual(await headOf(app.id), beforeAllNews);
+      assert.deepEqual(await store.it.read.changes(app.id, 0, 10), []);
+      assert.deepEqual(await headOf(app.id), beforeAllChanges);
     });
 
     it('boundLists() names each list once in which what is meant binds something', async () => {
