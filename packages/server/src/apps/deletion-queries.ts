@@ -131,7 +131,7 @@ async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<bool
 
 /** A table with rows that belong to something, the columns of its key, and which rows these are. */
 interface Dependents {
-  readonly table: 'bindings' | 'version_guests' | 'versions' | 'plugins' | 'invitations' | 'guests' | 'news';
+  readonly table: 'bindings' | 'version_guests' | 'versions' | 'plugins' | 'invitations' | 'guests' | 'change_events';
   readonly key: readonly string[];
   readonly rows: ReturnType<typeof sql<boolean>>;
 }
@@ -164,7 +164,7 @@ function ofApp(id: AppId): readonly Dependents[] {
     { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of },
     { table: 'invitations', key: ['id'], rows },
     { table: 'guests', key: ['id'], rows },
-    { table: 'news', key: ['appId', 'serial'], rows },
+    { table: 'change_events', key: ['appId', 'serial'], rows },
   ];
 }
 

@@ -8,7 +8,7 @@ import type { ChangeFeed } from './change-feed.ts';
 export type ChangeStep =
   /** Something was missed that can't be told any more: all lists have to be fetched again. */
   | { readonly kind: 'reset'; readonly at: ChangePosition }
-  | { readonly kind: 'news'; readonly at: ChangePosition; readonly records: readonly ChangeEventRecord[] }
+  | { readonly kind: 'changes'; readonly at: ChangePosition; readonly records: readonly ChangeEventRecord[] }
   /** All that happened so far has been told. It comes once, and again after a reset. */
   | { readonly kind: 'ready'; readonly at: ChangePosition }
   /** Nothing has come for some time. */
@@ -51,7 +51,7 @@ export async function* followNews(
       const last = records.at(-1);
       if (records[0]?.serial === at.serial + 1 && last !== undefined) {
         at = { serial: last.serial, mark: last.mark };
-        yield { kind: 'news', at, records };
+        yield { kind: 'changes', at, records };
       } else if (head.serial !== at.serial || head.mark !== at.mark) {
         // What came next is no longer kept, or the store goes on from a copy.
         at = head;

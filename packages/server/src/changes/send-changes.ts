@@ -106,7 +106,7 @@ function textOfStep(step: ChangeStep, isAsked: (record: ChangeEventRecord) => bo
       return changeText(step.kind, {}, id);
     case 'quiet':
       return id === lastId ? heartbeat : eventText({ id });
-    case 'news':
+    case 'changes':
       return step.records.filter(isAsked).map(textOfRecord).join('');
   }
 }

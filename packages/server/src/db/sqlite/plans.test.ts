@@ -393,7 +393,7 @@ describe('query plans', () => {
       'members … (userId=?)',
       'guest_users … (userId=?)',
     ],
-    changes: ['news … (appId=? AND serial>?)'],
+    changes: ['change_events … (appId=? AND serial>?)'],
     plugins: ['plugins … (extensionPointId=? AND userId=? AND name>?)'],
     versions: ['versions … (extensionPointId=? AND userId=? AND name=? AND number<?)'],
     versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],
