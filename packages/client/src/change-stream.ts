@@ -101,7 +101,7 @@ async function connect(
   if (state.lastId === '') state.liveSince = undefined; // events before `ready` would be missed
   const request = {
     operation: 'changes',
-    path: `/api/v1/extension-points/${extensionPointId}/news`,
+    path: `/api/v1/extension-points/${extensionPointId}/changes`,
     headers: { accept: 'text/event-stream', ...(state.lastId === '' ? {} : { 'last-event-id': state.lastId }) },
     maxBytes: Number.POSITIVE_INFINITY,
     cache: 'no-store',

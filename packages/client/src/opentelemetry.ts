@@ -54,7 +54,7 @@ const errorStatus = 2;
 const routes: Readonly<Record<Operation, string>> = {
   bindings: '/api/v1/extension-points/{extensionPointId}/bindings/{guestKey}',
   content: '/api/v1/c/{contentAddress}',
-  changes: '/api/v1/extension-points/{extensionPointId}/news',
+  changes: '/api/v1/extension-points/{extensionPointId}/changes',
 };
 
 /**

@@ -28,7 +28,7 @@ function openStage(options: Partial<ClientOptions> = {}) {
   };
   const streams: Stream[] = [];
   const server = createFakeServer(async (asked) => {
-    if (asked.path.endsWith('/news')) return stage.news(asked);
+    if (asked.path.endsWith('/changes')) return stage.news(asked);
     await stage.held();
     return conditionalResponse(asked, stage.list as never);
   });
@@ -51,7 +51,7 @@ function openStage(options: Partial<ClientOptions> = {}) {
     changed,
     streamAnswer,
     requests: (what: 'news' | 'bindings') => server.requests.filter(({ path }) => path.includes(`/${what}`)).length,
-    lastAsked: () => server.requests.filter(({ path }) => path.endsWith('/news')).at(-1) as FakeRequest,
+    lastAsked: () => server.requests.filter(({ path }) => path.endsWith('/changes')).at(-1) as FakeRequest,
     /** The first character of the content address. */
     look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
       (await client.getBindings({ extensionPointId, guestKey }, { maxAgeMs })).bindings.p?.contentAddress.slice(0, 1),
@@ -403,10 +403,10 @@ describe('a client without a change stream', () => {
 describe('the option `streaming`', () => {
   it('opens no stream for an extension point that is used for less than a second, without a listener', async () => {
     const server = createFakeServer((asked) =>
-      asked.path.endsWith('/news') ? new Response(createStream(asked).body) : conditionalResponse(asked, one),
+      asked.path.endsWith('/changes') ? new Response(createStream(asked).body) : conditionalResponse(asked, one),
     );
     const { client, clock } = openClient(server, { streaming: true });
-    const isFollowed = () => server.requests.some(({ path }) => path.endsWith('/news'));
+    const isFollowed = () => server.requests.some(({ path }) => path.endsWith('/changes'));
     await client.getBindings(key);
     clock.pass(999);
     await client.getBindings(key);

@@ -81,7 +81,7 @@ export const processStatus = Type.Object({
     passwords: threads('those that hash passwords'),
   }),
   connections: whole('connections that are open'),
-  newsStreams: whole('streams of news that are open'),
+  changeStreams: whole('streams of news that are open'),
   recent: Type.Object({
     seconds: number('how long the counts are about: a minute, or less after a start'),
     kinds: Type.Object(ofEachKind()),
@@ -98,7 +98,7 @@ export const nodeStatus = Type.Object({
   id: id('process', 'the process'),
   ...ofProcess,
   lastSeenAt: timestamp("when its last heartbeat came, by the database's clock"),
-  isAnswering: Type.Boolean({ description: 'whether it is the one that gives this answer' }),
+  isResponding: Type.Boolean({ description: 'whether it is the one that gives this answer' }),
   isLost: Type.Boolean({ description: 'whether no heartbeat came for a minute' }),
 });
 export type NodeStatus = Static<typeof nodeStatus>;

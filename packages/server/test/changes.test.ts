@@ -74,7 +74,7 @@ async function endOf(stream: EventStream): Promise<{ readonly code: string; read
   }
 }
 
-describe('GET …/news', () => {
+describe('GET …/changes', () => {
   let place: Place;
   before(async () => {
     place = await openPlace({ changeHeartbeatMs: 40 });
@@ -246,7 +246,7 @@ describe('GET …/news', () => {
   });
 });
 
-describe('GET …/news ends', () => {
+describe('GET …/changes ends', () => {
   let place: Place;
   before(async () => {
     place = await openPlace({ changeHeartbeatMs: 40 });
@@ -314,7 +314,7 @@ describe('GET …/news ends', () => {
   });
 });
 
-describe('GET …/news is bounded', () => {
+describe('GET …/changes is bounded', () => {
   it('in the streams of an account, which gets the place back when one ends', async () => {
     const place = await openPlace({ changeStreamsPerAccount: 2 });
     const [one] = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];

@@ -20,16 +20,16 @@ export const hostControlRoutes: readonly Route[] = [
     id: 'blockPlugin',
     summary: 'Block a plugin: remove its bindings and reject new versions',
     description: 'A repeated request replaces the reason.',
-    answers: { 200: json('the plugin', plugin, pluginExample) },
-    handle: async ({ context }, { admission, params, body }) =>
-      toPlugin(await blockPlugin(context, admission.access, pluginTarget(params), body.reason)),
+    responses: { 200: json('the plugin', plugin, pluginExample) },
+    handle: async ({ deps }, { auth, params, body }) =>
+      toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason)),
   }),
   route('DELETE', `${artifactPath}/block`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     id: 'unblockPlugin',
     summary: 'Unblock a plugin and restore its bindings',
-    answers: { 204: { description: 'unblocked' } },
-    handle: ({ context }, { admission, params }) => unblockPlugin(context, admission.access, pluginTarget(params)),
+    responses: { 204: { description: 'unblocked' } },
+    handle: ({ deps }, { auth, params }) => unblockPlugin(deps, auth.access, pluginTarget(params)),
   }),
   route('PUT', `${guestPath}/pins/:pluginName`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
@@ -38,20 +38,20 @@ export const hostControlRoutes: readonly Route[] = [
     summary: "Pin a guest's binding to one version",
     description:
       'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
-    answers: { 200: json('the binding', guestBinding, guestBindingExample) },
+    responses: { 200: json('the binding', guestBinding, guestBindingExample) },
     errors: ['conflict'],
-    handle: async ({ context }, { admission, params, body }) => {
+    handle: async ({ deps }, { auth, params, body }) => {
       const target = { guestId: params.guestId, name: params.pluginName };
-      return toGuestBinding(await pinBinding(context, admission.access, target, body.version));
+      return toGuestBinding(await pinBinding(deps, auth.access, target, body.version));
     },
   }),
   route('DELETE', `${guestPath}/pins/:pluginName`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     id: 'unpinBinding',
     summary: 'Unpin a binding: it follows the publisher again',
-    answers: { 204: { description: 'unpinned' } },
-    handle: ({ context }, { admission, params }) =>
-      unpinBinding(context, admission.access, { guestId: params.guestId, name: params.pluginName }),
+    responses: { 204: { description: 'unpinned' } },
+    handle: ({ deps }, { auth, params }) =>
+      unpinBinding(deps, auth.access, { guestId: params.guestId, name: params.pluginName }),
   }),
   route('GET', `${guestPath}/bindings`, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
@@ -59,11 +59,11 @@ export const hostControlRoutes: readonly Route[] = [
     id: 'listGuestBindings',
     summary: "List a guest's plugins with the bound version of each, and the reason",
     description: "For the application's team. Hosts fetch the guest key's binding list.",
-    answers: {
+    responses: {
       200: jsonList('the plugins by name, including those without a bound version', guestBinding, guestBindingExample),
     },
-    handle: async ({ context }, { admission, params, query }) =>
-      toList(await listGuestBindings(context, admission.access, params.guestId, toPage(query)), toGuestBinding),
+    handle: async ({ deps }, { auth, params, query }) =>
+      toList(await listGuestBindings(deps, auth.access, params.guestId, toPage(query)), toGuestBinding),
   }),
   route('GET', withdrawalsPath, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
@@ -72,24 +72,24 @@ export const hostControlRoutes: readonly Route[] = [
     summary: 'List the withdrawn contents of deleted plugins',
     description:
       'Contents that the team yanked, rejected, or blocked stay withdrawn after the plugin is deleted: their publisher cannot publish them again, under any name.',
-    answers: { 200: jsonList('the contents, by publisher and content address', withdrawal, withdrawalExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listWithdrawals(context, admission.access, toPage(query)), toWithdrawal),
+    responses: { 200: jsonList('the contents, by publisher and content address', withdrawal, withdrawalExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listWithdrawals(deps, auth.access, toPage(query)), toWithdrawal),
   }),
   route('DELETE', `${withdrawalsPath}/:userId/:contentAddress`, {
     access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
     id: 'endWithdrawal',
     summary: 'Let a publisher publish a withdrawn content again',
-    answers: { 204: { description: 'the withdrawal is ended' } },
-    handle: ({ context }, { admission, params }) => endWithdrawal(context, admission.access, params),
+    responses: { 204: { description: 'the withdrawal is ended' } },
+    handle: ({ deps }, { auth, params }) => endWithdrawal(deps, auth.access, params),
   }),
   route('GET', '/api/v1/apps/:appId/approvals', {
     access: { kind: 'app', purpose: 'readBindings' },
     query: pageQuery,
     id: 'listApprovals',
     summary: 'List the versions that await approval, the oldest first',
-    answers: { 200: jsonList('the versions', approval, approvalExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listApprovals(context, admission.access, toPage(query)), toApproval),
+    responses: { 200: jsonList('the versions', approval, approvalExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listApprovals(deps, auth.access, toPage(query)), toApproval),
   }),
 ];

@@ -38,7 +38,7 @@ export const pluginRoutes: readonly Route[] = [
       'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
       'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
       'the extension point requires approval, a new version is bound once the team approves it.',
-    answers: {
+    responses: {
       200: json('a new version, or the unchanged newest version', publishedPlugin, {
         ...pluginExample,
         isNewVersion: true,
@@ -61,15 +61,15 @@ export const pluginRoutes: readonly Route[] = [
       'rate_limited',
       'storage_full',
     ],
-    beforeBody: (_parts, { admission, params, query }) => {
-      authorizePublish(admission.actor, admission.access, target(params, query));
+    beforeBody: (_services, { auth, params, query }) => {
+      authorizePublish(auth.actor, auth.access, target(params, query));
       requireValidLabels(query);
     },
-    handle: async ({ context }, { admission, params, query, body }, reply) => {
-      const { actor, access } = admission;
+    handle: async ({ deps }, { auth, params, query, body }, reply) => {
+      const { actor, access } = auth;
       const signal = goneSignal(reply.response);
       const { bytes, semver = query.semver, note = query.note } = body;
-      const published = await publish(context, actor, access, target(params, query), { bytes, semver, note }, signal);
+      const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, signal);
       reply.code(published.created === 'plugin' ? 201 : 200);
       return { ...toPlugin(published), isNewVersion: published.created !== 'nothing' };
     },
@@ -79,10 +79,10 @@ export const pluginRoutes: readonly Route[] = [
     id: 'readPlugin',
     summary: 'Read a plugin with its newest version and its status',
     description: 'Members can read every plugin, guests their own.',
-    answers: { 200: json('the plugin', plugin, pluginExample) },
-    handle: async ({ context }, { admission, params }) => {
-      const { actor, access } = admission;
-      return toPlugin(await readPlugin(context, actor, access, pluginTarget(params)));
+    responses: { 200: json('the plugin', plugin, pluginExample) },
+    handle: async ({ deps }, { auth, params }) => {
+      const { actor, access } = auth;
+      return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)));
     },
   }),
   route('DELETE', artifactPath, {
@@ -92,9 +92,9 @@ export const pluginRoutes: readonly Route[] = [
     description:
       "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
       'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
-    answers: { 204: { description: 'deleted' } },
+    responses: { 204: { description: 'deleted' } },
     errors: ['plugin_blocked', 'conflict'],
-    handle: ({ context }, { admission, params }) => deletePlugin(context, admission.access, pluginTarget(params)),
+    handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
@@ -102,9 +102,9 @@ export const pluginRoutes: readonly Route[] = [
     id: 'listPlugins',
     summary: "List an extension point's plugins",
     description: 'Members see every plugin, guests their own.',
-    answers: { 200: jsonList('the plugins', plugin, pluginExample) },
-    handle: async ({ context }, { admission, query }) =>
-      toList(await listPlugins(context, admission.actor, admission.access, toPage(query)), toPlugin),
+    responses: { 200: jsonList('the plugins', plugin, pluginExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listPlugins(deps, auth.actor, auth.access, toPage(query)), toPlugin),
   }),
 ];
 
