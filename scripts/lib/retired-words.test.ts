@@ -27,7 +27,7 @@ describe('retiredWordFaults()', () => {
 
   it('takes a final * for a rest that begins with a capital letter', async () => {
     const word = { identifier: 'demand*', use: 'require*', in: ['*.ts'] };
-    assert.equal((await faults('assertRole(); assertGuests(); demanding(); demand();', word)).length, 2);
+    assert.equal((await faults('demandRole(); demandGuests(); demanding(); demand();', word)).length, 2);
   });
 
   it('finds a phrase in any case, over the line break of a comment', async () => {

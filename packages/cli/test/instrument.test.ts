@@ -162,7 +162,7 @@ describe('tenon instrument', () => {
       const args = [inFolder('throws.wasm'), '--exception-handling', generation, '--json'];
       const { notes } = (await demand(args)).json();
       assert.deepEqual(
-        notes.map((note: { generation: string }) => note.generation),
+        notes.map((note: { exceptionHandling: string }) => note.exceptionHandling),
         [generation],
       );
     }

@@ -22,13 +22,13 @@ function openStage(options: Partial<ClientOptions> = {}) {
   const stage = {
     list: one as object,
     /** How the next requests for news are answered. */
-    news: (asked: FakeRequest): Response | Promise<Response> => streamAnswer(asked),
+    changes: (asked: FakeRequest): Response | Promise<Response> => streamAnswer(asked),
     /** Responses with lists wait for it. */
     held: async (): Promise<void> => {},
   };
   const streams: Stream[] = [];
   const server = createFakeServer(async (asked) => {
-    if (asked.path.endsWith('/changes')) return stage.news(asked);
+    if (asked.path.endsWith('/changes')) return stage.changes(asked);
     await stage.held();
     return conditionalResponse(asked, stage.list as never);
   });
@@ -50,7 +50,7 @@ function openStage(options: Partial<ClientOptions> = {}) {
     streams,
     changed,
     streamAnswer,
-    requests: (what: 'news' | 'bindings') => server.requests.filter(({ path }) => path.includes(`/${what}`)).length,
+    requests: (what: 'changes' | 'bindings') => server.requests.filter(({ path }) => path.includes(`/${what}`)).length,
     lastAsked: () => server.requests.filter(({ path }) => path.endsWith('/changes')).at(-1) as FakeRequest,
     /** The first character of the content address. */
     look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
@@ -125,7 +125,7 @@ describe('a client with a change stream', () => {
     const { look, requests, clock, streams, client } = openStage();
     await look();
     await settle();
-    assert.equal(requests('news'), 1);
+    assert.equal(requests('changes'), 1);
     await streams[0]?.send(ready());
     clock.pass(1_000);
     await look();
@@ -237,7 +237,7 @@ describe('a client with a change stream', () => {
   it('revalidates the lists of a deleted extension point', async () => {
     const { stage, streams, requests, look, clock, client } = await openLive();
     clock.pass(2_000);
-    stage.news = () => problemResponse(404, 'not_found');
+    stage.changes = () => problemResponse(404, 'not_found');
     const before = requests('bindings');
     await streams[0]?.send(`event: deleted\ndata: {"extensionPointId":"${extensionPointId}"}\n\n`);
     await look();
@@ -260,7 +260,7 @@ describe('a client whose change stream breaks', () => {
       clock.pass(1_000);
       await settle();
       assert.equal(lastAsked().headers.get('last-event-id'), '7-ee');
-      assert.equal(requests('news'), 2);
+      assert.equal(requests('changes'), 2);
       clock.pass(2_000);
       await look();
       const polled = requests('bindings');
@@ -281,13 +281,13 @@ describe('a client whose change stream breaks', () => {
     const { streams, requests, stage, clock, client } = await openLive({
       retry: { maxRetries: 0, baseDelayMs: 1_000, maxDelayMs: 8_000 },
     });
-    stage.news = noConnection;
+    stage.changes = noConnection;
     await streams[0]?.end();
     const came: number[] = [];
     for (let seconds = 0; seconds < 60; seconds++) {
       clock.pass(1_000);
       await settle();
-      if (requests('news') > came.length + 1) came.push(seconds);
+      if (requests('changes') > came.length + 1) came.push(seconds);
     }
     const waits = came.map((at, index) => at - (came[index - 1] ?? -1));
     assert.deepEqual(waits, [1, 1, 2, 4, 8, 8, 8, 8, 8, 8]);
@@ -296,17 +296,17 @@ describe('a client whose change stream breaks', () => {
 
   it('waits for `retry-after`', async () => {
     const { streams, requests, stage, clock, client } = await openLive();
-    stage.news = () => problemResponse(429, 'rate_limited', { 'retry-after': '30' });
+    stage.changes = () => problemResponse(429, 'rate_limited', { 'retry-after': '30' });
     await streams[0]?.end();
     clock.pass(1_000);
     await settle();
-    assert.equal(requests('news'), 2);
+    assert.equal(requests('changes'), 2);
     clock.pass(29_000);
     await settle();
-    assert.equal(requests('news'), 2);
+    assert.equal(requests('changes'), 2);
     clock.pass(1_001);
     await settle();
-    assert.equal(requests('news'), 3);
+    assert.equal(requests('changes'), 3);
     await client.close();
   });
 
@@ -335,14 +335,14 @@ describe('a client whose change stream breaks', () => {
         return forceRefresh ? 'tnn_new' : 'tnn_old';
       },
     });
-    stage.news = (asked) =>
+    stage.changes = (asked) =>
       asked.headers.get('authorization') === 'Bearer tnn_new'
         ? streamAnswer(asked)
         : problemResponse(401, 'invalid_token');
     await streams[0]?.send('event: end\ndata: {"code":"invalid_token","detail":"a"}\n\n');
     clock.pass(1_000);
     await settle();
-    assert.equal(requests('news'), 3);
+    assert.equal(requests('changes'), 3);
     assert.equal(lastAsked().headers.get('authorization'), 'Bearer tnn_new');
     await client.close();
   });
@@ -363,17 +363,17 @@ describe('a client without a change stream', () => {
       const { stage, look, requests, clock, client } = openStage();
       const errors: unknown[] = [];
       client.on('error', (error) => errors.push(error));
-      stage.news = answer;
+      stage.changes = answer;
       for (let seconds = 0; seconds < 299; seconds++) {
         await look();
         await settle();
         clock.pass(1_000);
       }
       assert.equal(requests('bindings'), 299);
-      assert.equal(requests('news'), 1);
+      assert.equal(requests('changes'), 1);
       clock.pass(2_000);
       await settle();
-      assert.equal(requests('news'), 2);
+      assert.equal(requests('changes'), 2);
       assert.deepEqual(errors, []);
       await client.close();
     });
@@ -395,7 +395,7 @@ describe('a client without a change stream', () => {
     const { streams, requests, client } = await openLive();
     await streams[0]?.send('event: binding\ndata: nonsense\n\n');
     assert.equal(streams[0]?.isClosed(), true);
-    assert.equal(requests('news'), 1); // the next one follows after minutes
+    assert.equal(requests('changes'), 1); // the next one follows after minutes
     await client.close();
   });
 });
@@ -430,7 +430,7 @@ describe('the option `streaming`', () => {
       for (let at = 0; at < 6; at++)
         await client.getBindings({ extensionPointId: `ext_${at}`, guestKey: 'k' }).catch(() => {});
       await settle();
-      assert.equal(requests('news'), expected);
+      assert.equal(requests('changes'), expected);
       await client.close();
     }
   });
@@ -441,16 +441,16 @@ describe('the option `streaming`', () => {
       await client.getBindings({ extensionPointId: id, guestKey: 'k' });
       await settle();
     };
-    stage.news = () => problemResponse(404, 'not_found');
+    stage.changes = () => problemResponse(404, 'not_found');
     await look('ext_gone');
-    stage.news = (asked) => streamAnswer(asked);
+    stage.changes = (asked) => streamAnswer(asked);
     await look('ext_there');
     assert.match(lastAsked().path, /ext_there/);
     await look('ext_more');
     clock.pass(20 * 60_000); // all permits are taken when the first one is retried
     await settle();
     assert.doesNotMatch(lastAsked().path, /ext_gone|ext_more/);
-    assert.ok(requests('news') >= 2);
+    assert.ok(requests('changes') >= 2);
     await client.close();
     assert.equal(clock.timers, 0);
   });

@@ -56,8 +56,8 @@ async function showNews(session: Session, options: NewsOptions): Promise<void> {
   const { out, io, signal } = session;
   const newsPath =
     options.extensionPoint === undefined
-      ? path`/api/v1/apps/${await resolveApp(session, options.app)}/news`
-      : path`/api/v1/extension-points/${await resolveExtensionPoint(session, options.extensionPoint)}/news`;
+      ? path`/api/v1/apps/${await resolveApp(session, options.app)}/changes`
+      : path`/api/v1/extension-points/${await resolveExtensionPoint(session, options.extensionPoint)}/changes`;
   let lastId = options.since ?? '';
   let left = options.count ?? Number.POSITIVE_INFINITY;
   let isConnected = false;
