@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { authorizeRequest } from './auth/authenticate-request.ts';
-import { respondLost } from './console/console-page.ts';
+import { respondNotFound } from './console/console-page.ts';
 import { sendClientError } from './http/client-error.ts';
 import { limitConnections } from './http/connections.ts';
 import { createEndpoint } from './http/endpoint.ts';
@@ -25,7 +25,7 @@ export function createApp(services: Services, routes: readonly Route[] = routesO
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
   const { listener, closeAfterResponses } = createPipeline(services, router, {
     respondFromCache,
-    respondLost,
+    respondNotFound: respondNotFound,
     closeIdle: () => server.closeIdleConnections(),
   });
   const server = createServer({
@@ -36,16 +36,22 @@ export function createApp(services: Services, routes: readonly Route[] = routesO
     connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
   });
   const connections = limitConnections(server, settings.maxConnections);
-  const inTurn = connections.inTurn(listener);
+  const inTurn = connections.sequential(listener);
   server.on('request', inTurn);
   // The caller is authorized before a byte of the body is asked for; see `endpoint.ts`.
   server.on('checkContinue', inTurn);
   // Other expectations may be ignored (RFC 9110 §10.1.1); Node.js would refuse them with an empty response of its own.
   server.on('checkExpectation', inTurn);
   server.on('clientError', (error, socket: Socket) =>
-    sendClientError(services, error, socket, connections.responseOn(socket), (target) => router.at(target)?.errorForm),
+    sendClientError(
+      services,
+      error,
+      socket,
+      connections.pendingResponse(socket),
+      (target) => router.pathInfo(target)?.errorFormat,
+    ),
   );
-  closeStalled(server, connections, settings.idleTimeoutMs);
+  closeStalledConnections(server, connections, settings.idleTimeoutMs);
   services.requests?.watchConnections(server);
   return {
     server,
@@ -81,7 +87,7 @@ const maxCheckMs = 5_000;
  * wait to be sent; Node.js restarts it with whatever is taken, and replaces it when the response has ended. The other kind is those
  * without a request, once the server closes.
  */
-function closeStalled(server: Server, open: Iterable<Socket>, idleTimeoutMs: number): void {
+function closeStalledConnections(server: Server, open: Iterable<Socket>, idleTimeoutMs: number): void {
   const check = (): void => {
     for (const socket of open) {
       // Node.js before 26 takes it for one in use, and would wait for it.

@@ -155,7 +155,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     ...watched,
     deps,
     workers,
-    uses: createLastUsedLog(deps),
+    lastUsed: createLastUsedLog(deps),
     changes,
     status: createStatus({
       ...watched,

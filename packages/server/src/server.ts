@@ -51,7 +51,7 @@ const flushIntervalMs = 60_000;
 const maintenanceIntervalMs = 60 * 60_000;
 
 /** How often it is looked for changes that nobody has finished. */
-const settleIntervalMs = 60_000;
+const finishIntervalMs = 60_000;
 
 /**
  * Opens the data folder and serves it over HTTP.
@@ -66,8 +66,8 @@ export async function serve(
   onResponse: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of configured.warnings) log.warn(warning);
-  const keepsHouse = configured.worker === 1;
-  const config = capConnections(configured, keepsHouse ? log : undefined); // one of several warns for all
+  const runsJobs = configured.worker === 1;
+  const config = capConnections(configured, runsJobs ? log : undefined); // one of several warns for all
   const metrics = createMetrics(config, bindingsPath);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
@@ -84,7 +84,7 @@ export async function serve(
       throw error;
     }
   }
-  const folderLock = keepsHouse ? lockFolder(config.dataDir) : undefined;
+  const folderLock = runsJobs ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const services = createServices(config, data, addressesOf(config, bound), log);
   const app = createApp(services);
@@ -96,11 +96,11 @@ export async function serve(
   const timers = [
     setInterval(() => void flushLastUsed(services), flushIntervalMs),
     setInterval(() => services.status.tick(), statusTickMs),
-    ...(keepsHouse ? [setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs)] : []),
-    ...(keepsHouse ? [setInterval(() => void settle(services, stopping.signal), settleIntervalMs)] : []),
+    ...(runsJobs ? [setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs)] : []),
+    ...(runsJobs ? [setInterval(() => void finishChanges(services, stopping.signal), finishIntervalMs)] : []),
   ];
   for (const timer of timers) timer.unref();
-  const collector = keepsHouse ? startGarbageCollector(data.deps, config, log) : undefined;
+  const collector = runsJobs ? startGarbageCollector(data.deps, config, log) : undefined;
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 
@@ -143,14 +143,14 @@ export async function serve(
     const url = services.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const options = { dataDir, demo, host, only, url, onNotWritten, holdsFolderLock: folderLock !== undefined };
-    const start = keepsHouse ? await retryWhileUnavailable(() => firstStart(data.deps, options)) : undefined;
-    if (keepsHouse && folderLock === undefined) {
+    const start = runsJobs ? await retryWhileUnavailable(() => firstStart(data.deps, options)) : undefined;
+    if (runsJobs && folderLock === undefined) {
       log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
     }
-    if (keepsHouse) await runMaintenance(services, checkClock);
-    if (keepsHouse) void settle(services, stopping.signal);
+    if (runsJobs) await runMaintenance(services, checkClock);
+    if (runsJobs) void finishChanges(services, stopping.signal);
     await heartbeat?.beat();
-    if (keepsHouse) void tellFailures(services);
+    if (runsJobs) void logReadinessFailures(services);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
     return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
   } catch (error) {
@@ -178,20 +178,20 @@ function addressesOf(config: Config, bound: { readonly port: number }): Addresse
 }
 
 /** A node that starts with a wrong bucket serves lists, and should say at once what it can't. Never rejects. */
-async function tellFailures({ readiness, log }: Services): Promise<void> {
+async function logReadinessFailures({ readiness, log }: Services): Promise<void> {
   for (const { store, cause } of await readiness.failures()) log.warn({ err: cause, store }, 'not ready');
   for (const { store, cause } of await readiness.writeFailures())
     log.warn({ err: cause, store }, 'not ready for changes');
 }
 
-async function flushLastUsed({ uses, log }: Services): Promise<void> {
+async function flushLastUsed({ lastUsed: uses, log }: Services): Promise<void> {
   await uses.flush().catch((error: unknown) => {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'uses of tokens could not be written');
   });
 }
 
 /** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
-async function settle({ deps, log }: Services, signal: AbortSignal): Promise<void> {
+async function finishChanges({ deps, log }: Services, signal: AbortSignal): Promise<void> {
   try {
     const settled = await finishPendingChanges(deps, signal);
     if (settled.plugins + settled.deletions > 0) log.info(settled, 'finished pending changes');

@@ -30,7 +30,7 @@ export interface Addresses {
 /** Everything that the HTTP side works with. `open-services.ts` makes it. */
 export interface Services {
   readonly deps: Deps;
-  readonly uses: LastUsedLog;
+  readonly lastUsed: LastUsedLog;
   readonly workers: ModuleWorkers;
   readonly changes: ChangeFeed;
   readonly changeStreams: KeyedSemaphore;

@@ -228,7 +228,7 @@ describe('GET …/changes', () => {
     const other = await openPlace({ changeHeartbeatMs: 20 });
     await ready(await other.open(other.appNews));
     const usedAtMs = async (): Promise<number> => {
-      await other.service.services.uses.flush();
+      await other.service.services.lastUsed.flush();
       const [token] = await other.service.store.read.tokens(other.viewer.id, undefined, {});
       return token?.lastUsedAtMs ?? 0;
     };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { errorCodes } from '@tenon/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { errorsOf } from '../src/http/openapi.ts';
+import { errorCodesOf } from '../src/http/openapi.ts';
 import { buildOpenApi, createOpenApiText } from '../src/openapi.ts';
 import { allRoutes } from '../src/routes.ts';
 
@@ -94,7 +94,7 @@ describe('buildOpenApi()', () => {
         schemes[route.access.kind] ?? ['accessToken'],
         route.id,
       );
-      for (const code of errorsOf(route))
+      for (const code of errorCodesOf(route))
         assert.ok(operation.responses[errorCodes[code].status], `${route.id}: ${code}`);
       if (operation.security.length > 0) assert.ok(operation.responses['401'], route.id);
       for (const { headers } of Object.values(operation.responses)) assert.ok('x-request-id' in headers, route.id);

@@ -145,12 +145,12 @@ describe('sessions', () => {
     const [before] = await sessionsOf(token);
     service.advance(5 * 60_000);
     await jar.call('GET', '/session');
-    await service.services.uses.flush();
+    await service.services.lastUsed.flush();
     const [between] = await sessionsOf(token);
     assert.ok(Date.parse(between?.lastUsedAt ?? '') - Date.parse(before?.lastUsedAt ?? '') > 4 * 60_000);
     service.advance(5 * 60_000);
     await ok(service, 'GET', `${api}/me`, { token });
-    await service.services.uses.flush();
+    await service.services.lastUsed.flush();
     const [after] = await sessionsOf(token);
     assert.ok(Date.parse(after?.lastUsedAt ?? '') - Date.parse(between?.lastUsedAt ?? '') > 4 * 60_000);
   });

@@ -83,7 +83,7 @@ describe('tokens', () => {
   it('note when they were last used, to the minute', async () => {
     const user = await service.user();
     await ok(service, 'GET', `${api}/me`, { token: user.token });
-    await service.services.uses.flush();
+    await service.services.lastUsed.flush();
     const { token } = await ok<Me>(service, 'GET', `${api}/me`, { token: user.token });
     assert.ok(token.lastUsedAt !== null && Math.abs(Date.parse(token.lastUsedAt) - Date.now()) < 120_000);
   });

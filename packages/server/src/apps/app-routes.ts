@@ -2,7 +2,7 @@ import { app, appInput, appUpdate, pageQuery } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { appExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
-import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../http/representation.ts';
+import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toApp } from './app-wire.ts';
 import { createApp, deleteApp, listApps, renameApp } from './apps.ts';
@@ -32,7 +32,7 @@ export const appRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readApp' },
     id: 'readApp',
     summary: 'Read an application',
-    ...readOf('the application', app, appExample),
+    ...conditionalRead('the application', app, appExample),
     handle: (_services, { request, auth }, reply) => sendRepresentation(request, reply, toApp(auth.access)),
   }),
   route('PUT', '/api/v1/apps/:appId', {
@@ -40,8 +40,8 @@ export const appRoutes: readonly Route[] = [
     body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
     id: 'updateApp',
     summary: 'Rename an application',
-    requestHeaders: writeConditions.requestHeaders,
-    responses: { 200: json('the application', app, appExample, writeConditions.headers) },
+    requestHeaders: conditionalWrite.requestHeaders,
+    responses: { 200: json('the application', app, appExample, conditionalWrite.headers) },
     errors: ['precondition_failed'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const renamed = await renameApp(deps, auth.access, body.name, preconditionOf(request, toApp));

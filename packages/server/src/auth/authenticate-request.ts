@@ -111,7 +111,7 @@ function bearerToken(message: IncomingMessage, target: string): string {
 }
 
 function count(services: Services, method: string, key: CredentialId): void {
-  services.uses.note(key);
+  services.lastUsed.note(key);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = services.writes.take(key);
   if (seconds > 0)

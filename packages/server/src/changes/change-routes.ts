@@ -48,14 +48,14 @@ function docOf(id: string, summary: string): RouteDoc {
 export const changeRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/changes', {
     access: appAccess,
-    hasOwnPlaces: true,
+    hasOwnLimit: true,
     ...docOf('followAppChanges', 'Subscribe to changes of the binding lists of an application'),
     handle: (services, { request, auth }, reply) =>
       sendChanges(services, { access: appAccess, actor: auth.actor, app: auth.access.app }, request, reply),
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId/changes', {
     access: extensionPointAccess,
-    hasOwnPlaces: true,
+    hasOwnLimit: true,
     ...docOf('followExtensionPointChanges', 'Subscribe to changes of the binding lists of an extension point'),
     handle: (services, { request, auth: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;

@@ -6,10 +6,10 @@ import { changeId } from '../db/change-records.ts';
 import { TooManyAttemptsError } from '../http/domain-errors.ts';
 import { unavailable } from '../http/http-error.ts';
 import { toProblem } from '../http/problem.ts';
-import { goneSignal, type Reply } from '../http/reply.ts';
+import { disconnectSignal, type Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
-import { lineOf } from '../http/send-error.ts';
+import { requestLogFields } from '../http/send-error.ts';
 import type { Services } from '../services.ts';
 import { type ChangeStep, type FollowOptions, followNews } from './follow-changes.ts';
 
@@ -57,10 +57,10 @@ export async function sendChanges(
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
     async renew() {
       await authorizeRequest(services, access, request, true);
-      services.uses.note(usedBy(actor)); // a token by which somebody listens is in use
+      services.lastUsed.note(usedBy(actor)); // a token by which somebody listens is in use
     },
     quietMs: () => Math.max(1, Math.min(beatMs, actor.expiresAtMs - services.deps.clock())),
-    signal: goneSignal(response),
+    signal: disconnectSignal(response),
   };
   const steps = followNews({ read: services.deps.store.read, feed: services.changes }, app.id, options);
   const isAsked = ({ extensionPointId: of }: ChangeEventRecord) =>
@@ -121,7 +121,7 @@ function textOfRecord(record: ChangeEventRecord): string {
 /** The last event: why the stream ends. The id stays what it was, so that the client goes on from there when it comes back. */
 function endText(services: Services, request: Request, error: unknown): string {
   const { status, code, problem, cause } = toProblem(error, services.addresses.base());
-  const line = { ...lineOf(services, request), code };
+  const line = { ...requestLogFields(services, request), code };
   if (status >= 500 && code !== 'unavailable') services.log.error({ ...line, err: cause }, 'a change stream failed');
   else services.log.debug(line, 'a change stream was ended');
   return changeText('end', { code, detail: problem.detail });

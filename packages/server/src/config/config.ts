@@ -70,7 +70,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
     }
   }
   const config = values as unknown as SettingValues;
-  faults.push(...contradictions(config));
+  faults.push(...inconsistencies(config));
   if (faults.length > 0) throw new ConfigError(faults);
   const warnings = unknownVariables(environment, isTraced);
   const worker = Number(environment[workerVariable] || 1);
@@ -96,7 +96,7 @@ function isTracingOn({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: Environ
 }
 
 /** Settings that mean nothing without another one, or that don't fit together. */
-function contradictions(values: Partial<SettingValues>): string[] {
+function inconsistencies(values: Partial<SettingValues>): string[] {
   const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey, metricsHost, metricsPort } = values;
   const faults: string[] = [];
   if (metricsPort === undefined && metricsHost !== settings.metricsHost.default)
@@ -120,12 +120,12 @@ function contradictions(values: Partial<SettingValues>): string[] {
 }
 
 /** Variables of OpenTelemetry that would mean something for traces. */
-const meantForTraces = /^OTEL_(EXPORTER_OTLP_(?!METRICS_|LOGS_|PROFILES_)|TRACES_|BSP_|SPAN_|ATTRIBUTE_|PROPAGATORS$)/;
+const tracingVariable = /^OTEL_(EXPORTER_OTLP_(?!METRICS_|LOGS_|PROFILES_)|TRACES_|BSP_|SPAN_|ATTRIBUTE_|PROPAGATORS$)/;
 
 function unknownVariables(environment: Environment, isTraced: boolean): readonly string[] {
   const known = new Set([...entries.map(([, { variable }]) => variable), ...otherVariables]);
   return Object.keys(environment)
-    .filter((name) => name.startsWith('TENON_') || (isTraced && meantForTraces.test(name)))
+    .filter((name) => name.startsWith('TENON_') || (isTraced && tracingVariable.test(name)))
     .filter((name) => !known.has(name))
     .sort()
     .map((name) => `${name} is not a setting of this version${hint(name, known)}`);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { type ContentEncoding, encodedTag } from '../http/content-encoding.ts';
+import { type ContentEncoding, encodedEtag } from '../http/content-encoding.ts';
 
 export interface Asset {
   readonly contentType: string;
@@ -53,7 +53,7 @@ export function readConsole(builds: string) {
   );
   return {
     /** The one document, whose script renders every page. @param basePath the path of `{base_url}`, with a slash at both ends */
-    shell: (basePath: string): string =>
+    document: (basePath: string): string =>
       `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
     /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
     asset: (name: string): Asset | undefined => assets.get(name),
@@ -73,7 +73,7 @@ function readFiles(folder: string, typeOf: (name: string) => string | undefined)
     if (names.has(`${name}.br`)) bytes.set('br', readFileSync(join(folder, `${name}.br`)));
     if (names.has(`${name}.gz`)) bytes.set('gzip', readFileSync(join(folder, `${name}.gz`)));
     const digest = hash('sha256', identity, 'base64url').slice(0, 22);
-    assets.set(name, { contentType, bytes, etag: (encoding) => encodedTag(`"${digest}"`, encoding) });
+    assets.set(name, { contentType, bytes, etag: (encoding) => encodedEtag(`"${digest}"`, encoding) });
   }
   return assets;
 }

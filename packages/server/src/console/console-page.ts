@@ -7,13 +7,13 @@ import type { Router } from '../http/router.ts';
 import type { Services } from '../services.ts';
 
 /** Answers the console's document, which no one keeps, frames, or learns the address of. */
-export function sendShell(services: Services, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
+export function sendDocument(services: Services, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
   const { console: files, addresses } = services;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
   return reply
     .code(status)
     .headers({ 'content-type': 'text/html; charset=utf-8', ...documentHeaders(addresses, kind) })
-    .send(files.shell(basePathOf(services)));
+    .send(files.document(basePathOf(services)));
 }
 
 const notBuilt = {
@@ -30,7 +30,7 @@ const notBuilt = {
  *
  * @returns whether it answered
  */
-export function respondLost(services: Services, router: Router, request: Request, reply: Reply): boolean {
+export function respondNotFound(services: Services, router: Router, request: Request, reply: Reply): boolean {
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   const [path = '', query] = router.pathOf(request.target).split(/\?(.*)/s, 2);
   // A page at `//name` would take links that are relative to it for links to the host of that name.
@@ -38,10 +38,10 @@ export function respondLost(services: Services, router: Router, request: Request
   if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || services.console === undefined) return false;
   reply.headers({ ...errorHeaders, 'x-request-id': request.id, vary: 'accept' });
   const trimmed = path.replace(/\/+$/, '');
-  if (trimmed !== path && router.at(trimmed)?.isPage === true) {
+  if (trimmed !== path && router.pathInfo(trimmed)?.isPage === true) {
     const location = basePathOf(services) + trimmed.slice(1) + (query === undefined ? '' : `?${query}`);
     reply.code(308).headers({ location, 'referrer-policy': 'no-referrer' }).send();
-  } else sendShell(services, reply, 404);
+  } else sendDocument(services, reply, 404);
   return true;
 }
 

@@ -10,7 +10,7 @@ import type { Request } from '../http/request.ts';
 import { type Route, routeTagged } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { type Asset, type WellKnownName, wellKnownFiles } from './console-files.ts';
-import { assetHeaders, sendShell } from './console-page.ts';
+import { assetHeaders, sendDocument } from './console-page.ts';
 
 const route = routeTagged('Pages');
 
@@ -65,7 +65,7 @@ export const consoleRoutes: readonly Route[] = [
     },
     handle: async (services, { request, query }, reply) => {
       const { status, headers } = await checkInvitation(services, request, query.code);
-      return sendShell(services, reply.headers(headers), status);
+      return sendDocument(services, reply.headers(headers), status);
     },
   }),
   route('GET', '/assets/*', {
@@ -110,7 +110,7 @@ function pageRoute(path: string, id: string, summary: string): Route {
     summary,
     responses: { 200: { description: 'a page', contentType: 'text/html' } },
     ...(path.endsWith('*') ? { wildcard } : {}),
-    handle: (services, _call, reply) => sendShell(services, reply, 200, kind),
+    handle: (services, _call, reply) => sendDocument(services, reply, 200, kind),
   });
 }
 

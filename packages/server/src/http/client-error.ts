@@ -4,9 +4,9 @@ import type { ErrorCode } from '@tenon/protocol';
 import type { Services } from '../services.ts';
 import { corsHeaders } from './cors.ts';
 import { DomainError } from './domain-errors.ts';
-import type { ErrorForm } from './http-error.ts';
+import type { ErrorFormat } from './http-error.ts';
 import { STATUS_CODES } from './node-http.ts';
-import { errorHeaders, problemForm } from './problem.ts';
+import { errorHeaders, problemFormat } from './problem.ts';
 
 /** How long a client may take to read the response with which its connection ends, in milliseconds. */
 const lastResponseMs = 2000;
@@ -14,29 +14,29 @@ const lastResponseMs = 2000;
 /**
  * Answers what Node's parser refuses, for which there is no response that can be used: on the bare socket.
  *
- * @param owed the response that is owed on the connection, if the request came far enough to have one
- * @param formAt how errors are put at a target
+ * @param pendingResponse the response that is owed on the connection, if the request came far enough to have one
+ * @param errorFormatAt how errors are put at a target
  */
 export function sendClientError(
   services: Services,
   error: Error & { code?: string },
   socket: Socket,
-  owed: ServerResponse | undefined,
-  formAt: (target: string) => ErrorForm | undefined,
+  pendingResponse: ServerResponse | undefined,
+  errorFormatAt: (target: string) => ErrorFormat | undefined,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { code, detail } = meaning(error.code);
+  const { code, detail } = describeParserError(error.code);
   services.log.info({ code, parserCode: error.code }, 'request refused');
   // A response that is under way can't be told from this one: the connection is all that can be ended.
-  if (owed?.headersSent === true) {
+  if (pendingResponse?.headersSent === true) {
     socket.destroy();
     return;
   }
-  const form = formAt(owed?.req.url ?? '') ?? problemForm;
-  endWith(socket, wholeResponse(services, new DomainError(code, detail), form));
+  const form = errorFormatAt(pendingResponse?.req.url ?? '') ?? problemFormat;
+  endWith(socket, serializeResponse(services, new DomainError(code, detail), form));
 }
 
 /** Ends a connection with a whole response. A client that doesn't close it as well, having read that, loses it soon. */
@@ -48,8 +48,8 @@ function endWith(socket: Socket, response: string): void {
   socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
 }
 
-function wholeResponse({ addresses }: Services, error: DomainError, form: ErrorForm): string {
-  const { status, headers, body } = form.answer(error, addresses.base());
+function serializeResponse({ addresses }: Services, error: DomainError, form: ErrorFormat): string {
+  const { status, headers, body } = form.toResponse(error, addresses.base());
   const json = JSON.stringify(body);
   const fields = Object.entries({
     ...errorHeaders,
@@ -62,7 +62,7 @@ function wholeResponse({ addresses }: Services, error: DomainError, form: ErrorF
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${json}`;
 }
 
-function meaning(parserCode: string | undefined): { code: ErrorCode; detail: string } {
+function describeParserError(parserCode: string | undefined): { code: ErrorCode; detail: string } {
   switch (parserCode) {
     case 'HPE_HEADER_OVERFLOW':
       return { code: 'headers_too_large', detail: 'The request line and header fields are too large.' };

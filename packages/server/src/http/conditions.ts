@@ -57,14 +57,14 @@ export function evaluateRange(headers: IncomingHttpHeaders, size: number, etag: 
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range);
   if (match === null) return undefined;
   const [, first = '', last = ''] = match;
-  if (first === '') return last === '' ? undefined : suffix(toNumber(last), size);
+  if (first === '') return last === '' ? undefined : suffixRange(toNumber(last), size);
   const from = toNumber(first);
   const to = last === '' ? Number.MAX_SAFE_INTEGER : toNumber(last);
   if (to < from) return undefined;
   return from >= size ? 'not_satisfiable' : { first: from, last: Math.min(to, size - 1) };
 }
 
-function suffix(length: number, size: number): RangeOutcome {
+function suffixRange(length: number, size: number): RangeOutcome {
   if (length === 0 || size === 0) return 'not_satisfiable';
   return { first: Math.max(0, size - length), last: size - 1 };
 }

@@ -4,13 +4,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../../test/helpers/until.ts';
-import { oneAtATime } from './connections.ts';
+import { sequentialRequests } from './connections.ts';
 
 describe('oneAtATime', () => {
   let server: Server;
   let served: { readonly url: string | undefined; readonly response: ServerResponse }[] = [];
   before(async () => {
-    server = createServer(oneAtATime(({ url }, response) => void served.push({ url, response })));
+    server = createServer(sequentialRequests(({ url }, response) => void served.push({ url, response })));
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });
   beforeEach(() => {

@@ -30,13 +30,13 @@ export function limitConnections(server: Server, max: number) {
   });
   return {
     [Symbol.iterator]: () => open.keys(),
-    /** Serves the requests of each connection one after another: see {@link oneAtATime}. */
-    inTurn: (serve: RequestListener): RequestListener =>
-      oneAtATime((message, response) => {
+    /** Serves the requests of each connection one after another: see {@link sequentialRequests}. */
+    sequential: (serve: RequestListener): RequestListener =>
+      sequentialRequests((message, response) => {
         if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
         serve(message, response);
       }),
-    responseOn(socket: Socket): ServerResponse | undefined {
+    pendingResponse(socket: Socket): ServerResponse | undefined {
       const response = open.get(socket);
       return response === undefined || response.writableFinished || response.destroyed ? undefined : response;
     },
@@ -48,7 +48,7 @@ export function limitConnections(server: Server, max: number) {
  * thousand small ones, and keeps what is answered to each until its turn has come: a few connections would fill the memory. Who sends
  * many more ahead than any client does loses the connection.
  */
-export function oneAtATime(serve: RequestListener): RequestListener {
+export function sequentialRequests(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (message: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
     if (response.socket !== null) {

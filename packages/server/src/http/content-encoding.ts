@@ -33,11 +33,11 @@ export function chooseEncoding(header: string | undefined, available: Iterable<C
   }
   const has = new Set(available);
   // What isn't named is not taken, but `identity` is, and comes after everything that is.
-  const weigh = (encoding: ContentEncoding): number =>
+  const weightOf = (encoding: ContentEncoding): number =>
     weights.get(encoding) ?? (encoding === 'identity' ? 1e-4 : (weights.get('*') ?? 0));
   let best: ContentEncoding = 'identity';
   for (const encoding of [...encodings].reverse()) {
-    if (has.has(encoding) && weigh(encoding) > 0 && weigh(encoding) >= weigh(best)) best = encoding;
+    if (has.has(encoding) && weightOf(encoding) > 0 && weightOf(encoding) >= weightOf(best)) best = encoding;
   }
   return best;
 }
@@ -47,12 +47,12 @@ export function encodingFor({ headers }: Request, bytes: number): ContentEncodin
 }
 
 /** The entity tag of a representation's encoding: each is a representation of its own (RFC 9110 §8.8.3). */
-export function encodedTag(etag: string, encoding: ContentEncoding): string {
+export function encodedEtag(etag: string, encoding: ContentEncoding): string {
   return encoding === 'identity' ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
 
-export function tagsOf(etag: string): readonly string[] {
-  return encodings.map((encoding) => encodedTag(etag, encoding));
+export function encodedEtags(etag: string): readonly string[] {
+  return encodings.map((encoding) => encodedEtag(etag, encoding));
 }
 
 /** What was compressed of bodies that are sent more than once, for as long as these are kept. */

@@ -7,12 +7,12 @@ import { accountOf, callerOf } from './bodies/body-room.ts';
 import { parseMediaType } from './bodies/media-type.ts';
 import { corsHeaders, isForAnyOrigin } from './cors.ts';
 import { TooManyAttemptsError } from './domain-errors.ts';
-import { bodyOfList, ListResponse } from './list-response.ts';
+import { ListResponse, serializeList } from './list-response.ts';
 import { createQueryReader } from './query.ts';
 import { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { Access, AuthContext, Call, Route } from './route.ts';
-import { lineOf } from './send-error.ts';
+import { requestLogFields } from './send-error.ts';
 import { sendReply } from './send-reply.ts';
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
@@ -24,7 +24,12 @@ type AnyCall = Call<Access, string, never, unknown>;
  *
  * @param isAgain whether the same request was authorized before: rate limits don't count it again
  */
-export type Admit = (services: Services, access: Access, request: Request, isAgain?: boolean) => Promise<AuthContext>;
+export type AuthorizeRequest = (
+  services: Services,
+  access: Access,
+  request: Request,
+  isAgain?: boolean,
+) => Promise<AuthContext>;
 
 /**
  * Makes a route ready: its requests are authorized before the body is read, then query and body are read, then the caller is authorized
@@ -32,7 +37,7 @@ export type Admit = (services: Services, access: Access, request: Request, isAga
  *
  * @throws Error for a route that doesn't say who may call it
  */
-export function createEndpoint(services: Services, route: Route, authorizeRequest: Admit) {
+export function createEndpoint(services: Services, route: Route, authorizeRequest: AuthorizeRequest) {
   const { method, path, access } = route;
   if ((access as Access | undefined) === undefined) throw new Error(`The route ${method} ${path} declares no access`);
   const readQuery = route.query === undefined ? undefined : createQueryReader(route.query);
@@ -74,19 +79,19 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   };
   return {
     route,
-    matched: { path, errorForm: route.errorForm, isForAnyOrigin: isOpen },
+    matched: { path, errorForm: route.errorFormat, isForAnyOrigin: isOpen },
     /** Responds; what it throws is still to be answered as an error. */
     async handle(request: Request, reply: Reply): Promise<void> {
-      if (logs) logWhenSent(services, request, reply);
+      if (logs) logResponse(services, request, reply);
       if (ownFields !== undefined) reply.headers(ownFields);
       const since = services.deps.cache.version();
       const auth = await authorizeRequest(services, access, request);
-      if (route.hasOwnPlaces !== true) takePlace(services, auth, reply);
+      if (route.hasOwnLimit !== true) limitConcurrency(services, auth, reply);
       const call = toCall(request, auth, since);
       route.beforeBody?.(services, call);
       reply.headers(successFields).header('x-request-id', request.id).code(status);
       const result = await respond(call, reply);
-      if (result instanceof ListResponse) reply.json(await bodyOfList(services, auth, request, reply, result));
+      if (result instanceof ListResponse) reply.json(await serializeList(services, auth, request, reply, result));
       else if (status !== 204 && !(result instanceof Reply)) reply.json(JSON.stringify(result));
       await sendReply(services, auth, request, reply);
     },
@@ -94,18 +99,22 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
 }
 
 /** Logs what was answered well: changes as information, reads when debugging. Errors are logged as they are answered. */
-function logWhenSent(services: Services, request: Request, { response }: Reply): void {
+function logResponse(services: Services, request: Request, { response }: Reply): void {
   const startedAt = performance.now();
   response.once('finish', () => {
     const { statusCode: status } = response;
     if (status >= 400) return;
-    const line = { ...lineOf(services, request), status, durationMs: Math.round(performance.now() - startedAt) };
+    const line = {
+      ...requestLogFields(services, request),
+      status,
+      durationMs: Math.round(performance.now() - startedAt),
+    };
     services.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
   });
 }
 
 /** Gives a request its place among those of its account, for as long as it lasts. */
-function takePlace({ requestSemaphore }: Services, auth: AuthContext, { response }: Reply): void {
+function limitConcurrency({ requestSemaphore }: Services, auth: AuthContext, { response }: Reply): void {
   const account = accountOf(auth);
   if (account === undefined || response.destroyed) return;
   const place = requestSemaphore.acquire(account);

@@ -40,11 +40,11 @@ export interface ErrorResponse {
 }
 
 /** How a route puts its errors: the media type and the members of their bodies. */
-export interface ErrorForm {
+export interface ErrorFormat {
   readonly contentType: string;
   /** Of the bodies, for the description of the interface. */
   readonly schema: TSchema;
   /** How one of the service's errors is described in this form, in a few words of Markdown. */
   describe(code: ErrorCode): string;
-  answer(error: unknown, baseUrl: string): ErrorResponse;
+  toResponse(error: unknown, baseUrl: string): ErrorResponse;
 }

@@ -41,7 +41,7 @@ export function requireKnownHost(
 }
 
 /** Whether a browser shows itself, by what scripts can't leave out. */
-export function showsBrowser({ headers }: IncomingMessage): boolean {
+export function isFromBrowser({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 

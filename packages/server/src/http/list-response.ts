@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Services } from '../services.ts';
-import { callerOf, leaseFor, requireRoom } from './bodies/body-room.ts';
+import { callerOf, leaseFor, reserveBytes } from './bodies/body-room.ts';
 import { ClientDisconnected } from './bodies/read-bytes.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { AuthContext } from './route.ts';
 
 /** How much of a list is serialized before other requests get their turn, in characters. */
-const pieceLength = 64 * 1024;
+const chunkLength = 64 * 1024;
 
 /** A list as a handler returns it. It is serialized in pieces, as `{"objects": […], "nextCursor": "…"}`. */
 export class ListResponse {
@@ -26,7 +26,7 @@ export class ListResponse {
     this.#nextCursor = nextCursor;
   }
 
-  /** The JSON text, in pieces of about {@link pieceLength}. */
+  /** The JSON text, in pieces of about {@link chunkLength}. */
   async *pieces(): AsyncGenerator<string> {
     let text = '{"objects":[';
     let separator = '';
@@ -34,7 +34,7 @@ export class ListResponse {
       for (const item of batch) {
         text += separator + JSON.stringify(this.#toWire(item as never));
         separator = ',';
-        if (text.length < pieceLength) continue;
+        if (text.length < chunkLength) continue;
         yield text;
         text = '';
       }
@@ -51,7 +51,7 @@ export class ListResponse {
  * @throws HttpError `unavailable` when that memory is full
  * @throws ClientDisconnected
  */
-export async function bodyOfList(
+export async function serializeList(
   services: Services,
   auth: AuthContext,
   request: Request,
@@ -65,17 +65,17 @@ export async function bodyOfList(
   for await (const text of list.pieces()) {
     if (response.destroyed) throw new ClientDisconnected('The client closed the connection before its list was there');
     const piece = Buffer.from(text);
-    requireRoom(lease, piece.length);
+    reserveBytes(lease, piece.length);
     pieces.push(piece);
     length += piece.length;
     await nextTurn();
   }
   if (pieces.length === 1) return pieces[0];
   reply.header('content-length', length);
-  return taken(pieces);
+  return drainChunks(pieces);
 }
 
 /** Hands out pieces, and forgets each once the next one is asked for. */
-async function* taken(pieces: Buffer[]): AsyncGenerator<Buffer> {
+async function* drainChunks(pieces: Buffer[]): AsyncGenerator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
 }

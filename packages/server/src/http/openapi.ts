@@ -2,8 +2,8 @@ import { type ErrorCode, errorCodes, type IdKind, idPattern, pluginNamePattern }
 import type { TObject, TSchema } from 'typebox';
 import { cookieName } from './cookies.ts';
 import { example } from './examples.ts';
-import type { ErrorForm } from './http-error.ts';
-import { problemForm } from './problem.ts';
+import type { ErrorFormat } from './http-error.ts';
+import { problemFormat } from './problem.ts';
 import { type Access, type Route, type SuccessDoc, tags } from './route.ts';
 
 interface OpenApiServer {
@@ -47,7 +47,7 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
             'the cookie of a browser that is signed in. It opens the routes of the browser session alone, to our own pages alone',
         },
       },
-      schemas: { Problem: problemForm.schema },
+      schemas: { Problem: problemFormat.schema },
       headers: {
         RequestId: {
           description: 'names the request in the log; your own `x-request-id` when you sent one',
@@ -101,7 +101,7 @@ function pathParameters({ path, wildcard }: Route): object[] {
     const kind = parameterIds[name];
     const pattern = kind === undefined ? undefined : idPattern(kind);
     const schema = { type: 'string', ...(pattern === undefined ? patternOf(name) : { pattern }) };
-    const shown = (example as Readonly<Record<string, string>>)[name] ?? shownFor[name];
+    const shown = (example as Readonly<Record<string, string>>)[name] ?? parameterExamples[name];
     return { name, in: 'path', required: true, schema, ...(shown === undefined ? {} : { example: shown }) };
   });
   if (wildcard === undefined) return named;
@@ -110,7 +110,7 @@ function pathParameters({ path, wildcard }: Route): object[] {
 }
 
 /** What stands for path parameters that are no ids. */
-const shownFor: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
+const parameterExamples: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
 const patterns: Readonly<Record<string, string>> = { pluginName: pluginNamePattern, number: '^[1-9][0-9]{0,14}$' };
 
 function patternOf(name: string): { pattern?: string } {
@@ -143,10 +143,10 @@ function headerParameters({ requestHeaders = {} }: Route): object[] {
 function describeResponses(route: Route): Record<string, object> {
   const responses: Record<string, object> = {};
   for (const [status, success] of Object.entries(route.responses)) responses[status] = describeSuccess(success);
-  const codes = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status);
+  const codes = Map.groupBy(errorCodesOf(route), (code) => errorCodes[code].status);
   for (const [status, those] of codes) {
     if (responses[status] !== undefined) continue;
-    responses[status] = describeFailure(those, route.errorForm ?? problemForm);
+    responses[status] = describeFailure(those, route.errorFormat ?? problemFormat);
   }
   return responses;
 }
@@ -176,7 +176,7 @@ function describeSuccess({ description, schema, contentType, headers, example: s
   };
 }
 
-function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
+function describeFailure(codes: readonly ErrorCode[], form: ErrorFormat): object {
   const hasRetry = codes.some((code) => code === 'rate_limited' || code === 'unavailable');
   return {
     description: codes.map((code) => form.describe(code)).join('; '),
@@ -185,13 +185,13 @@ function describeFailure(codes: readonly ErrorCode[], form: ErrorForm): object {
       ...(hasRetry ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
     },
     content: {
-      [form.contentType]: { schema: form === problemForm ? { $ref: '#/components/schemas/Problem' } : form.schema },
+      [form.contentType]: { schema: form === problemFormat ? { $ref: '#/components/schemas/Problem' } : form.schema },
     },
   };
 }
 
 /** Every code that a route can answer: its own, and what follows from its access, query and body. */
-export function errorsOf({ access, query, body, errors = [], page }: Route): ErrorCode[] {
+export function errorCodesOf({ access, query, body, errors = [], page }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>();
   const isForOwnPages = access.kind === 'ownOrigin' || access.kind === 'session';
   const takesToken = access.kind !== 'public' && !isForOwnPages;

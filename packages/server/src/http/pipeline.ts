@@ -3,7 +3,7 @@ import type { Services } from '../services.ts';
 import { readCookie } from './cookies.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { HttpError } from './http-error.ts';
-import { requireKnownHost, showsBrowser } from './known-hosts.ts';
+import { isFromBrowser, requireKnownHost } from './known-hosts.ts';
 import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
 import { Reply } from './reply.ts';
 import { Request } from './request.ts';
@@ -12,7 +12,7 @@ import { sendError } from './send-error.ts';
 import { sendReply } from './send-reply.ts';
 
 /** What a client may choose as a request id: it goes into the log and back out. */
-const acceptable = /^[A-Za-z0-9._:-]{1,100}$/;
+const requestIdPattern = /^[A-Za-z0-9._:-]{1,100}$/;
 
 /** The steps that the features add to the pipeline. */
 interface PipelineSteps {
@@ -24,7 +24,7 @@ interface PipelineSteps {
     requestIdOf: (message: IncomingMessage) => string,
   ) => string | undefined;
   /** Responds to a browser at a path where no route is. Returns whether it responded. */
-  readonly respondLost: (services: Services, router: Router, request: Request, reply: Reply) => boolean;
+  readonly respondNotFound: (services: Services, router: Router, request: Request, reply: Reply) => boolean;
   /** Closes idle connections. Called when the process has no descriptors left. */
   readonly closeIdle: () => void;
 }
@@ -85,8 +85,10 @@ function createRequestIds(random: (length: number) => Uint8Array): (message: Inc
   const prefix = Buffer.from(random(6)).toString('hex');
   let count = 0;
   return (message) => {
-    const wished = message.headers['x-request-id'];
-    return typeof wished === 'string' && acceptable.test(wished) ? wished : `${prefix}-${(count++).toString(36)}`;
+    const clientId = message.headers['x-request-id'];
+    return typeof clientId === 'string' && requestIdPattern.test(clientId)
+      ? clientId
+      : `${prefix}-${(count++).toString(36)}`;
   };
 }
 
@@ -118,7 +120,7 @@ async function respond(
 
 function requireKnownHostOf(services: Services, request: Request): void {
   const { addresses, settings } = services;
-  const isBrowser = showsBrowser(request.message) || readCookie(services, request, 'session') !== undefined;
+  const isBrowser = isFromBrowser(request.message) || readCookie(services, request, 'session') !== undefined;
   requireKnownHost({ addresses, listenHost: settings.host }, request.message, isBrowser);
 }
 
@@ -126,11 +128,11 @@ function requireKnownHostOf(services: Services, request: Request): void {
 async function respondUnrouted(
   services: Services,
   router: Router,
-  { respondLost }: PipelineSteps,
+  { respondNotFound: respondLost }: PipelineSteps,
   request: Request,
   reply: Reply,
 ): Promise<void> {
-  const found = router.at(request.target);
+  const found = router.pathInfo(request.target);
   if (found === undefined) {
     if (!respondLost(services, router, request, reply))
       throw new HttpError('not_found', 'No resource exists at this path.');
@@ -138,7 +140,7 @@ async function respondUnrouted(
     const allow = found.methods.join(', ');
     if (request.method !== 'OPTIONS') {
       const error = new HttpError('method_not_allowed', `Allowed here: ${allow}.`, { allow });
-      sendError(services, error, request, reply, found.errorForm);
+      sendError(services, error, request, reply, found.errorFormat);
       return;
     }
     const preflight = { ...corsHeaders, ...preflightHeaders, 'access-control-allow-methods': allow };

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes, type Problem, problem } from '@tenon/protoc
 import { DamagedContentError } from '../blobs/stored-contents.ts';
 import { ConflictError, ReadOnlyError, StorageFullError, UnavailableError } from '../db/store.ts';
 import { DomainError, TooManyAttemptsError } from './domain-errors.ts';
-import { challenge, type ErrorForm, HttpError } from './http-error.ts';
+import { challenge, type ErrorFormat, HttpError } from './http-error.ts';
 
 /** An error response: a problem document (RFC 9457) with a `code`. */
 interface ProblemResponse {
@@ -33,11 +33,11 @@ export function toProblem(error: unknown, baseUrl: string): ProblemResponse {
 }
 
 /** The form of errors of every route that doesn't name another. */
-export const problemForm: ErrorForm = {
+export const problemFormat: ErrorFormat = {
   contentType: 'application/problem+json',
   schema: problem,
   describe: (code) => `\`${code}\`: ${errorCodes[code].title}`,
-  answer(error, baseUrl) {
+  toResponse(error, baseUrl) {
     const { problem: body, ...rest } = toProblem(error, baseUrl);
     return { ...rest, body };
   },

@@ -56,7 +56,7 @@ export class Reply {
 }
 
 /** Aborts when the client goes away before it got its whole answer. */
-export function goneSignal(response: ServerResponse): AbortSignal {
+export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) controller.abort();

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { evaluateConditions } from './conditions.ts';
-import { tagsOf } from './content-encoding.ts';
+import { encodedEtags } from './content-encoding.ts';
 import { type Precondition, requirePrecondition } from './domain-errors.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
@@ -12,7 +12,7 @@ import { json } from './route.ts';
  */
 
 /** For the declaration of a `GET` of such a resource. */
-export function readOf(...[description, schema, example]: Parameters<typeof json>) {
+export function conditionalRead(...[description, schema, example]: Parameters<typeof json>) {
   const answer = json(description, schema, example, { etag: 'strong; changes whenever the resource changes' });
   return {
     requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
@@ -22,7 +22,7 @@ export function readOf(...[description, schema, example]: Parameters<typeof json
 }
 
 /** For the declaration of a `PUT` of such a resource. */
-export const writeConditions = {
+export const conditionalWrite = {
   requestHeaders: { 'if-match': 'the entity tag on which the change is based; 412 if the resource has another one' },
   headers: { etag: 'strong; the tag after the change' },
 } as const;
@@ -35,7 +35,7 @@ export const writeConditions = {
 export function sendRepresentation(request: Request, reply: Reply, resource: object): Reply {
   const json = JSON.stringify(resource);
   const etag = etagOf(json);
-  const tags = tagsOf(etag);
+  const tags = encodedEtags(etag);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const outcomes = tags.map((tag) => (isRead ? evaluateConditions(request.headers, tag) : undefined));
   requirePrecondition(() => outcomes.some((outcome) => outcome !== 'precondition_failed'), undefined);
@@ -57,7 +57,7 @@ export function preconditionOf<State>(
   const ifMatch = headers['if-match'];
   if (ifMatch === undefined) return undefined;
   return (present) =>
-    tagsOf(etagOf(JSON.stringify(toResource(present)))).some(
+    encodedEtags(etagOf(JSON.stringify(toResource(present)))).some(
       (tag) => evaluateConditions({ 'if-match': ifMatch }, tag) === undefined,
     );
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ErrorForm } from './http-error.ts';
+import type { ErrorFormat } from './http-error.ts';
 
 /** What the pipeline needs to know of the route that the router found. */
 export interface MatchedRoute {
   /** The template, never the path, which may hold a guest key or an id. */
   readonly path: string;
-  readonly errorForm?: ErrorForm | undefined;
+  readonly errorFormat?: ErrorFormat | undefined;
   /** Whether scripts of any origin may read its responses. */
   readonly isForAnyOrigin: boolean;
 }

@@ -4,7 +4,7 @@ import type { CacheVersion } from '../cache/invalidation-log.ts';
 import type { ApiKeyRecord, SessionRecord } from '../db/records.ts';
 import type { Actor, AppAccess, ExtensionPointAccess, PermissionName, Services } from '../services.ts';
 import type { BodyReader } from './bodies/body-reader.ts';
-import type { ErrorForm } from './http-error.ts';
+import type { ErrorFormat } from './http-error.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
@@ -125,9 +125,9 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
   /** Answers with pages for people: no problem documents, no cross-origin use. */
   readonly page?: true;
   /** How its errors are put, those of the router included; problem documents when nothing is said. */
-  readonly errorForm?: ErrorForm;
+  readonly errorFormat?: ErrorFormat;
   /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
-  readonly hasOwnPlaces?: true;
+  readonly hasOwnLimit?: true;
   /** Header fields of every answer of the route, of its errors too. */
   readonly headers?: (services: Services) => Readonly<Record<string, string>>;
   /** What can be refused without the body. */

@@ -2,7 +2,7 @@ import { oauthPaths } from '@tenon/protocol';
 import findMyWay from 'find-my-way';
 import { DomainError } from './domain-errors.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ErrorForm } from './http-error.ts';
+import type { ErrorFormat } from './http-error.ts';
 
 interface Match {
   readonly endpoint: Endpoint;
@@ -19,7 +19,7 @@ interface PathInfo {
   readonly isForAnyOrigin: boolean;
   /** Whether a person may open it in a browser. */
   readonly isPage: boolean;
-  readonly errorForm: ErrorForm | undefined;
+  readonly errorFormat: ErrorFormat | undefined;
 }
 
 export type Router = ReturnType<typeof createRouter>;
@@ -61,7 +61,7 @@ export function createRouter(
     /** @throws DomainError `invalid_request` for a path whose escapes can't be decoded */
     find,
     /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
-    at(target: string): PathInfo | undefined {
+    pathInfo(target: string): PathInfo | undefined {
       const found = routedMethods.flatMap((method) => find(method, target)?.endpoint ?? []);
       const [first] = found;
       if (first === undefined) return undefined;
@@ -71,7 +71,7 @@ export function createRouter(
         methods: [...methods].sort(),
         isForAnyOrigin: found.every(({ matched }) => matched.isForAnyOrigin),
         isPage: found.some(({ route }) => route.page === true),
-        errorForm: first.route.errorForm,
+        errorFormat: first.route.errorFormat,
       };
     },
   };

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Services } from '../services.ts';
 import { ClientDisconnected } from './bodies/read-bytes.ts';
 import { corsHeaders } from './cors.ts';
-import type { ErrorForm, ErrorResponse } from './http-error.ts';
+import type { ErrorFormat, ErrorResponse } from './http-error.ts';
 import { unavailable } from './http-error.ts';
 import { isOutOfFileDescriptors } from './limits/file-descriptors.ts';
-import { errorHeaders, problemForm } from './problem.ts';
+import { errorHeaders, problemFormat } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
@@ -19,16 +19,16 @@ export function sendError(
   error: unknown,
   request: Request,
   reply: Reply,
-  form: ErrorForm = request.route?.errorForm ?? problemForm,
+  form: ErrorFormat = request.route?.errorFormat ?? problemFormat,
 ): void {
   const { response } = reply;
   if (error instanceof ClientDisconnected) {
-    services.log.debug(lineOf(services, request), 'the client went away');
+    services.log.debug(requestLogFields(services, request), 'the client went away');
     response.destroy();
     return;
   }
   const meant = asUnavailable(error);
-  const answer = form.answer(meant, services.addresses.base());
+  const answer = form.toResponse(meant, services.addresses.base());
   const isOpen = request.route?.isForAnyOrigin ?? true;
   logError(services, answer, request);
   if (response.headersSent) {
@@ -36,7 +36,7 @@ export function sendError(
     return;
   }
   response.once('finish', () => drain(request.message));
-  for (const name of ofContent) reply.removeHeader(name);
+  for (const name of contentHeaders) reply.removeHeader(name);
   const body = JSON.stringify(answer.body);
   reply
     .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
@@ -46,7 +46,7 @@ export function sendError(
 }
 
 /** What a handler may have said of a content before it failed, and what an error must not say. */
-const ofContent = [
+const contentHeaders = [
   'accept-ranges',
   'content-encoding',
   'content-length',
@@ -64,12 +64,12 @@ function asUnavailable(error: unknown): unknown {
 }
 
 /** What each line about a request has: its id, its route, and in which trace it is. */
-export function lineOf({ traces }: Services, request: Request) {
-  return { requestId: request.id, route: routeOf(request), ...traces?.idsOf(request.message) };
+export function requestLogFields({ traces }: Services, request: Request) {
+  return { requestId: request.id, route: routeName(request), ...traces?.idsOf(request.message) };
 }
 
 /** The route's template, never the path, which may hold a guest key or an id. */
-function routeOf(request: Request): string {
+function routeName(request: Request): string {
   return `${request.method} ${request.route?.path ?? '(none)'}`;
 }
 
@@ -77,7 +77,7 @@ function routeOf(request: Request): string {
 function logError(services: Services, answer: ErrorResponse, request: Request): void {
   const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
   services.traces?.failed(request.message, status, code);
-  const line = { ...lineOf(services, request), status, code };
+  const line = { ...requestLogFields(services, request), status, code };
   if (status >= 500) services.log.error({ ...line, err: cause }, 'request failed');
   else if (isRoutine) services.log.debug(line, 'request refused');
   else services.log.info(line, 'request refused');

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Services } from '../services.ts';
-import { callerOf, leaseFor, requireRoom } from './bodies/body-room.ts';
-import { compress, compressChunks, encodedTag, encodingFor } from './content-encoding.ts';
+import { callerOf, leaseFor, reserveBytes } from './bodies/body-room.ts';
+import { compress, compressChunks, encodedEtag, encodingFor } from './content-encoding.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { AuthContext } from './route.ts';
-import { lineOf } from './send-error.ts';
+import { requestLogFields } from './send-error.ts';
 
 /** What a body in chunks counts as when its encoding is chosen. */
 const chunkBytes = 64 * 1024;
@@ -22,7 +22,7 @@ export async function sendReply(services: Services, auth: AuthContext, request: 
   if (isCompressible(request, reply)) await encode(request, reply);
   const { body, statusCode } = reply;
   const isHead = request.method === 'HEAD';
-  if (isWhole(body)) {
+  if (isBuffered(body)) {
     const hasLength = body === undefined ? !isHead && statusCode !== 204 && statusCode !== 304 : true;
     if (hasLength) fields['content-length'] ??= String(lengthOf(body));
     response.writeHead(statusCode, fields);
@@ -35,7 +35,7 @@ export async function sendReply(services: Services, auth: AuthContext, request: 
     return;
   }
   await sendChunks(reply, body, (error) =>
-    services.log.error({ ...lineOf(services, request), err: error }, 'response failed midway'),
+    services.log.error({ ...requestLogFields(services, request), err: error }, 'response failed midway'),
   );
 }
 
@@ -45,7 +45,7 @@ export async function sendReply(services: Services, auth: AuthContext, request: 
  */
 function countText(services: Services, auth: AuthContext, request: Request, { body, response }: Reply): void {
   if (typeof body !== 'string' || request.method !== 'GET' || response.destroyed) return;
-  requireRoom(leaseFor(services.bodyBudget, callerOf(services, auth, request), response), Buffer.byteLength(body));
+  reserveBytes(leaseFor(services.bodyBudget, callerOf(services, auth, request), response), Buffer.byteLength(body));
 }
 
 /**
@@ -63,16 +63,16 @@ function contentTypeOf(fields: Reply['fields']): string {
 async function encode(request: Request, reply: Reply): Promise<void> {
   const { body, fields } = reply;
   if (body === undefined) return;
-  const encoding = encodingFor(request, isWhole(body) ? lengthOf(body) : chunkBytes);
+  const encoding = encodingFor(request, isBuffered(body) ? lengthOf(body) : chunkBytes);
   fields.vary = fields.vary === undefined ? 'accept-encoding' : `${String(fields.vary)}, accept-encoding`;
   if (encoding === 'identity') return;
   fields['content-encoding'] = encoding;
-  if (typeof fields.etag === 'string') fields.etag = encodedTag(fields.etag, encoding);
+  if (typeof fields.etag === 'string') fields.etag = encodedEtag(fields.etag, encoding);
   delete fields['content-length'];
-  reply.body = isWhole(body) ? await compress(body, encoding) : compressChunks(body, encoding);
+  reply.body = isBuffered(body) ? await compress(body, encoding) : compressChunks(body, encoding);
 }
 
-function isWhole(body: ReplyBody): body is string | Uint8Array | undefined {
+function isBuffered(body: ReplyBody): body is string | Uint8Array | undefined {
   return body === undefined || typeof body === 'string' || body instanceof Uint8Array;
 }
 
@@ -96,7 +96,7 @@ export async function sendChunks(
   try {
     if (!response.destroyed) response.writeHead(statusCode, fields);
     for (; next.done !== true; next = await iterator.next()) {
-      if (!(await written(response, next.value))) return;
+      if (!(await writeChunk(response, next.value))) return;
     }
     response.end();
   } catch (error) {
@@ -108,7 +108,7 @@ export async function sendChunks(
 }
 
 /** Writes a chunk, and waits until nothing of it is needed any more. @returns whether the client is still there */
-function written(response: ServerResponse, chunk: Uint8Array): Promise<boolean> {
+function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     const onClose = (): void => resolve(false);

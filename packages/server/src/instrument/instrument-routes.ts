@@ -1,6 +1,6 @@
 import { instrumentationQuery, instrumentationReport } from '@tenon/protocol';
 import { instrumentationReportExample } from '../http/examples.ts';
-import { goneSignal } from '../http/reply.ts';
+import { disconnectSignal } from '../http/reply.ts';
 import { type Route, routeTagged } from '../http/route.ts';
 import { instrumentBody } from './instrument-body.ts';
 
@@ -45,7 +45,7 @@ export const instrumentRoutes: readonly Route[] = [
       'module_too_complex',
     ],
     handle: async ({ workers }, { query, body, auth }, reply) => {
-      const jobOptions = { fairnessKey: auth.apiKey.userId, signal: goneSignal(reply.response) };
+      const jobOptions = { fairnessKey: auth.apiKey.userId, signal: disconnectSignal(reply.response) };
       const { wasm, config, options } = body;
       if (query.answer === 'report') {
         const json = await workers.report(wasm, { config, options }, jobOptions);

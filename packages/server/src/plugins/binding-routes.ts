@@ -1,5 +1,5 @@
 import { bindingList } from '@tenon/protocol';
-import { noRoom } from '../http/bodies/body-room.ts';
+import { bodyMemoryFull } from '../http/bodies/body-room.ts';
 import { evaluateConditions } from '../http/conditions.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { example } from '../http/examples.ts';
@@ -59,7 +59,7 @@ export const bindingRoutes: readonly Route[] = [
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
       const { userId } = access.actor;
-      if (!takeRoom(services, message, response, outcome, answer.json.length, userId)) throw noRoom();
+      if (!takeRoom(services, message, response, outcome, answer.json.length, userId)) throw bodyMemoryFull();
       sendBindings(services, message, response, request.id, answer, outcome);
       reply.isSent = true;
       return reply;

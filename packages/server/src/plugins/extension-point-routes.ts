@@ -12,8 +12,8 @@ import { extensionPointExample, schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
 import { toList } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
-import { goneSignal } from '../http/reply.ts';
-import { preconditionOf, readOf, sendRepresentation, writeConditions } from '../http/representation.ts';
+import { disconnectSignal } from '../http/reply.ts';
+import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import {
   createExtensionPoint,
@@ -30,7 +30,7 @@ const route = routeTagged('Extension points');
 
 /** Schemas are parsed in worker processes, which accounts share fairly. */
 function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
-  return { fairnessKey: userId, signal: goneSignal(reply.response) };
+  return { fairnessKey: userId, signal: disconnectSignal(reply.response) };
 }
 
 export const extensionPointRoutes: readonly Route[] = [
@@ -64,7 +64,7 @@ export const extensionPointRoutes: readonly Route[] = [
     access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
     id: 'readExtensionPoint',
     summary: 'Read an extension point',
-    ...readOf('the extension point', extensionPoint, extensionPointExample),
+    ...conditionalRead('the extension point', extensionPoint, extensionPointExample),
     handle: (_services, { request, auth }, reply) =>
       sendRepresentation(request, reply, toExtensionPoint(auth.access.extensionPoint)),
   }),
@@ -73,8 +73,8 @@ export const extensionPointRoutes: readonly Route[] = [
     body: jsonBody(extensionPointUpdate, { name: 'Formulas' }),
     id: 'updateExtensionPoint',
     summary: 'Update an extension point; absent fields keep their values',
-    requestHeaders: writeConditions.requestHeaders,
-    responses: { 200: json('the extension point', extensionPoint, extensionPointExample, writeConditions.headers) },
+    requestHeaders: conditionalWrite.requestHeaders,
+    responses: { 200: json('the extension point', extensionPoint, extensionPointExample, conditionalWrite.headers) },
     errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const jobOptions = jobOptionsOf(auth.actor, reply);

@@ -2,7 +2,7 @@ import { pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { pluginExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
-import { goneSignal } from '../http/reply.ts';
+import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { artifactBody } from './artifact-body.ts';
 import { deletePlugin } from './host-control.ts';
@@ -67,7 +67,7 @@ export const pluginRoutes: readonly Route[] = [
     },
     handle: async ({ deps }, { auth, params, query, body }, reply) => {
       const { actor, access } = auth;
-      const signal = goneSignal(reply.response);
+      const signal = disconnectSignal(reply.response);
       const { bytes, semver = query.semver, note = query.note } = body;
       const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, signal);
       reply.code(published.created === 'plugin' ? 201 : 200);

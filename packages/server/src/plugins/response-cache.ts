@@ -137,7 +137,7 @@ export function respondFromCache(
   try {
     const cached = getCached(services.deps, headers.authorization, url);
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
-    services.uses.note(cached.usedBy);
+    services.lastUsed.note(cached.usedBy);
     return cached.route;
   } catch {
     // A store that is away is asked again later in the pipeline, where its error can be answered.

@@ -4,7 +4,7 @@ import { evaluateConditions, evaluateRange } from '../http/conditions.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Reply } from '../http/reply.ts';
-import { goneSignal } from '../http/reply.ts';
+import { disconnectSignal } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { SuccessDoc } from '../http/route.ts';
 import type { Services } from '../services.ts';
@@ -96,7 +96,7 @@ async function sendStream(services: Services, address: ContentAddress, range: By
   const { response } = reply;
   // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
   const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
-  const chunks = await services.contents.open(address, range, goneSignal(response), scratch);
+  const chunks = await services.contents.open(address, range, disconnectSignal(response), scratch);
   if (chunks === undefined) throw notFound('content');
   response.setTimeout(services.settings.idleTimeoutMs, () => response.destroy());
   return reply.send(chunks);

@@ -163,7 +163,7 @@ function checkAnswer({ router }: App, method: string, target: string, response: 
     const schema =
       status < 400
         ? schemas.get(`${method} ${template} ${status}`)
-        : closed(router.at(target)?.errorForm?.schema ?? {});
+        : closed(router.pathInfo(target)?.errorFormat?.schema ?? {});
     assert.ok(schema !== undefined, `${where}: not described`);
     const validator = Compile(schema);
     const value: unknown = JSON.parse(text);

@@ -5,7 +5,7 @@ import {
   type OauthErrorCode,
   oauthError,
 } from '@tenon/protocol';
-import type { ErrorForm, ErrorResponse } from '../../http/http-error.ts';
+import type { ErrorFormat, ErrorResponse } from '../../http/http-error.ts';
 import { toProblem } from '../../http/problem.ts';
 import { OauthError } from './errors.ts';
 
@@ -13,11 +13,11 @@ import { OauthError } from './errors.ts';
  * OAuth's form of errors (RFC 6749 §5.2): JSON with `error`, and `error_description` for people. What the specification has no
  * status for (a body that is too large, a rate that is passed) keeps the one that it has everywhere.
  */
-export const oauthErrorForm: ErrorForm = {
+export const oauthErrorForm: ErrorFormat = {
   contentType: 'application/json',
   schema: oauthError,
   describe: (code) => `\`${oauthCodeOf(code)}\`: ${errorCodes[code].title}`,
-  answer: (error, baseUrl) => (error instanceof OauthError ? ownAnswer(error) : otherAnswer(error, baseUrl)),
+  toResponse: (error, baseUrl) => (error instanceof OauthError ? ownAnswer(error) : otherAnswer(error, baseUrl)),
 };
 
 /** Refused because a client tried to authenticate, which a public one can't (RFC 6749 §5.2, `invalid_client`). */

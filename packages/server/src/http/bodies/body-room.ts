@@ -28,12 +28,12 @@ export function leaseFor(budget: ByteBudget, caller: string, response: ServerRes
 }
 
 /** Counts bytes of a response against the memory for bodies. @throws HttpError `unavailable` when that is full */
-export function requireRoom(lease: ByteLease, bytes: number): void {
+export function reserveBytes(lease: ByteLease, bytes: number): void {
   if (lease.take(bytes)) return;
-  throw noRoom();
+  throw bodyMemoryFull();
 }
 
-export function noRoom(): HttpError {
+export function bodyMemoryFull(): HttpError {
   return unavailable(
     'Other requests and responses fill the memory that is set aside for bodies. Try again shortly.',
     2,

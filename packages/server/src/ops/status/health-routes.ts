@@ -1,7 +1,7 @@
 import { Type } from '@tenon/protocol/type';
 import { HttpError } from '../../http/http-error.ts';
 import { json, type Route, routeTagged } from '../../http/route.ts';
-import { lineOf } from '../../http/send-error.ts';
+import { requestLogFields } from '../../http/send-error.ts';
 import type { StoreFailure } from './readiness.ts';
 
 const route = routeTagged('Operation');
@@ -58,7 +58,7 @@ export const healthRoutes: readonly Route[] = [
         for (const failure of found) {
           if (logged.has(failure)) continue;
           logged.add(failure);
-          log.error({ ...lineOf(services, request), err: failure.cause, store: failure.store }, message);
+          log.error({ ...requestLogFields(services, request), err: failure.cause, store: failure.store }, message);
         }
         return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
       };
