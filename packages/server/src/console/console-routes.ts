@@ -16,7 +16,7 @@ const route = routeTagged('Pages');
 
 /**
  * The console's pages. They share one document, whose script renders the page of the URL. Only `/trace` has a document of its own, with
- * other permissions (see `sendShell()`).
+ * other permissions (see `sendDocument()`).
  */
 const pages: readonly (readonly [path: string, id: string, summary: string])[] = [
   ['/', 'showHome', "The console's home page: your applications"],

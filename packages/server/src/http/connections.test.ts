@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../../test/helpers/until.ts';
 import { sequentialRequests } from './connections.ts';
 
-describe('oneAtATime', () => {
+describe('sequentialRequests', () => {
   let server: Server;
   let served: { readonly url: string | undefined; readonly response: ServerResponse }[] = [];
   before(async () => {

@@ -79,7 +79,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   };
   return {
     route,
-    matched: { path, errorForm: route.errorFormat, isForAnyOrigin: isOpen },
+    matched: { path, errorFormat: route.errorFormat, isForAnyOrigin: isOpen },
     /** Responds; what it throws is still to be answered as an error. */
     async handle(request: Request, reply: Reply): Promise<void> {
       if (logs) logResponse(services, request, reply);

@@ -128,13 +128,13 @@ function requireKnownHostOf(services: Services, request: Request): void {
 async function respondUnrouted(
   services: Services,
   router: Router,
-  { respondNotFound: respondLost }: PipelineSteps,
+  { respondNotFound }: PipelineSteps,
   request: Request,
   reply: Reply,
 ): Promise<void> {
   const found = router.pathInfo(request.target);
   if (found === undefined) {
-    if (!respondLost(services, router, request, reply))
+    if (!respondNotFound(services, router, request, reply))
       throw new HttpError('not_found', 'No resource exists at this path.');
   } else {
     const allow = found.methods.join(', ');

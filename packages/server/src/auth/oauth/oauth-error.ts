@@ -13,7 +13,7 @@ import { OauthError } from './errors.ts';
  * OAuth's form of errors (RFC 6749 §5.2): JSON with `error`, and `error_description` for people. What the specification has no
  * status for (a body that is too large, a rate that is passed) keeps the one that it has everywhere.
  */
-export const oauthErrorForm: ErrorFormat = {
+export const oauthErrorFormat: ErrorFormat = {
   contentType: 'application/json',
   schema: oauthError,
   describe: (code) => `\`${oauthCodeOf(code)}\`: ${errorCodes[code].title}`,

@@ -22,7 +22,7 @@ import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from './dev
 import { pollIntervalSeconds } from './device-polls.ts';
 import { OauthError, requireParameter } from './errors.ts';
 import { revokeBearer } from './login-tokens.ts';
-import { ClientAuthenticationError, oauthErrorForm } from './oauth-error.ts';
+import { ClientAuthenticationError, oauthErrorFormat } from './oauth-error.ts';
 import { allScopes } from './scopes.ts';
 
 const route = routeTagged('Command-line login');
@@ -32,7 +32,7 @@ const clientId = Type.Optional(Type.String({ description: `\`${cliClientId}\`` }
 const clientSecret = Type.Optional(Type.String({ description: 'must be absent: the client is public' }));
 
 /** The common options of the routes with OAuth's error format. RFC 6749 §5.1 requires `pragma` besides `cache-control`. */
-const form = { area: 'distribution', errorForm: oauthErrorForm, headers: () => ({ pragma: 'no-cache' }) } as const;
+const form = { area: 'distribution', errorFormat: oauthErrorFormat, headers: () => ({ pragma: 'no-cache' }) } as const;
 
 const tokenBody = formFields(
   Type.Object({
