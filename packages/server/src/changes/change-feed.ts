@@ -2,50 +2,50 @@ import type { AppId } from '@tenon/protocol';
 import type { ChangeEventRecord, ChangePosition } from '../db/change-records.ts';
 import type { Store } from '../db/store.ts';
 
-/** How often it is looked whether another process has changed anything, while somebody watches. */
-const tickMs = 50;
+/** How often the feed checks whether another process has changed the store, while it has watches. */
+const pollIntervalMs = 50;
 
-/** How often, at the most, all who watch look whether they still may, while the store changes. */
-const lookMs = 500;
+/** How often, at most, the feed wakes all watches while the store changes, so that they check their access again. */
+const recheckIntervalMs = 500;
 
-/** How many news are read at once. */
-const batch = 500;
+/** How many change events one query reads. */
+const batchSize = 500;
 
-/** How many are woken in one turn of the event loop. */
-const wokenAtOnce = 32;
+/** How many watches are woken in one turn of the event loop. */
+const wakeBatchSize = 32;
 
-/** How many readings are shared at the most: more come about only where many catch up at once. */
-const maxShared = 256;
+/** The maximum number of shared reads. There are more only while many watches catch up at the same time. */
+const maxSharedReads = 256;
 
-/** Wakes the watchers of news, and reads for them. One serves a process. */
+/** Wakes the watches of an application when it has new change events, and reads the events. Each process has one feed. */
 export type ChangeFeed = ReturnType<typeof createChangeFeed>;
 
-interface ChangeReading {
+interface ChangeBatch {
   readonly head: ChangePosition;
   readonly records: readonly ChangeEventRecord[];
 }
 
-/** A watcher of an application's news. */
+/** Waits for change events of an application. */
 export type ChangeWatch = ReturnType<typeof createWatch>;
 
 /**
- * Learns of news from the table alone: this process tells of its own at once, and for what others write it is enough that the
- * store's revision changes. A node that misses a call therefore misses no news.
+ * Creates a feed. It learns of new events from the database alone: `notify()` reports those of this process at once, and a changed
+ * store revision those of other processes. A missed notification therefore loses no event.
  */
 export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
   const watches = new Map<AppId, Set<ChangeWatch>>();
   const heads = new Map<AppId, string>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let seenRevision = Number.NaN;
-  let lookedRevision = Number.NaN;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
-  let isAsking = false;
-  let shared = new Map<string, Promise<ChangeReading>>();
+  let isPolling = false;
+  let polledRevision = Number.NaN;
+  let recheckedRevision = Number.NaN;
+  let recheckedAtMs = Number.NEGATIVE_INFINITY;
+  let sharedReads = new Map<string, Promise<ChangeBatch>>();
   let sharedRevision = Number.NaN;
 
   const wakeAll = (appIds: Iterable<AppId>): void => {
-    wakeInTurns(Array.from(appIds).flatMap((appId) => [...(watches.get(appId) ?? [])]));
+    wakeInBatches(Array.from(appIds).flatMap((appId) => [...(watches.get(appId) ?? [])]));
   };
   const wakeChanged = async (): Promise<void> => {
     for (const [appId, { serial, mark }] of await store.read.changeHeads([...watches.keys()])) {
@@ -55,40 +55,40 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
       wakeAll([appId]);
     }
   };
-  const tick = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
+  const poll = async (): Promise<void> => {
+    if (isPolling) return;
+    isPolling = true;
     try {
       const revision = store.revision();
-      if (revision !== seenRevision) {
+      if (revision !== polledRevision) {
         await wakeChanged();
-        seenRevision = revision;
+        polledRevision = revision;
       }
       const nowMs = performance.now();
-      if (revision !== lookedRevision && nowMs - lookedAtMs >= lookMs) {
-        lookedRevision = revision;
-        lookedAtMs = nowMs;
+      if (revision !== recheckedRevision && nowMs - recheckedAtMs >= recheckIntervalMs) {
+        recheckedRevision = revision;
+        recheckedAtMs = nowMs;
         wakeAll(watches.keys());
       }
     } catch {
-      wakeAll(watches.keys()); // who reads for themselves will see what is wrong
+      wakeAll(watches.keys()); // each watch then reads, and gets the error
     } finally {
-      isAsking = false;
+      isPolling = false;
     }
   };
-  const readNow = async (appId: AppId, afterSerial: number): Promise<ChangeReading> => {
+  const readBatch = async (appId: AppId, afterSerial: number): Promise<ChangeBatch> => {
     const head = (await store.read.changeHeads([appId])).get(appId) as ChangePosition;
-    return { head, records: await store.read.changes(appId, afterSerial, batch) };
+    return { head, records: await store.read.changes(appId, afterSerial, batchSize) };
   };
 
   return {
-    /** Wakes the watchers of these applications: their news can be read. */
+    /** Wakes the watches of these applications. Call it when new events can be read. */
     notify: wakeAll,
     watch(appId: AppId): ChangeWatch {
       const watch: ChangeWatch = createWatch(() => {
-        const others = watches.get(appId);
-        others?.delete(watch);
-        if (others?.size === 0) {
+        const ofApp = watches.get(appId);
+        ofApp?.delete(watch);
+        if (ofApp?.size === 0) {
           watches.delete(appId);
           heads.delete(appId);
         }
@@ -97,32 +97,32 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
           timer = undefined;
         }
       });
-      const others = watches.get(appId) ?? new Set();
-      watches.set(appId, others.add(watch));
+      const ofApp = watches.get(appId) ?? new Set();
+      watches.set(appId, ofApp.add(watch));
       if (isClosed) watch.wake();
-      else timer ??= setInterval(() => void tick(), tickMs).unref();
+      else timer ??= setInterval(() => void poll(), pollIntervalMs).unref();
       return watch;
     },
     /**
-     * Reads a batch of the news after a serial number, and where the application's news stood before that. Callers that ask for the
-     * same share one reading.
+     * Reads a batch of the events after a serial number, and the application's head before that. Callers share the read of the
+     * same batch until the store's revision changes.
      */
-    read(appId: AppId, afterSerial: number): Promise<ChangeReading> {
+    read(appId: AppId, afterSerial: number): Promise<ChangeBatch> {
       const revision = store.revision();
-      if (revision !== sharedRevision || shared.size >= maxShared) {
+      if (revision !== sharedRevision || sharedReads.size >= maxSharedReads) {
         sharedRevision = revision;
-        shared = new Map();
+        sharedReads = new Map();
       }
       const key = `${appId} ${afterSerial}`;
-      const begun = shared.get(key);
-      if (begun !== undefined) return begun;
-      const of = shared;
-      const reading = readNow(appId, afterSerial);
-      of.set(key, reading);
-      reading.catch(() => of.delete(key));
-      return reading;
+      const shared = sharedReads.get(key);
+      if (shared !== undefined) return shared;
+      const reads = sharedReads;
+      const batch = readBatch(appId, afterSerial);
+      reads.set(key, batch);
+      batch.catch(() => reads.delete(key));
+      return batch;
     },
-    /** Wakes all watchers for good. */
+    /** Wakes all watches. From then on, every new watch is woken at once. */
     close(): void {
       isClosed = true;
       clearInterval(timer);
@@ -135,29 +135,28 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
   };
 }
 
-/** Wakes a few, and more in the next turn of the event loop: what else there is to do need not wait for thousands. */
-function wakeInTurns(due: readonly ChangeWatch[], from = 0): void {
-  const to = from + wokenAtOnce;
+/** Wakes watches over several turns of the event loop, so that thousands of them don't delay other work. */
+function wakeInBatches(due: readonly ChangeWatch[], from = 0): void {
+  const to = from + wakeBatchSize;
   for (const watch of due.slice(from, to)) watch.wake();
-  if (to < due.length) setImmediate(() => wakeInTurns(due, to));
+  if (to < due.length) setImmediate(() => wakeInBatches(due, to));
 }
 
 function createWatch(onEnd: () => void) {
-  let isDue = false;
+  let isWoken = false;
   let resume: (() => void) | undefined;
   return {
     /**
-     * Resolves when there may be something new since the last call; when anything at all has changed, a little later; and at the
-     * latest after a time.
+     * Waits until the watch is woken, or was since the last call.
      *
-     * @returns whether the time is over
+     * @returns whether the time-out passed first
      */
     async next(timeoutMs: number): Promise<boolean> {
-      let isOver = false;
-      if (!isDue) {
+      let isTimedOut = false;
+      if (!isWoken) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(() => {
-          isOver = true;
+          isTimedOut = true;
           resolve();
         }, timeoutMs);
         resume = resolve;
@@ -165,14 +164,13 @@ function createWatch(onEnd: () => void) {
         resume = undefined;
         clearTimeout(timer);
       }
-      isDue = false;
-      return isOver;
+      isWoken = false;
+      return isTimedOut;
     },
     wake(): void {
-      isDue = true;
+      isWoken = true;
       resume?.();
     },
-    /** Call when it is no longer needed. */
     end: onEnd,
   };
 }

@@ -14,7 +14,7 @@ import { setOf } from '../db/page-queries.ts';
 import { columns } from '../db/records.ts';
 
 export const changeQueries = {
-  /** Where the news of each of these applications stands; {@link beforeAllChanges} for one that has had none, or isn't there. */
+  /** Returns each application's position after its newest event; {@link beforeAllChanges} for one without events. */
   async changeHeads(db: Db, appIds: readonly AppId[]): Promise<ReadonlyMap<AppId, ChangePosition>> {
     const heads = await db
       .selectFrom('change_heads')
@@ -25,7 +25,7 @@ export const changeQueries = {
     return new Map(appIds.map((appId) => [appId, known.get(appId) ?? beforeAllChanges]));
   },
 
-  /** An application's news after a serial number, as far as it is kept, oldest first. There is no gap between them. */
+  /** Returns an application's stored events after a serial number, the oldest first and without gaps. */
   changes: (db: Db, appId: AppId, afterSerial: number, limit: number): Promise<ChangeEventRecord[]> =>
     db
       .selectFrom('change_events')
@@ -36,17 +36,15 @@ export const changeQueries = {
       .limit(limit)
       .execute(),
 
-  /** The lists in which some of the bindings that are meant bind something, each once. */
   boundLists,
 };
 
-/** How many rows one statement inserts at the most: databases bound the number of a statement's parameters. */
-const rowsAtOnce = 100;
+/** How many rows one statement inserts. Databases limit the number of a statement's parameters. */
+const insertBatchSize = 100;
 
-function changedLists(
-  _appId: AppId,
-  lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
-): readonly CacheTag[] {
+type ListKey = Pick<ChangedList, 'extensionPointId' | 'guestKey'>;
+
+function tagsOf(_appId: AppId, lists: readonly ListKey[]): readonly CacheTag[] {
   return lists.map(({ extensionPointId, guestKey }) =>
     guestKey === null ? extensionPointId : listTag(extensionPointId, guestKey),
   );
@@ -54,24 +52,20 @@ function changedLists(
 
 export const changeMutations = {
   /**
-   * Adds news to an application's, with the serial numbers that follow. Nobody sees a later one before these: whoever adds
-   * to the same application's waits for the end of this transaction.
+   * Inserts events of an application with the next serial numbers. Events become visible in the order of their serial numbers,
+   * because other writers of the same application wait for the end of this transaction.
    *
-   * @param keep how many of the application's are kept; older ones go
+   * @param keep how many events of the application stay stored; older ones are deleted
    */
   insertChanges: mutation(
-    {
-      // It tells hosts of what the row tells people of.
-      audit: false,
-      invalidates: changedLists,
-    },
+    { audit: false, invalidates: tagsOf },
     async (
       db: Db,
       appId: AppId,
-      lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
+      lists: readonly ListKey[],
       { mark, atMs, keep }: { readonly mark: string; readonly atMs: number; readonly keep: number },
     ): Promise<void> => {
-      // The row of the head is locked from here to the end of the transaction, which puts all who add in a row.
+      // Locks the head's row until the end of the transaction, so that writers of one application take turns.
       const { serial: last } = await db
         .insertInto('change_heads')
         .values({ appId, serial: lists.length, mark })
@@ -89,11 +83,11 @@ export const changeMutations = {
         extensionPointId,
         guestKey,
       }));
-      const kept = rows.slice(-keep);
-      for (let at = 0; at < kept.length; at += rowsAtOnce) {
+      const stored = rows.slice(-keep);
+      for (let at = 0; at < stored.length; at += insertBatchSize) {
         await db
           .insertInto('change_events')
-          .values(kept.slice(at, at + rowsAtOnce))
+          .values(stored.slice(at, at + insertBatchSize))
           .execute();
       }
       if (last <= keep) return;
@@ -106,18 +100,11 @@ export const changeMutations = {
   ),
 
   /**
-   * Has all who follow an application's news ask for all lists: what was kept goes, and its news stands one serial number further on.
-   *
-   * @param lists those that changed
+   * Makes all clients of an application's change stream fetch all lists again: deletes the stored events, and moves the head by one.
    */
   resetChanges: mutation(
-    { audit: false, invalidates: changedLists },
-    async (
-      db: Db,
-      appId: AppId,
-      _lists: readonly Pick<ChangedList, 'extensionPointId' | 'guestKey'>[],
-      { mark }: { readonly mark: string },
-    ): Promise<void> => {
+    { audit: false, invalidates: tagsOf },
+    async (db: Db, appId: AppId, _lists: readonly ListKey[], { mark }: { readonly mark: string }): Promise<void> => {
       await db
         .insertInto('change_heads')
         .values({ appId, serial: 1, mark })
@@ -127,7 +114,7 @@ export const changeMutations = {
     },
   ),
 
-  /** Deletes news from before a time, the oldest first; where an application's stands is still known. @returns how many */
+  /** Deletes events from before a time, the oldest first, and keeps the heads. Returns the number of deleted events. */
   deleteChangesBefore: mutation(
     { audit: false, invalidates: nothing, freesSpace: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {
@@ -140,7 +127,7 @@ export const changeMutations = {
         .orderBy('serial')
         .limit(limit)
         .execute();
-      // News goes from its beginning on, whatever a clock that was set back says, so that there is no gap in what stays.
+      // Deletes all events up to the last serial number, even if the clock was set back, so that the rest has no gap.
       const upTo = new Map<AppId, number>();
       for (const { appId, serial } of old) upTo.set(appId, Math.max(serial, upTo.get(appId) ?? 0));
       let deleted = 0;

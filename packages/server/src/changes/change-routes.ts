@@ -6,7 +6,7 @@ const route = routeTagged('Distribution');
 const appAccess = { kind: 'app', purpose: 'readBindings' } as const;
 const extensionPointAccess = { kind: 'extensionPoint', purpose: 'readBindings' } as const;
 
-const stream = [
+const streamExample = [
   'retry: 1000',
   '',
   'id: 41-8d1c52fb0e9a7733',
@@ -20,7 +20,6 @@ const stream = [
   '',
 ].join('\n');
 
-/** The documentation that both routes share. */
 function docOf(id: string, summary: string): RouteDoc {
   return {
     id,
@@ -38,7 +37,7 @@ function docOf(id: string, summary: string): RouteDoc {
           'cache-control': `\`${eventStreamHeaders['cache-control']}\``,
           'x-accel-buffering': `\`${eventStreamHeaders['x-accel-buffering']}\``,
         },
-        example: stream,
+        example: streamExample,
       },
     },
     errors: ['rate_limited', 'unavailable'],
@@ -59,8 +58,8 @@ export const changeRoutes: readonly Route[] = [
     ...docOf('followExtensionPointChanges', 'Subscribe to changes of the binding lists of an extension point'),
     handle: (services, { request, auth: { actor, access } }, reply) => {
       const { app, extensionPoint } = access;
-      const asked = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };
-      return sendChanges(services, asked, request, reply);
+      const subscription = { access: extensionPointAccess, actor, app, extensionPointId: extensionPoint.id };
+      return sendChanges(services, subscription, request, reply);
     },
   }),
 ];

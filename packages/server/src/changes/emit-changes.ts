@@ -10,16 +10,16 @@ export interface ChangeFeedOptions {
   readonly onEmitted?: (appIds: readonly AppId[]) => void;
 }
 
-/** For more lists of an application than these, one transaction has hosts read all lists again. */
+/** A transaction that changes more lists of an application resets the application's change stream instead. */
 const maxLists = 1000;
 
-/** Long enough that a copy of the data goes on with other marks than the original. */
+/** The length of a mark. Marks are random, so that a copy of the data continues with other marks than the original. */
 const markBytes = 8;
 
 /**
  * Writes a change event for each binding list that the transaction has changed. Call it at the end of the transaction.
  *
- * @returns their applications
+ * @returns the applications of the events
  */
 export async function emitChanges(
   tx: Transaction,
@@ -27,7 +27,7 @@ export async function emitChanges(
 ): Promise<readonly AppId[]> {
   const { lists, resets } = tx.effects.lists;
   const byApp = Map.groupBy(lists, ({ appId }) => appId);
-  const appIds = [...new Set([...byApp.keys(), ...resets])].sort(); // one order, so that no two transactions wait for each other
+  const appIds = [...new Set([...byApp.keys(), ...resets])].sort(); // a fixed lock order prevents deadlocks
   const fields = { mark: Buffer.from(random(markBytes)).toString('hex'), atMs: clock(), keep };
   for (const appId of appIds) {
     const changed = byApp.get(appId) ?? [];

@@ -4,35 +4,34 @@ import type { Queries } from '../db/store.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-/** What comes next in a change stream; `at` is where it stands after it. */
+/** A step of a change stream. `at` is the stream's position after it. */
 export type ChangeStep =
-  /** Something was missed that can't be told any more: all lists have to be fetched again. */
+  /** Events were lost: the client must fetch all lists again. */
   | { readonly kind: 'reset'; readonly at: ChangePosition }
   | { readonly kind: 'changes'; readonly at: ChangePosition; readonly records: readonly ChangeEventRecord[] }
-  /** All that happened so far has been told. It comes once, and again after a reset. */
+  /** All earlier events were sent. Comes once at the start, and once after each reset. */
   | { readonly kind: 'ready'; readonly at: ChangePosition }
-  /** Nothing has come for some time. */
+  /** No event came within `quietMs`. */
   | { readonly kind: 'quiet'; readonly at: ChangePosition };
 
 export interface FollowOptions {
-  /** The id of the last event that the client has had, if it has had any. */
+  /** The id of the last event that the client received, if any. */
   readonly lastId: string | undefined;
-  /** Throws once who follows may no longer: asked before anything is told, and when anything in the store has changed. */
+  /** Throws when the client has lost its access. Called before each step, and after the store has changed. */
   readonly renew: () => Promise<unknown>;
-  /** How long it may be quiet, in milliseconds, before it is said that it is; asked each time. */
+  /** Returns how long to wait for an event before a `quiet` step, in milliseconds. Called for each wait. */
   readonly quietMs: () => number;
-  /** Aborts when nobody listens any more. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Tells an application's news, from after the last event that the client has had, or from now on, until nobody listens.
+ * Yields an application's change events, starting after the client's last event, or else with the next one. Ends when the client
+ * disconnects. A slow client takes no memory: events are read from the store only when the client is ready for them.
  *
- * It is read as fast as it is taken: who is slow falls behind, and costs no memory.
- *
- * @throws DomainError what `renew` throws, and `unavailable` when the server stops
+ * @throws DomainError the error of `renew`; `unavailable` when the server stops
  */
-export async function* followNews(
+export async function* followChanges(
   { read, feed }: { readonly read: Queries; readonly feed: ChangeFeed },
   appId: AppId,
   { lastId, renew, quietMs, signal }: FollowOptions,
@@ -40,10 +39,10 @@ export async function* followNews(
   const watch = feed.watch(appId);
   signal.addEventListener('abort', watch.wake);
   try {
-    const { at: begin, isKnown } = await findBegin(read, appId, lastId);
-    let at = begin;
+    const start = await findStart(read, appId, lastId);
+    let at = start.at;
     let isReady = false;
-    if (!isKnown) yield { kind: 'reset', at };
+    if (start.isReset) yield { kind: 'reset', at };
     while (!signal.aborted) {
       if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Come back shortly.');
       const { head, records } = await feed.read(appId, at.serial);
@@ -52,8 +51,8 @@ export async function* followNews(
       if (records[0]?.serial === at.serial + 1 && last !== undefined) {
         at = { serial: last.serial, mark: last.mark };
         yield { kind: 'changes', at, records };
-      } else if (head.serial !== at.serial || head.mark !== at.mark) {
-        // What came next is no longer kept, or the store goes on from a copy.
+      } else if (!isSame(head, at)) {
+        // The next event was deleted, or the store was replaced by a copy.
         at = head;
         isReady = false;
         yield { kind: 'reset', at };
@@ -72,19 +71,19 @@ export async function* followNews(
   }
 }
 
-/** Where to go on from; `isKnown` is false when what came after the client's last event can't be told. */
-async function findBegin(
+/** Finds the start of a stream. `isReset` means that the events after the client's last one are lost. */
+async function findStart(
   read: Queries,
   appId: AppId,
   lastId: string | undefined,
-): Promise<{ readonly at: ChangePosition; readonly isKnown: boolean }> {
+): Promise<{ readonly at: ChangePosition; readonly isReset: boolean }> {
   const head = (await read.changeHeads([appId])).get(appId) ?? beforeAllChanges;
-  if (lastId === undefined) return { at: head, isKnown: true };
+  if (lastId === undefined) return { at: head, isReset: false };
   const last = parseChangeId(lastId);
-  if (last === undefined) return { at: head, isKnown: false };
-  if (isSame(last, head) || isSame(last, beforeAllChanges)) return { at: last, isKnown: true };
-  const [kept] = await read.changes(appId, last.serial - 1, 1);
-  return kept !== undefined && isSame(kept, last) ? { at: last, isKnown: true } : { at: head, isKnown: false };
+  if (last === undefined) return { at: head, isReset: true };
+  if (isSame(last, head) || isSame(last, beforeAllChanges)) return { at: last, isReset: false };
+  const [stored] = await read.changes(appId, last.serial - 1, 1);
+  return stored !== undefined && isSame(stored, last) ? { at: last, isReset: false } : { at: head, isReset: true };
 }
 
 function isSame(a: ChangePosition, b: ChangePosition): boolean {

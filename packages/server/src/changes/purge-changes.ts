@@ -1,12 +1,12 @@
 import type { Deps } from '../deps.ts';
 
-/** How many news are deleted in one transaction, so that nobody waits long for it. */
-const trimBatch = 1000;
+/** How many change events one transaction deletes. It is small, so that other writers don't wait long. */
+const batchSize = 1000;
 
 /**
- * Deletes news that is older than it is to be kept.
+ * Deletes change events that are older than the retention time.
  *
- * @returns how many
+ * @returns the number of deleted events
  */
 export async function purgeChanges(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
@@ -14,8 +14,8 @@ export async function purgeChanges(
 ): Promise<number> {
   const beforeMs = clock() - retentionMs;
   for (let deleted = 0; ; ) {
-    const count = await store.write((tx) => tx.deleteChangesBefore(beforeMs, trimBatch));
+    const count = await store.write((tx) => tx.deleteChangesBefore(beforeMs, batchSize));
     deleted += count;
-    if (count < trimBatch) return deleted;
+    if (count < batchSize) return deleted;
   }
 }

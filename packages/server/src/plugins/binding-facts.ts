@@ -4,9 +4,11 @@ import { setOf } from '../db/page-queries.ts';
 import type { BindingRange, BindingWithFacts } from '../db/query-types.ts';
 import type { PluginKey } from '../db/records.ts';
 
-/** What decides what each of a plugin's claims binds, in one query: each version is found by an index, however many there are. */
 export const bindingFactsQueries = {
-  /** What decides what a plugin's claims bind, in the order of the guests' ids: of all of them, or of a part. */
+  /**
+   * Returns a plugin's bindings by guest id, with everything that decides which version each of them binds. An index finds each
+   * version, so the time doesn't depend on the number of versions.
+   */
   async bindingFacts(
     db: Db,
     key: PluginKey,

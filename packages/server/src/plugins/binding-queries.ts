@@ -9,11 +9,11 @@ import { type BindingRecord, type BoundRecord, columns, type GuestRecord, type P
 import { ConflictError } from '../db/store-errors.ts';
 
 export const bindingQueries = {
-  /** What is bound under a guest key: in no particular order. Nothing for a key that no guest has. */
+  /** Returns the bound versions under a guest key, in no particular order; none for a key that no guest has. */
   bindings: (db: Db, extensionPointId: ExtensionPointId, guestKey: string): Promise<BoundRecord[]> =>
     bindingsWithVersions(db)
       .where('bindings.extensionPointId', '=', extensionPointId)
-      // Not a join: the planner would go through all bindings of the extension point, and look whose they are.
+      // A subquery, since for a join the planner reads all bindings of the extension point.
       .where('bindings.guestId', '=', (eb) =>
         eb
           .selectFrom('extension_points')
@@ -26,7 +26,6 @@ export const bindingQueries = {
       .$castTo<BoundRecord>()
       .execute(),
 
-  /** The claim to a name under a guest. */
   binding: (
     db: Db,
     extensionPointId: ExtensionPointId,
@@ -39,7 +38,7 @@ export const bindingQueries = {
       .where('bindings.name', '=', name)
       .executeTakeFirst(),
 
-  /** The claims under a guest, by name in code-unit order, with what is known of the plugins. */
+  /** Returns the bindings under a guest by name in code-unit order, with the publishers' names and the plugins' blocks. */
   bindingsOfGuest(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]> {
     const bindings = bindingsWithVersions(db)
       .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'bindings')))
@@ -50,14 +49,14 @@ export const bindingQueries = {
     return paged(bindings, 'bindings.name', page).execute();
   },
 
-  /** The claims of these plugins to their names, under whatever guest; with `limit` at most so many, in the order of the plugins. */
+  /** Returns the bindings of these plugins under all guests. With `limit`, at most that many, sorted by plugin. */
   bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]> =>
-    inChunks(keys, (chunk, left) => bindingsOf(db, chunk, left), limit),
+    inChunks(keys, (chunk, remaining) => bindingsOf(db, chunk, remaining), limit),
 
   guestsWithNameTaken,
 
-  /** Of these guests: those that have at least so many names claimed, and not this one, by id. */
-  async guestsWithoutRoom(
+  /** Returns those of these guests that have at least `maxNames` plugins, but not this one, by id. */
+  async guestsAtPluginLimit(
     db: Db,
     { extensionPointId, userId, name }: PluginKey,
     guestIds: readonly GuestId[],
@@ -76,7 +75,7 @@ export const bindingQueries = {
     return rows.map(({ guestId }) => guestId);
   },
 
-  /** Whether the plugin is held at a version under some guest. */
+  /** Whether the plugin is pinned to a version under any guest. */
   isPinned: (db: Db, key: PluginKey): Promise<boolean> =>
     hasRow(
       db
@@ -86,7 +85,7 @@ export const bindingQueries = {
         .where(isOfPlugin('versions', key)),
     ),
 
-  /** Whether the plugin was rolled back under one of these guests. */
+  /** Whether the plugin is rolled back under any of these guests. */
   isRolledBack: (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean> =>
     hasRow(
       db
@@ -97,7 +96,6 @@ export const bindingQueries = {
         .where('guestId', 'in', setOf(guestIds)),
     ),
 
-  /** How many names are claimed under a guest. */
   async countBindings(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId): Promise<number> {
     const { count } = await db
       .selectFrom('bindings')
@@ -109,7 +107,7 @@ export const bindingQueries = {
   },
 };
 
-/** Of these guests: those under which another user has claimed a name, by id. */
+/** Returns those of these guests under which another user has a plugin of this name, by id. */
 async function guestsWithNameTaken(
   db: Db,
   { extensionPointId, userId, name }: PluginKey,
@@ -128,13 +126,14 @@ async function guestsWithNameTaken(
 }
 
 function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {
-  const rows = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
+  const values = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
   const columns = sql`(bindings."extensionPointId", bindings."userId", bindings.name)`;
-  // Of one plugin the index has the rows in their order; of a set, all are read and sorted before the limit counts.
-  const [only] = rows;
-  const are =
-    rows.length === 1 ? sql<boolean>`${columns} = ${only}` : sql<boolean>`${columns} in (values ${sql.join(rows)})`;
-  const bindings = bindingsWithVersions(db).where(are);
+  // For one plugin, the index returns the rows in order. For several, the database reads and sorts all rows before it limits them.
+  const isOneOfThem =
+    values.length === 1
+      ? sql<boolean>`${columns} = ${values[0]}`
+      : sql<boolean>`${columns} in (values ${sql.join(values)})`;
+  const bindings = bindingsWithVersions(db).where(isOneOfThem);
   if (limit === undefined) return bindings.execute();
   return bindings
     .orderBy('bindings.extensionPointId')
@@ -160,37 +159,37 @@ function bindingsWithVersions(db: Db) {
     ]);
 }
 
-const claimsOf = (db: Db, key: PluginKey) => db.updateTable('bindings').where(isOfPlugin('bindings', key));
+const updateBindings = (db: Db, key: PluginKey) => db.updateTable('bindings').where(isOfPlugin('bindings', key));
 
 export const bindingMutations = {
   /**
-   * Claims the plugin's name under guests; nothing is bound by that. Claims that there are already stay as they are.
+   * Inserts bindings of the plugin's name under guests, without a bound version. Existing bindings stay unchanged.
    *
-   * @throws ConflictError when the name is another user's under one of them
+   * @throws ConflictError if another user has a plugin of this name under one of the guests
    */
   putBindingKeys: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<void> => {
       const { extensionPointId, userId, name } = key;
-      // `where true` keeps SQLite from taking `on` for a join's.
+      // Without `where true`, SQLite parses `on` as part of a join.
       await sql`
         insert into bindings ("extensionPointId", "guestId", name, "userId", "updatedAtMs")
-        select ${extensionPointId}, key, ${name}, ${userId}, 0 from ${setOf(guestIds)} as claims where true
+        select ${extensionPointId}, key, ${name}, ${userId}, 0 from ${setOf(guestIds)} as guests where true
         on conflict ("extensionPointId", "guestId", name) do nothing
       `.execute(db);
       const [taken] = await guestsWithNameTaken(db, key, guestIds);
       if (taken !== undefined)
-        throw new ConflictError(`Cannot claim "${name}": the name is another user's under the guest ${taken}.`);
+        throw new ConflictError(`Another user has a plugin named "${name}" under the guest ${taken}.`);
     },
   ),
 
   /**
-   * Has the claims under these guests bind a version of the plugin, or none. Each binds something else now. What a claim is
-   * held at, or was rolled back to, stays. The time of each move is later than that of the one before it.
+   * Binds another version of the plugin under these guests, or none. Pins and roll backs stay unchanged. Each binding's
+   * `updatedAtMs` increases, even if the clock was set back.
    */
   moveBindings: mutation(
     {
-      // What is bound, and rolled back to, follows from what else is changed, which leaves the row.
+      // The change that caused the move has the audit event.
       audit: false,
       invalidates: ({ extensionPointId }, guests) => guests.map(({ guestKey }) => listTag(extensionPointId, guestKey)),
       changes: (changed, db, { extensionPointId }, guests, move) =>
@@ -210,7 +209,7 @@ export const bindingMutations = {
     ): Promise<void> => {
       await assertOwnVersion(db, key, versionId);
       const ids = guests.map(({ id }) => id);
-      await claimsOf(db, key)
+      await updateBindings(db, key)
         .where('guestId', 'in', setOf(ids))
         .set({
           versionId,
@@ -220,22 +219,24 @@ export const bindingMutations = {
     },
   ),
 
-  /** Holds a claim at a version of the plugin; `null` takes that back. What it binds stays until it is moved. */
+  /** Pins a binding to a version of the plugin, or unpins it. The bound version changes only with `moveBindings()`. */
   pinVersion: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, { guestId, ...key }: BindingKey, versionId: VersionId | null): Promise<void> => {
       await assertOwnVersion(db, key, versionId);
-      await claimsOf(db, key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
+      await updateBindings(db, key).where('guestId', '=', guestId).set({ pinnedVersionId: versionId }).execute();
     },
   ),
 
-  /** Rolls claims back to a version of the plugin; `null` takes that back. What they bind stays until it is moved. */
+  /** Rolls bindings back to a version of the plugin, or ends roll backs. The bound versions change only with `moveBindings()`. */
   selectVersion: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, key: PluginKey, guestIds: readonly GuestId[], versionId: VersionId | null): Promise<void> => {
       await assertOwnVersion(db, key, versionId);
-      const claims = claimsOf(db, key).where('guestId', 'in', setOf(guestIds)).set({ selectedVersionId: versionId });
-      await (versionId === null ? claims.where('selectedVersionId', 'is not', null) : claims).execute();
+      const update = updateBindings(db, key)
+        .where('guestId', 'in', setOf(guestIds))
+        .set({ selectedVersionId: versionId });
+      await (versionId === null ? update.where('selectedVersionId', 'is not', null) : update).execute();
     },
   ),
 };
@@ -249,5 +250,5 @@ async function assertOwnVersion(db: Db, key: PluginKey, versionId: VersionId | n
     .where(isOfPlugin('versions', key))
     .executeTakeFirst();
   if (version === undefined)
-    throw new Error(`Cannot bind "${key.name}" to ${versionId}: it is no version of the plugin.`);
+    throw new Error(`Cannot bind "${key.name}" to ${versionId}: it is not a version of the plugin.`);
 }

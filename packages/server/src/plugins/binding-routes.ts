@@ -6,7 +6,7 @@ import { example } from '../http/examples.ts';
 import { HttpError } from '../http/http-error.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
 import { readBindings } from './bindings.ts';
-import { bindingListHeaders, cacheBindings, sendBindings, takeRoom } from './response-cache.ts';
+import { bindingListHeaders, cacheBindings, reserveBodyMemory, sendBindings } from './response-cache.ts';
 
 /** The path of A2. */
 export const bindingsPath = '/api/v1/extension-points/:extensionPointId/bindings/*';
@@ -51,16 +51,16 @@ export const bindingRoutes: readonly Route[] = [
       const { headers, target, message } = request;
       const { response } = reply;
       const guestKey = decodeGuestKey(request.rawWildcard);
-      const answer = await readBindings(deps, access, guestKey);
+      const list = await readBindings(deps, access, guestKey);
       const cacheable = { authorization: headers.authorization, target, route: bindingsPath, since };
       cacheBindings(deps, cacheable, access, guestKey);
-      const outcome = evaluateConditions(headers, answer.etag);
+      const outcome = evaluateConditions(headers, list.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
       const { userId } = access.actor;
-      if (!takeRoom(services, message, response, outcome, answer.json.length, userId)) throw bodyMemoryFull();
-      sendBindings(services, message, response, request.id, answer, outcome);
+      if (!reserveBodyMemory(services, message, response, outcome, list.json.length, userId)) throw bodyMemoryFull();
+      sendBindings(services, message, response, request.id, list, outcome);
       reply.isSent = true;
       return reply;
     },
@@ -68,11 +68,10 @@ export const bindingRoutes: readonly Route[] = [
 ];
 
 /**
- * The guest key of an A2 request, out of what follows `/bindings/` in its path: one percent-encoded segment, or raw, so that a slash in it
- * parts several segments; each is percent-decoded once.
+ * Returns the guest key in the path of an A2 request: percent-decodes everything after `/bindings/`, which may have slashes.
  *
- * @param raw as it was sent; `undefined` when what stands before it is written with escapes, which no client sends
- * @throws DomainError `invalid_request` for an invalid escape, and for bytes that are not UTF-8; `not_found`
+ * @param raw the undecoded text; `undefined` if the path before it has escapes
+ * @throws DomainError `invalid_request` for an invalid escape or bytes that are not UTF-8, `not_found` for `undefined`
  */
 export function decodeGuestKey(raw: string | undefined): string {
   if (raw === undefined) throw new DomainError('not_found', 'No resource exists at this path.');

@@ -23,8 +23,8 @@ export interface BindingListResponse {
 /** Cached by the list's cache tag. */
 export const bindingLists: CacheSpec<BindingListResponse> = {
   name: 'binding lists',
-  tags: (_answer, list) => [list],
-  sizeOf: (answer) => answer.json.length,
+  tags: (_list, tag) => [tag],
+  sizeOf: (list) => list.json.length,
 };
 
 /**

@@ -5,7 +5,7 @@ import { contentHeaders, contentRequestHeaders, contentResponses, sendContent } 
 /** Contents never change, so clients may cache them forever. Shared caches may not: access is checked per request. */
 const cacheControl = 'private, max-age=31536000, immutable';
 
-/** A3, as it is declared. */
+/** The path of A3. */
 const contentPath = '/api/v1/c/:contentAddress';
 
 const route = routeTagged('Distribution');

@@ -6,17 +6,16 @@ import { paged } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import { columns, type ExtensionPointRecord } from '../db/records.ts';
 
-/** Those that are not deleted. */
-function present(db: Db) {
+function extensionPointsNotDeleted(db: Db) {
   return db.selectFrom('extension_points').select(columns.extensionPoints).where('deletedAtMs', 'is', null);
 }
 
 export const extensionPointQueries = {
   extensionPoint: (db: Db, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> =>
-    present(db).where('id', '=', id).executeTakeFirst(),
+    extensionPointsNotDeleted(db).where('id', '=', id).executeTakeFirst(),
 
   extensionPoints: (db: Db, appId: AppId, page: Page): Promise<ExtensionPointRecord[]> =>
-    paged(present(db).where('appId', '=', appId), 'id', page).execute(),
+    paged(extensionPointsNotDeleted(db).where('appId', '=', appId), 'id', page).execute(),
 };
 
 export const extensionPointMutations = {
@@ -44,7 +43,7 @@ export const extensionPointMutations = {
         .where('id', '=', id),
   ),
 
-  /** Takes its plugins, versions and bindings with it; the bytes stay in the blob store. */
+  /** Also deletes its plugins, versions and bindings, but not the blobs. */
   deleteExtensionPoint: statement(
     {
       audit: true,

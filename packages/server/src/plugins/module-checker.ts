@@ -1,14 +1,13 @@
 import type { Mismatch } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPointRecord } from '../db/records.ts';
 
-/** What an extension point demands of a module. */
+/** The requirements of an extension point on modules. */
 export type ModuleRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'limits'>;
 
-/** What is known of a module that was checked. */
 export interface CheckedModule {
-  /** Its `ModuleInterface` as JSON; `null` when that is too large to be kept. */
+  /** The `ModuleInterface` as JSON; `null` if it is too large to store. */
   readonly interfaceJson: string | null;
-  /** How it does not fit what was demanded; nothing where nothing was. */
+  /** How the module does not fit the requirements; empty without requirements. */
   readonly mismatches: readonly Mismatch[];
 }
 
@@ -20,25 +19,25 @@ export interface JobOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks at modules, their interfaces and schemas, which may be large or odd, off the main thread. */
+/** Checks modules, interfaces and schemas outside the main thread, since they are untrusted and may be large. */
 export interface ModuleChecker {
   /**
-   * Tells whether bytes are a valid core module, and whether it fits what is demanded.
+   * Validates a core module and checks it against requirements.
    *
-   * @throws DomainError with the code and, where known, the byte offset for bytes that are no valid core module
+   * @throws DomainError for invalid bytes, with the code and, where known, the byte offset
    */
-  check(bytes: Uint8Array, demands?: ModuleRequirements, asker?: JobOptions): Promise<CheckedModule>;
-  /** Tells of each of some interfaces, as {@link CheckedModule} has them, how it does not fit. */
+  check(bytes: Uint8Array, requirements?: ModuleRequirements, jobOptions?: JobOptions): Promise<CheckedModule>;
+  /** Checks interfaces, as {@link CheckedModule} has them, against requirements. Returns the mismatches of each. */
   compare(
     interfaces: readonly string[],
-    demands: ModuleRequirements,
-    asker?: JobOptions,
+    requirements: ModuleRequirements,
+    jobOptions?: JobOptions,
   ): Promise<readonly (readonly Mismatch[])[]>;
   /**
-   * Reads an extension point's schema: an object, or its YAML or JSON text.
+   * Parses an extension point's schema: an object, or its YAML or JSON text.
    *
-   * @returns the schema as it is kept
-   * @throws DomainError `invalid_field` with every fault that was found, each with its place
+   * @returns the canonical JSON text
+   * @throws DomainError `invalid_field` with all faults and their locations
    */
-  readSchema(schema: unknown, asker?: JobOptions): Promise<string>;
+  readSchema(schema: unknown, jobOptions?: JobOptions): Promise<string>;
 }

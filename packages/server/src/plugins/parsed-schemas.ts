@@ -2,16 +2,16 @@ import type { ExtensionPoint } from '@tenon/protocol';
 
 type Schema = ExtensionPoint['schema'];
 
-/** Schemas with this many characters together are cached: several of the largest, and thousands of common ones. */
+/** The cache's maximum size in characters. It fits several of the largest schemas, or thousands of common ones. */
 const maxChars = 2 * 1024 * 1024;
 
 /**
- * Caches stored schemas by their text, so that each is parsed once for many answers. Cached schemas are shared: don't change them.
+ * Creates a parser of stored schemas with an LRU cache by text. Don't change the returned schemas: callers share them.
  *
  * @param parse Default: `JSON.parse`.
  */
 export function createParsedSchemas(parse = (text: string): unknown => JSON.parse(text)): (text: string) => Schema {
-  const cached = new Map<string, Schema>(); // in the order of use, the least recently used first
+  const cached = new Map<string, Schema>(); // the least recently used first
   let chars = 0;
   return (text) => {
     const found = cached.get(text);

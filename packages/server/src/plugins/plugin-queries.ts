@@ -23,8 +23,8 @@ export const pluginQueries = {
   },
 
   /**
-   * The plugins of an extension point, of one user when one is given, in the order of (user id, name) by code unit; `after`
-   * is `<user_id>/<name>`.
+   * Returns an extension point's plugins by (user id, name) in code-unit order. With `userId`, only that user's.
+   * `page.after` is `<user_id>/<name>`.
    */
   async plugins(
     db: Db,
@@ -37,7 +37,7 @@ export const pluginQueries = {
       .orderBy('plugins.userId')
       .orderBy('plugins.name');
     if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
-    const after = cursorOf(page);
+    const after = parseCursor(page);
     if (after !== undefined && after.userId === userId) {
       plugins = plugins.where('plugins.name', '>', after.name);
     } else if (after !== undefined) {
@@ -48,7 +48,7 @@ export const pluginQueries = {
     return (await atMost(plugins, page.limit).execute()).map(toRecord);
   },
 
-  /** After which guest the recomputation of a plugin's bindings goes on; `undefined` where none is pending. */
+  /** Returns the progress of a plugin's pending rebind, if there is one. */
   async pendingRebind(db: Db, key: PluginKey): Promise<FoundPendingRebind | undefined> {
     const row = await db
       .selectFrom('plugins')
@@ -59,7 +59,7 @@ export const pluginQueries = {
     return { ...row.pendingRebind, isDeleted: row.deletedAtMs !== null };
   },
 
-  /** The plugins whose bindings are being recomputed, or that are being deleted. */
+  /** Returns plugins with a pending rebind or deletion. */
   pendingPlugins: (db: Db, limit: number): Promise<PluginKey[]> =>
     db
       .selectFrom('plugins')
@@ -69,11 +69,11 @@ export const pluginQueries = {
       .execute(),
 
   /**
-   * Whether a user may read the bytes: some version that names them belongs to the user's own plugin in an application of
-   * which the user still holds a guest, or to an application of which the user is a member; within `appId` when it is given.
+   * Whether a user may read a content: a version with it belongs to an application of which the user is a member, or to the
+   * user's own plugin in an application of which the user holds a guest. With `appId`, only in that application.
    */
   async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
-    // Both halves go from the user's own applications into one index, however many others have the same bytes.
+    // Both queries start from the user's applications, so that their time doesn't depend on how many versions have these bytes.
     let versions = db.selectFrom('versions').select('appId').where('contentAddress', '=', address).where(isPresent);
     if (appId !== undefined) versions = versions.where('appId', '=', appId);
     const ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
@@ -116,27 +116,26 @@ function toRecord(row: PluginRow): PluginRecord {
   return { extensionPointId, userId, name, createdAtMs, newest, block };
 }
 
-/** Takes `<user_id>/<name>` apart. */
-function cursorOf({ after }: Page): { userId: UserId; name: string } | undefined {
+/** Parses `<user_id>/<name>`. */
+function parseCursor({ after }: Page): { userId: UserId; name: string } | undefined {
   if (after === undefined) return undefined;
   const slash = after.indexOf('/');
   const [userId, name] = slash < 0 ? [after, ''] : [after.slice(0, slash), after.slice(slash + 1)];
   return { userId: userId as UserId, name };
 }
 
-const pluginOf = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
+const updatePlugin = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
 
 export const pluginMutations = {
   /**
-   * Adds a version, and the plugin with its first. `number` must be the plugin's last plus one.
+   * Inserts a version, and for version 1 also the plugin.
    *
-   * @param interfaceJson as {@link CheckedModule} has it; default `null`
-   * @throws ConflictError for another number
+   * @throws ConflictError if `number` is not the one after the plugin's last
    */
   insertVersion: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, version: VersionRecord, interfaceJson: string | null = null): Promise<void> => {
-      await (version.number === 1 ? insertPlugin(db, version) : countUp(db, version));
+      await (version.number === 1 ? insertPlugin(db, version) : updateLastNumber(db, version));
       await db
         .insertInto('versions')
         .values({ ...version, appId: appOf(db, version), interfaceJson })
@@ -144,20 +143,20 @@ export const pluginMutations = {
     },
   ),
 
-  /** Blocks a plugin; `null` takes that back. */
+  /** Blocks a plugin, or unblocks it. */
   blockPlugin: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    (db: Db, key: PluginKey, block: BlockRecord | null) => pluginOf(db, key).set({ block }),
+    (db: Db, key: PluginKey, block: BlockRecord | null) => updatePlugin(db, key).set({ block }),
   ),
 
-  /** Notes how far the recomputation of a plugin's bindings has come; it goes on in further transactions. */
+  /** Stores the progress of a rebind that continues in further transactions. */
   putPendingRebind: statement(
     { audit: false, invalidates: nothing },
     (db: Db, key: PluginKey, { after, selection }: PendingRebind) =>
-      pluginOf(db, key).set({ pendingRebind: { after, selection } }),
+      updatePlugin(db, key).set({ pendingRebind: { after, selection } }),
   ),
 
-  /** The recomputation has come to its end: hosts of the application are told to ask for all lists. */
+  /** Ends a rebind, and makes the application's hosts fetch all lists again. */
   endPendingRebind: statement(
     {
       audit: false,
@@ -165,10 +164,10 @@ export const pluginMutations = {
       changes: (changed, db, key) => changed.reset(db, key.extensionPointId),
       freesSpace: true,
     },
-    (db: Db, key: PluginKey) => pluginOf(db, key).set({ pendingRebind: null }),
+    (db: Db, key: PluginKey) => updatePlugin(db, key).set({ pendingRebind: null }),
   ),
 
-  /** Takes its versions and bindings with it; the bytes stay in the blob store. */
+  /** Also deletes its versions and bindings, but not the blobs. */
   deletePlugin: statement(
     {
       audit: true,
@@ -180,7 +179,7 @@ export const pluginMutations = {
   ),
 };
 
-/** The extension point's application, as a part of another statement. */
+/** A subquery for the extension point's application. */
 function appOf(db: Db, { extensionPointId }: PluginKey) {
   return db.selectFrom('extension_points').select('appId').where('id', '=', extensionPointId).$asScalar().$notNull();
 }
@@ -201,7 +200,7 @@ async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
     .execute();
 }
 
-async function countUp(db: Db, version: VersionRecord): Promise<void> {
+async function updateLastNumber(db: Db, version: VersionRecord): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('plugins')
     .set(({ eb }) => ({ lastNumber: version.number, bytes: eb('bytes', '+', version.size) }))

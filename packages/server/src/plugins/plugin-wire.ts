@@ -56,7 +56,6 @@ function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
   return { pluginId: id, userName, name, version: number, guestIds: [...guestIds], hasMoreGuests };
 }
 
-/** `updatedAt` is the newest version's: a binding's own time is in A2's answer. */
 export function toPlugin(found: PluginWithBindings): wire.Plugin {
   const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
   const { state, reason, detail, bindings } = describePluginStatus(found);
@@ -105,8 +104,8 @@ export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): wire.A
   };
 }
 
-export function toWithdrawal(of: NamedWithdrawal): wire.Withdrawal {
-  const { contentAddress, userId, userName, name, state, reason, atMs } = of;
+export function toWithdrawal(withdrawal: NamedWithdrawal): wire.Withdrawal {
+  const { contentAddress, userId, userName, name, state, reason, atMs } = withdrawal;
   const user = { id: userId, name: userName };
   return { contentAddress, user, pluginName: name, state, reason, withdrawnAt: time(atMs) };
 }

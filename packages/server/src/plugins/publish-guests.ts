@@ -82,7 +82,7 @@ async function requireNameAvailableInBatch(
   }
   await requireNameNotReserved(deps, tx, key, guestIds);
   const { maxPluginsPerGuest } = deps.limits;
-  const [full] = await tx.guestsWithoutRoom(key, guestIds, maxPluginsPerGuest);
+  const [full] = await tx.guestsAtPluginLimit(key, guestIds, maxPluginsPerGuest);
   if (full !== undefined) {
     throw new DomainError(
       'limit_exceeded',

@@ -15,54 +15,53 @@ import type { Services } from '../services.ts';
 import { type BindingListResponse, bindingLists } from './bindings.ts';
 
 /*
- * Hosts ask for the same binding lists and contents over and over, and nearly always nothing has changed. Who may read them follows from the
- * authorization field, the target and the stores. So the same request gets the same response for as long as neither the token, the
- * account, the application, the extension point nor what is read changes, and the token has not expired.
+ * Hosts repeat the same requests for binding lists (A2) and contents (A3), and the response rarely changes. The `authorization` header, the
+ * target and the stores alone determine it. So the cache serves repeated requests until the token expires, or until the token,
+ * the account, the application, the extension point, or the list or content changes.
  */
 
-/** What a request is answered with: a reference to another cache, so that the same bytes are counted once. */
+/** The body of a cached response: a reference to another cache, which has the bytes. */
 type Resource =
   | { readonly kind: 'list'; readonly list: CacheTag }
   | { readonly kind: 'content'; readonly address: ContentAddress; readonly etag: string; readonly fields: string[] };
 
 interface CachedResponse {
   readonly resource: Resource;
-  /** The template of the route, for metrics and spans. */
+  /** The route's path template, for metrics and spans. */
   readonly route: string;
   readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
   readonly usedBy: CredentialId;
   readonly tags: readonly CacheTag[];
 }
 
-const spec: CacheSpec<CachedResponse> = {
+const responses: CacheSpec<CachedResponse> = {
   name: 'responses',
   tags: ({ tags }) => tags,
 };
 
-/** Longer keys than any host's are not cached, so that the size of an entry has a bound. */
+/** Longer keys are not cached, which limits the size of an entry. Real hosts' keys are shorter. */
 const maxKeyLength = 1024;
 
-/** Longer bodies count against the memory for bodies while they are sent: shorter ones fit into the socket's own buffers. */
-const countedLength = 16 * 1024;
+/** Longer bodies use the body budget while they are sent. Shorter ones fit into the socket's buffers. */
+const maxUnbudgetedBytes = 16 * 1024;
 
-/** Responses of A2 are for the client's own caches, which ask each time. */
+/** Only the client's own cache may store an A2 response, and it must revalidate it each time. */
 export const bindingListHeaders = { 'cache-control': 'private, no-cache', vary: 'authorization' } as const;
 
-/** What every response from here has. */
-const openFields = Object.entries({ 'x-content-type-options': 'nosniff', ...corsHeaders }).flat();
-const listFields = [...openFields, ...Object.entries(bindingListHeaders).flat()];
+const commonFields = Object.entries({ 'x-content-type-options': 'nosniff', ...corsHeaders }).flat();
+const listFields = [...commonFields, ...Object.entries(bindingListHeaders).flat()];
 
-/** A request, and when its caller was authorized. */
+/** An authorized request. */
 interface CacheableRequest {
   readonly authorization: string | undefined;
-  /** As it was sent. */
+  /** The undecoded request target. */
   readonly target: string;
   readonly route: string;
-  /** A moment before the caller was authorized. */
+  /** The cache version before the authorization. */
   readonly since: CacheVersion;
 }
 
-/** Caches which binding list a request is answered with. */
+/** Caches that a request's response is a binding list. */
 export function cacheBindings(
   deps: Deps,
   request: CacheableRequest,
@@ -74,9 +73,9 @@ export function cacheBindings(
 }
 
 /**
- * Caches which content a request is answered with.
+ * Caches that a request's response is a content.
  *
- * @param headers what every response with the content has
+ * @param headers the response headers of the content
  */
 export function cacheContent(
   deps: Deps,
@@ -85,7 +84,7 @@ export function cacheContent(
   address: ContentAddress,
   headers: Readonly<Record<'etag', string> & Record<string, string>>,
 ): void {
-  const fields = [...openFields, ...Object.entries(headers).flat()];
+  const fields = [...commonFields, ...Object.entries(headers).flat()];
   store(deps, request, actor, contentCacheTags(actor), { kind: 'content', address, etag: headers.etag, fields });
 }
 
@@ -99,10 +98,9 @@ function store(
   const { authorization, target, route, since } = request;
   const key = keyOf(authorization, target);
   if (key === undefined) return;
-  cache.of(spec).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
+  cache.of(responses).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
 }
 
-/** What a request is answered with, if it is cached and still holds. */
 function getCached(
   { cache, clock }: Deps,
   authorization: string | undefined,
@@ -110,11 +108,11 @@ function getCached(
 ): CachedResponse | undefined {
   const key = keyOf(authorization, target);
   if (key === undefined) return undefined;
-  const cached = cache.of(spec).get(key);
+  const cached = cache.of(responses).get(key);
   return cached === undefined || cached.actor.expiresAtMs <= clock() ? undefined : cached;
 }
 
-/** The binding list that a request is answered with, if it is cached and still holds. */
+/** Returns the cached binding list for a request. */
 export function getCachedBindings(
   deps: Deps,
   authorization: string | undefined,
@@ -124,7 +122,7 @@ export function getCachedBindings(
   return resource?.kind === 'list' ? deps.cache.of(bindingLists).get(resource.list) : undefined;
 }
 
-/** Responds from the cache. @returns the template of the route; `undefined`, and nothing is done, when it can't */
+/** Sends the cached response to a request, if there is one. Returns the route's path template, or `undefined` if nothing was sent. */
 export function respondFromCache(
   services: Services,
   message: IncomingMessage,
@@ -132,7 +130,7 @@ export function respondFromCache(
   requestIdOf: (message: IncomingMessage) => string,
 ): string | undefined {
   const { headers, method, url = '' } = message;
-  if ((method !== 'GET' && method !== 'HEAD') || headers.authorization === undefined || !isPlain(message))
+  if ((method !== 'GET' && method !== 'HEAD') || headers.authorization === undefined || !isCacheable(message))
     return undefined;
   try {
     const cached = getCached(services.deps, headers.authorization, url);
@@ -140,17 +138,17 @@ export function respondFromCache(
     services.lastUsed.note(cached.usedBy);
     return cached.route;
   } catch {
-    // A store that is away is asked again later in the pipeline, where its error can be answered.
+    // If a store is unavailable, the rest of the pipeline reads it again and sends the error response.
     if (response.headersSent) response.destroy();
     return undefined;
   }
 }
 
 /**
- * Whether a request has none of the fields for which more than the authorization counts: what browsers send, whose host is checked, ranges,
- * and fields that must not be repeated and are.
+ * Whether only the target and the `authorization` header determine the response. This is not so for browsers' requests, whose origin the
+ * server checks, for ranges, and for requests that repeat `host` or `authorization`, which the server rejects.
  */
-function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
+function isCacheable({ headers, rawHeaders }: IncomingMessage): boolean {
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined || headers.cookie !== undefined)
     return false;
   if (headers.range !== undefined) return false;
@@ -176,35 +174,35 @@ function respond(
     if (list === undefined) return false;
     const outcome = evaluateConditions(message.headers, list.etag);
     if (outcome === 'precondition_failed') return false;
-    if (!takeRoom(services, message, response, outcome, list.json.length, actor.userId)) return false;
+    if (!reserveBodyMemory(services, message, response, outcome, list.json.length, actor.userId)) return false;
     sendBindings(services, message, response, requestIdOf(message), list, outcome);
     return true;
   }
   const outcome = evaluateConditions(message.headers, resource.etag);
   if (outcome !== undefined || message.method !== 'GET') return false;
   const content = services.contents.cached(resource.address);
-  if (content === undefined || !takeRoom(services, message, response, outcome, content.length, actor.userId))
-    return false;
+  if (content === undefined) return false;
+  if (!reserveBodyMemory(services, message, response, outcome, content.length, actor.userId)) return false;
   const fields = ['x-request-id', requestIdOf(message), ...resource.fields, ...services.transportSecurity];
   fields.push('content-length', String(content.length));
   response.writeHead(200, fields).end(content);
   return true;
 }
 
-/** Counts a long body against the memory for bodies. @returns whether there is room */
-export function takeRoom(
+/** Reserves memory of the body budget for a long response body. Returns whether there is enough. */
+export function reserveBodyMemory(
   { bodyBudget }: Services,
   { method }: IncomingMessage,
   response: ServerResponse,
   outcome: ConditionOutcome,
   bytes: number,
-  caller: string,
+  userId: string,
 ): boolean {
-  if (outcome === 'not_modified' || method !== 'GET' || bytes <= countedLength) return true;
-  return leaseFor(bodyBudget, caller, response).take(bytes);
+  if (outcome === 'not_modified' || method !== 'GET' || bytes <= maxUnbudgetedBytes) return true;
+  return leaseFor(bodyBudget, userId, response).take(bytes);
 }
 
-/** Sends a binding list, or 304, whether it was cached or not. */
+/** Sends a binding list, or 304. */
 export function sendBindings(
   { transportSecurity }: Services,
   { method }: IncomingMessage,
@@ -221,7 +219,7 @@ export function sendBindings(
   fields.push('repr-digest', reprDigest, 'content-type', 'application/json', 'content-length', String(json.length));
   response.writeHead(200, fields);
   if (method === 'HEAD') response.end();
-  else response.end(json, 'latin1'); // as text it goes out in one write with the header
+  else response.end(json, 'latin1'); // Node.js sends a string in one write with the header
 }
 
 function keyOf(authorization: string | undefined, target: string): string | undefined {

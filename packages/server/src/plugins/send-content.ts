@@ -11,17 +11,17 @@ import type { Services } from '../services.ts';
 
 const vary = 'authorization';
 
-/** How much memory a content that is sent in chunks takes. */
-const scratchBytes = 256 * 1024;
+/** The size of the buffer for a content that is sent in chunks. */
+const maxBufferBytes = 256 * 1024;
 
-/** The request header fields that {@link sendContent} honours. */
+/** The request headers that {@link sendContent} uses. */
 export const contentRequestHeaders = {
   'if-none-match': 'the entity tags that you have cached',
   range: 'a single range of bytes',
   'if-range': 'use the range only if the entity tag is unchanged',
 } as const;
 
-/** What {@link sendContent} answers when all goes well. */
+/** Documents the successful responses of {@link sendContent}. */
 export function contentResponses(cacheControl: string): Readonly<Record<number, SuccessDoc>> {
   return {
     200: {
@@ -44,7 +44,7 @@ export function contentResponses(cacheControl: string): Readonly<Record<number, 
   };
 }
 
-/** What a response with a content, or a part of it, has. */
+/** The headers of a 200 or 206 response. */
 export function contentHeaders(address: ContentAddress, cacheControl: string) {
   return {
     'content-type': 'application/wasm',
@@ -56,7 +56,7 @@ export function contentHeaders(address: ContentAddress, cacheControl: string) {
   };
 }
 
-/** Answers with the bytes at an address, as the conditions and the range of the request will have it. */
+/** Sends the content at an address, with support for conditional and range requests. */
 export async function sendContent(
   services: Services,
   address: ContentAddress,
@@ -71,9 +71,9 @@ export async function sendContent(
   if (outcome === 'not_modified') {
     return reply.code(304).header('etag', etag).header('cache-control', cacheControl).header('vary', vary).send();
   }
-  const kept = await services.contents.small(address);
-  const size = kept?.length ?? (await services.contents.size(address));
-  if (size === undefined) throw notFound('content'); // deleted since it was allowed
+  const cached = await services.contents.small(address);
+  const size = cached?.length ?? (await services.contents.size(address));
+  if (size === undefined) throw notFound('content'); // deleted after the authorization
   const isHead = request.method === 'HEAD';
   const range = isHead ? undefined : evaluateRange(request.headers, size, etag);
   if (range === 'not_satisfiable') {
@@ -87,16 +87,18 @@ export async function sendContent(
     .header('content-length', range === undefined ? size : range.last - range.first + 1);
   if (range !== undefined) reply.header('content-range', `bytes ${range.first}-${range.last}/${size}`);
   if (isHead) return reply.send();
-  if (kept !== undefined) return reply.send(range === undefined ? kept : kept.subarray(range.first, range.last + 1));
+  if (cached !== undefined) {
+    return reply.send(range === undefined ? cached : cached.subarray(range.first, range.last + 1));
+  }
   return sendStream(services, address, range ?? { first: 0, last: size - 1 }, reply);
 }
 
-/** Sends from the blob store, no faster than the client takes it; a client that takes nothing for too long is cut off. */
+/** Streams from the blob store with backpressure. Disconnects a client that stops reading. */
 async function sendStream(services: Services, address: ContentAddress, range: ByteRange, reply: Reply): Promise<Reply> {
   const { response } = reply;
-  // One piece of memory for all chunks: pieces that come and go cost more than reading and sending them.
-  const scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytes, range.last - range.first + 1));
-  const chunks = await services.contents.open(address, range, disconnectSignal(response), scratch);
+  // All chunks share one buffer, since allocating a buffer for each costs more than reading and sending it.
+  const buffer = Buffer.allocUnsafeSlow(Math.min(maxBufferBytes, range.last - range.first + 1));
+  const chunks = await services.contents.open(address, range, disconnectSignal(response), buffer);
   if (chunks === undefined) throw notFound('content');
   response.setTimeout(services.settings.idleTimeoutMs, () => response.destroy());
   return reply.send(chunks);

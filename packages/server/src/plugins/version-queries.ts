@@ -7,17 +7,17 @@ import type { AwaitingVersion, BoundVersion, Page, VersionGuest, VersionGuestsLi
 import { columns, type PluginKey, type VersionDecision, type VersionRecord } from '../db/records.ts';
 
 export const versionQueries = {
-  /** A plugin's versions, the newest first; `after` is the number of the last one that was shown. */
+  /** Returns a plugin's versions, the newest first. `page.after` is the number of the last version on the previous page. */
   versions(db: Db, key: PluginKey, page: Page): Promise<VersionRecord[]> {
     let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
-    if (page.after !== undefined) versions = versions.where('versions.number', '<', numberOf(page));
+    if (page.after !== undefined) versions = versions.where('versions.number', '<', parseCursor(page));
     return atMost(versions, page.limit).execute();
   },
 
   version: (db: Db, key: PluginKey, number: number): Promise<VersionRecord | undefined> =>
     versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
 
-  /** The newest of a plugin's versions that have these bytes. */
+  /** Returns the newest of a plugin's versions with these bytes. */
   versionOfContent: (db: Db, key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined> =>
     versionsOf(db, key)
       .where('versions.contentAddress', '=', contentAddress)
@@ -25,15 +25,15 @@ export const versionQueries = {
       .limit(1)
       .executeTakeFirst(),
 
-  /** Under which guests these versions were published, in the order of the versions' and the guests' ids; at most `limit` when it is given. */
-  guestsOfVersions: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsLimit): Promise<VersionGuest[]> =>
-    guestsOf(db, 'version_guests', versionIds, cut),
+  /** Returns the guests under which versions were published, by version id and guest id. */
+  guestsOfVersions: (db: Db, versionIds: readonly VersionId[], range?: VersionGuestsLimit): Promise<VersionGuest[]> =>
+    guestsOf(db, 'version_guests', versionIds, range),
 
-  /** Under which guests these versions are bound, in the order of the versions' ids; at most `limit` when it is given. */
-  guestsBoundTo: (db: Db, versionIds: readonly VersionId[], cut?: VersionGuestsLimit): Promise<VersionGuest[]> =>
-    guestsOf(db, 'bindings', versionIds, cut),
+  /** Returns the guests under which versions are bound, by version id. */
+  guestsBoundTo: (db: Db, versionIds: readonly VersionId[], range?: VersionGuestsLimit): Promise<VersionGuest[]> =>
+    guestsOf(db, 'bindings', versionIds, range),
 
-  /** Of these guests: those under which a version was published. */
+  /** Returns those of these guests under which a version was published. */
   async guestsOfVersion(db: Db, versionId: VersionId, guestIds: readonly GuestId[]): Promise<GuestId[]> {
     const rows = await db
       .selectFrom('version_guests')
@@ -44,7 +44,7 @@ export const versionQueries = {
     return rows.map(({ guestId }) => guestId);
   },
 
-  /** The guests under which a version was published and its plugin claims its name, by id. */
+  /** Returns the guests under which a version was published and its plugin still has a binding, by id. */
   async bindingGuestsOfVersion(
     db: Db,
     { id, extensionPointId, userId, name }: VersionRecord,
@@ -62,7 +62,7 @@ export const versionQueries = {
     return rows.map(({ guestId }) => guestId);
   },
 
-  /** The versions of an extension point's plugins that are bound under some guest, by id. */
+  /** Returns the versions that are bound at an extension point, by id. */
   boundVersions(db: Db, extensionPointId: ExtensionPointId, page: Page): Promise<BoundVersion[]> {
     const bound = db
       .selectFrom('versions')
@@ -79,7 +79,7 @@ export const versionQueries = {
     return paged(bound, 'versions.id', page).execute();
   },
 
-  /** The versions in an application that await approval, by id, with the names of who published them and against what. */
+  /** Returns an application's versions that await approval, by id, with the names of their publishers and extension points. */
   versionsAwaitingApproval(db: Db, appId: AppId, page: Page): Promise<AwaitingVersion[]> {
     const awaiting = db
       .selectFrom('versions')
@@ -89,7 +89,7 @@ export const versionQueries = {
       .select(['extension_points.name as extensionPointName', 'users.name as userName'])
       .where('versions.appId', '=', appId)
       .where('extension_points.deletedAtMs', 'is', null)
-      // Written out, since a partial index serves only queries that can be seen to be within it.
+      // A literal, not a parameter, so that the planner can use the partial index.
       .where('versions.state', '=', sql.lit('awaiting_approval' as const));
     return paged(awaiting, 'versions.id', page).execute();
   },
@@ -103,37 +103,31 @@ function guestsOf(
   db: Db,
   table: 'version_guests' | 'bindings',
   versionIds: readonly VersionId[],
-  cut: VersionGuestsLimit | undefined,
+  range: VersionGuestsLimit | undefined,
 ): Promise<VersionGuest[]> {
-  const ask = (chunk: readonly VersionId[], left: number | undefined) => {
-    const direction = cut?.isDescending ? 'desc' : 'asc';
+  const read = (chunk: readonly VersionId[], remaining: number | undefined) => {
+    const direction = range?.isDescending ? 'desc' : 'asc';
     const guests = db
       .selectFrom(table)
       .select(['versionId', 'guestId'])
       .where('versionId', 'in', chunk)
       .orderBy('versionId', direction);
-    // The index by which bound versions are found has no guests, and to sort what is cut off would read all of it.
+    // The index on bound versions has no guest ids, so sorting by them would read all rows, even with a limit.
     const ordered = table === 'bindings' ? guests : guests.orderBy('guestId', direction);
-    return atMost(ordered, left).$castTo<VersionGuest>().execute();
+    return atMost(ordered, remaining).$castTo<VersionGuest>().execute();
   };
-  return inChunks(versionIds, ask, cut?.limit);
+  return inChunks(versionIds, read, range?.limit);
 }
 
-/** The number that a cursor holds; one that is none leads behind the list's end. */
-function numberOf({ after }: Page): number {
+/** Returns the version number in a cursor. For an invalid cursor returns 0, which leads to an empty page. */
+function parseCursor({ after }: Page): number {
   return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
 }
 
 export const versionMutations = {
-  /** Keeps the interface of a version that was published before interfaces were kept. */
-  putInterface: statement(
-    {
-      // What is kept of a version's bytes says no more than they do.
-      audit: false,
-      invalidates: nothing,
-    },
-    (db: Db, id: VersionId, interfaceJson: string) =>
-      db.updateTable('versions').set({ interfaceJson }).where('id', '=', id),
+  /** Stores the interface of a version that has none yet. */
+  putInterface: statement({ audit: false, invalidates: nothing }, (db: Db, id: VersionId, interfaceJson: string) =>
+    db.updateTable('versions').set({ interfaceJson }).where('id', '=', id),
   ),
 
   decideVersions: statement(
@@ -142,11 +136,11 @@ export const versionMutations = {
       db.updateTable('versions').set({ state, stateReason, stateAtMs, stateSide }).where('id', 'in', setOf(ids)),
   ),
 
-  /** Notes that a version was published under guests; nothing where it is known. */
+  /** Stores that a version was published under guests. Existing rows stay unchanged. */
   putVersionGuests: mutation(
     { audit: true, invalidates: nothing },
     async (db: Db, versionId: VersionId, guestIds: readonly GuestId[]): Promise<void> => {
-      // `where true` keeps SQLite from taking `on` for a join's.
+      // Without `where true`, SQLite parses `on` as part of a join.
       await sql`
         insert into version_guests ("versionId", "guestId")
         select ${versionId}, key from ${setOf(guestIds)} as guests where true

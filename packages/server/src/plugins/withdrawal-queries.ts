@@ -12,11 +12,10 @@ import {
   type WithdrawalRecord,
 } from '../db/records.ts';
 
-/** What the team withdrew, and what a deleted plugin leaves behind. */
 export const withdrawalQueries = {
   /**
-   * How bytes are withdrawn from a publisher at an extension point: by versions and blocks of plugins that exist, and by what
-   * deleted ones left. A version that is yanked or rejected counts while no version with the same bytes is published.
+   * Returns the team's withdrawals of a content from a publisher: by blocks and versions of existing plugins, and by rows that deleted
+   * plugins left. Yanked and rejected versions count only while no version with the same bytes is published.
    */
   async withdrawalsOf(
     db: Db,
@@ -24,7 +23,7 @@ export const withdrawalQueries = {
     userId: UserId,
     contentAddress: ContentAddress,
   ): Promise<WithdrawalRecord[]> {
-    const kept = db
+    const stored = db
       .selectFrom('withdrawals')
       .select(columns.withdrawals)
       .where('extensionPointId', '=', extensionPointId)
@@ -43,22 +42,22 @@ export const withdrawalQueries = {
       .where('versions.userId', '=', userId)
       .where('versions.extensionPointId', '=', extensionPointId)
       .execute();
-    const about = { extensionPointId, userId, contentAddress };
+    const key = { extensionPointId, userId, contentAddress };
     const blocked = versions.flatMap(({ name, block }): WithdrawalRecord[] =>
-      block === null ? [] : [{ ...about, name, state: 'blocked', ...block }],
+      block === null ? [] : [{ ...key, name, state: 'blocked', ...block }],
     );
     const isPublished = versions.some(({ state }) => state === 'published');
     const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateSide }): WithdrawalRecord[] =>
       stateSide === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
-        ? [{ ...about, name, state, reason: stateReason, atMs: stateAtMs }]
+        ? [{ ...key, name, state, reason: stateReason, atMs: stateAtMs }]
         : [],
     );
-    return [...blocked, ...decided, ...(await kept)];
+    return [...blocked, ...decided, ...(await stored)];
   },
 
   /**
-   * The published versions of a plugin's publisher at its extension point that have these bytes, under any name; without an
-   * address, those under other names that have the bytes of one of the plugin's versions.
+   * Returns the published versions of a plugin's publisher at the extension point that have the given bytes, under any name. Without
+   * an address, returns those under other names that have the bytes of any of the plugin's versions.
    */
   async publishedCopies(
     db: Db,
@@ -88,7 +87,7 @@ export const withdrawalQueries = {
       .execute();
   },
 
-  /** What a deleted plugin left withdrawn. */
+  /** Returns a withdrawal that a deleted plugin left. */
   withdrawal: (
     db: Db,
     extensionPointId: ExtensionPointId,
@@ -103,8 +102,8 @@ export const withdrawalQueries = {
       .executeTakeFirst(),
 
   /**
-   * What deleted plugins left withdrawn at an extension point, with the publishers' names, in the order of (user id, content
-   * address); `after` is `<user_id>/<content_address>`.
+   * Returns the withdrawals that deleted plugins left at an extension point, by (user id, content address), with the publishers'
+   * names. `page.after` is `<user_id>/<content_address>`.
    */
   withdrawals(
     db: Db,
@@ -132,7 +131,7 @@ export const withdrawalQueries = {
     return (limit === undefined ? all : all.limit(limit)).execute();
   },
 
-  /** Of these guests: those under which the plugin's name is reserved for another user at a time, by id. */
+  /** Returns the reservations of the plugin's name for other users under these guests, by guest id. */
   nameReservations: (
     db: Db,
     { extensionPointId, userId, name }: PluginKey,
@@ -151,8 +150,8 @@ export const withdrawalQueries = {
       .execute(),
 
   /**
-   * Who has used a plugin's semantic version: one of its versions, or (`number` is `null`) a version of the plugin that was deleted
-   * under this name, until a time.
+   * Returns the use of a semantic version by one of a plugin's versions, or by a version of a deleted plugin of this name. In the second
+   * case, `number` is `null`, and the semantic version is reserved until `untilMs`.
    */
   async semverUse(
     db: Db,
@@ -178,17 +177,11 @@ export const withdrawalQueries = {
 
 export const withdrawalMutations = {
   /**
-   * Keeps what outlives a plugin's deletion: which bytes are withdrawn, and its semantic versions. Call it before
-   * {@link Mutations.deletePlugin}, as {@link Mutations.reserveName}.
-   *
-   * @param times until when the semantic versions are reserved
+   * Stores what outlives a plugin's deletion: its withdrawn contents and, until `untilMs`, its semantic versions. Call it before
+   * {@link Mutations.deletePlugin}.
    */
   retirePlugin: mutation(
-    {
-      // The row of the deletion tells of it.
-      audit: true,
-      invalidates: nothing,
-    },
+    { audit: true, invalidates: nothing },
     async (
       db: Db,
       { extensionPointId, userId, name, block }: PluginRecord,
@@ -206,7 +199,7 @@ export const withdrawalMutations = {
       for (const state of ['rejected', 'yanked'] as const) {
         const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateSide" = 'host'`;
         await sql`
-          ${into}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${at(atMs)} ${group}
+          ${into}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${bigint(atMs)} ${group}
           having sum(case when v.state = 'published' then 1 else 0 end) = 0
             and sum(case when ${isWithdrawn} then 1 else 0 end) > 0
           ${state === 'rejected' ? sql`on conflict do nothing` : sql`${replace} where withdrawals.state <> 'blocked'`}
@@ -214,7 +207,7 @@ export const withdrawalMutations = {
       }
       if (block !== null) {
         const reason = sql`cast(${block.reason} as text)`;
-        await sql`${into}, 'blocked', ${reason}, ${at(atMs)} ${group} ${replace}`.execute(db);
+        await sql`${into}, 'blocked', ${reason}, ${bigint(atMs)} ${group} ${replace}`.execute(db);
       }
       await sql`
         update retired_labels set "untilMs" = ${untilMs}
@@ -222,14 +215,14 @@ export const withdrawalMutations = {
       `.execute(db);
       await sql`
         insert into retired_labels ("extensionPointId", "userId", name, semver, "untilMs")
-        select distinct v."extensionPointId", v."userId", v.name, v.semver, ${at(untilMs)}
+        select distinct v."extensionPointId", v."userId", v.name, v.semver, ${bigint(untilMs)}
         from versions v where ${key} and v.semver is not null
         on conflict ("extensionPointId", "userId", name, semver) do update set "untilMs" = excluded."untilMs"
       `.execute(db);
     },
   ),
 
-  /** Reserves a plugin's name for its publisher under guests, until a time. */
+  /** Reserves a plugin's name for its publisher under guests. */
   reserveName: mutation(
     { audit: false, invalidates: nothing },
     async (
@@ -238,17 +231,16 @@ export const withdrawalMutations = {
       guestIds: readonly GuestId[],
       untilMs: number,
     ): Promise<void> => {
-      // `where true` keeps SQLite from taking `on` for a join's.
+      // Without `where true`, SQLite parses `on` as part of a join.
       await sql`
         insert into name_reservations ("extensionPointId", "guestId", name, "userId", "untilMs")
-        select ${extensionPointId}, key, ${name}, ${userId}, ${at(untilMs)} from ${setOf(guestIds)} as guests where true
+        select ${extensionPointId}, key, ${name}, ${userId}, ${bigint(untilMs)} from ${setOf(guestIds)} as guests where true
         on conflict ("extensionPointId", "guestId", name) do update set
           "userId" = excluded."userId", "untilMs" = excluded."untilMs"
       `.execute(db);
     },
   ),
 
-  /** Deletes what a deleted plugin left withdrawn. */
   deleteWithdrawal: statement(
     { audit: true, invalidates: nothing },
     (
@@ -267,7 +259,7 @@ export const withdrawalMutations = {
   ),
 };
 
-/** A time as a column of a select: PostgreSQL can't infer a parameter's type there. */
-function at(ms: number) {
+/** A time in the column list of a select, where PostgreSQL can't infer a parameter's type. */
+function bigint(ms: number) {
   return sql`cast(${ms} as bigint)`;
 }

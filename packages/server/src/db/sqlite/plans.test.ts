@@ -113,7 +113,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.bindingFacts(key, { guestIds: [guest] }),
   ],
   guestsWithNameTaken: (ask) => [ask.guestsWithNameTaken(key, [guest])],
-  guestsWithoutRoom: (ask) => [ask.guestsWithoutRoom(key, [guest], 10)],
+  guestsAtPluginLimit: (ask) => [ask.guestsAtPluginLimit(key, [guest], 10)],
   isRolledBack: (ask) => [ask.isRolledBack(key, [guest])],
   guestsOfVersion: (ask) => [ask.guestsOfVersion(version.id, [guest])],
   bindingGuestsOfVersion: (ask) => [ask.bindingGuestsOfVersion(version, 10)],
