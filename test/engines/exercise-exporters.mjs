@@ -45,7 +45,7 @@ function span(index, rawName, name) {
     startTimeUnixNano: start,
     endTimeUnixNano: start + (index === 0 ? 5_000n : 900n),
     selfTimeNano: 900n,
-    leftOut: { calls: index, timeNano: BigInt(index) },
+    folded: { calls: index, timeNano: BigInt(index) },
     grownPages: index,
     status: { code: 'unset', message: '' },
     attributes: new Map([['text', '💥']]),

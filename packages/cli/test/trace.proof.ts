@@ -69,7 +69,7 @@ interface JsonSpan {
   readonly durationNano: number;
   readonly grownPages: number;
   readonly failure: string | null;
-  readonly leftOut: { readonly calls: number };
+  readonly folded: { readonly calls: number };
 }
 
 describe('tenon trace: commands of WASI', () => {
@@ -172,7 +172,7 @@ describe('tenon trace --invoke', () => {
     for (const { functions } of [all, none]) assert.equal(functions[0].calls, calls);
     assert.equal(all.spans.length, calls);
     assert.deepEqual(
-      none.spans.map(({ name, leftOut }: JsonSpan) => [name, leftOut.calls]),
+      none.spans.map(({ name, folded }: JsonSpan) => [name, folded.calls]),
       [['fib', calls - 1]],
     );
     const ids = new Set(all.spans.map(({ spanId }: JsonSpan) => spanId));

@@ -79,7 +79,7 @@ describe('runModule()', () => {
     const { result } = run(fib, { exportName: 'fib', args: [10], minDurationMicroseconds: 60_000_000 });
     assert.equal(result.spans, 1, 'the root alone');
     assert.equal(result.functions[0]?.calls, 177);
-    assert.equal(result.flame.leftOut[0]?.[1], 176);
+    assert.equal(result.flame.folded[0]?.[1], 176);
   });
 
   it('traces what is chosen', () => {

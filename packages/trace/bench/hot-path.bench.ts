@@ -8,11 +8,11 @@
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { start, systemClock, type TraceOptions } from '../src/index.ts';
-import { companionCollector, type Hooks, loopModule, objectCollector } from './support/rival-collectors.ts';
+import { companionRecorder, type Hooks, loopModule, objectRecorder } from './support/rival-recorders.ts';
 
 const module = loopModule();
 const clock = systemClock();
-/** Costs next to nothing, and shows what a collector does beside reading the clock. */
+/** Costs next to nothing, and shows what a recorder does beside reading the clock. */
 const stillClock = { now: () => 0, wallNow: () => 0 };
 
 /** Nanoseconds since 1970 as a number, for each event: what many adapters take, though a double has no room for them. */
@@ -44,13 +44,13 @@ const loops = {
   'hooks that do nothing': () => loopOf({ enter() {}, exit() {} }),
   'the adapter': () => adapter({}),
   'the adapter, with statistics': () => adapter({ statistics: true }),
-  'a companion module': () => loopOf(companionCollector(clock.now)),
-  'an object per call, filtered at its exit': () => loopOf(objectCollector(clock.now, false)),
-  'an object per call, filtered at the end': () => loopOf(objectCollector(clock.now, true)),
-  'an object per call, its time since 1970': () => loopOf(objectCollector(sinceEpochNow, false, 20_000)),
+  'a companion module': () => loopOf(companionRecorder(clock.now)),
+  'an object per call, filtered at its exit': () => loopOf(objectRecorder(clock.now, false)),
+  'an object per call, filtered at the end': () => loopOf(objectRecorder(clock.now, true)),
+  'an object per call, its time since 1970': () => loopOf(objectRecorder(sinceEpochNow, false, 20_000)),
   'without a clock: the adapter': () => adapter({ clock: stillClock }),
-  'without a clock: an object, at its exit': () => loopOf(objectCollector(stillClock.now, false)),
-  'without a clock: an object, at the end': () => loopOf(objectCollector(stillClock.now, true)),
+  'without a clock: an object, at its exit': () => loopOf(objectRecorder(stillClock.now, false)),
+  'without a clock: an object, at the end': () => loopOf(objectRecorder(stillClock.now, true)),
   'a span made and exported': () =>
     adapter({
       spanFilter: { minDurationMicroseconds: 0 },
@@ -97,7 +97,7 @@ function compareAll(turns: number): void {
   const times = (text: string, ratio: number) =>
     console.log(`${text.padEnd(66)} ${ratio.toFixed(2).padStart(6)} times`);
   console.log();
-  times('a pair that is left out, to two readings of the clock:', pair / of('two readings of the clock'));
+  times('a folded pair, to two readings of the clock:', pair / of('two readings of the clock'));
   times('an object per call to that, filtered at its exit:', of('an object per call, filtered at its exit') / pair);
   times('an object per call to that, filtered at the end:', of('an object per call, filtered at the end') / pair);
   times(

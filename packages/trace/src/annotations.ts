@@ -1,5 +1,14 @@
-import { column, type Fiber, special, stride } from './fiber.ts';
-import { type Collecting, closeManual, extraAt, has, innermostSpan, leaveTooDeep, mark, openFrame } from './frames.ts';
+import { column, type Fiber, flag, stride } from './fiber.ts';
+import {
+  closeManual,
+  detailsAt,
+  hasFlag,
+  innermostSpan,
+  leaveTooDeep,
+  openFrame,
+  type RecordingContext,
+  setFlag,
+} from './frames.ts';
 import type { AttributeValue } from './span.ts';
 
 /** What is told of calls beside that they begin and end, and the spans that authors open by hand. */
@@ -15,18 +24,18 @@ export interface Annotations {
   readonly dropText: (kind: 'events' | 'attributes') => void;
 }
 
-export function createAnnotations(now: () => number, collecting: Collecting, current: () => Fiber): Annotations {
-  const { counters, limits, dropped } = collecting;
+export function createAnnotations(now: () => number, context: RecordingContext, current: () => Fiber): Annotations {
+  const { counters, limits, dropped } = context;
   const addEvent: Annotations['addEvent'] = (name, attributes) => {
     const fiber = current();
     const at = innermostSpan(fiber);
-    const extra = at === 0 ? undefined : extraAt(fiber, at);
-    if (extra === undefined || extra.events.length >= limits.events) {
+    const details = at === 0 ? undefined : detailsAt(fiber, at);
+    if (details === undefined || details.events.length >= limits.events) {
       dropped.events++;
-      if (extra !== undefined) extra.droppedEvents++;
+      if (details !== undefined) details.droppedEvents++;
       return;
     }
-    extra.events.push({ name, time: now(), attributes });
+    details.events.push({ name, time: now(), attributes });
   };
   return {
     addEvent,
@@ -37,7 +46,7 @@ export function createAnnotations(now: () => number, collecting: Collecting, cur
       if (at !== 0) {
         const { frames } = fiber;
         frames[at + column.pages] = (frames[at + column.pages] as number) + count;
-        mark(fiber, at, special.content);
+        setFlag(fiber, at, flag.content);
         const func = frames[at + column.func] as number;
         if (!Number.isNaN(func)) counters?.grow(func, count);
       }
@@ -45,24 +54,24 @@ export function createAnnotations(now: () => number, collecting: Collecting, cur
     },
     spanEnter(name) {
       const fiber = current();
-      if (openFrame(fiber, collecting, Number.NaN, now(), special.manual)) extraAt(fiber, fiber.top).name = name;
+      if (openFrame(fiber, context, Number.NaN, now(), flag.manual)) detailsAt(fiber, fiber.top).name = name;
     },
     spanExit() {
       const end = now();
       const fiber = current();
-      if (!leaveTooDeep(fiber, collecting)) closeManual(fiber, collecting, end);
+      if (!leaveTooDeep(fiber, context)) closeManual(fiber, context, end);
     },
     tag(attributes) {
       const fiber = current();
       const at = innermostManual(fiber) || innermostSpan(fiber);
-      const extra = at === 0 ? undefined : extraAt(fiber, at);
+      const details = at === 0 ? undefined : detailsAt(fiber, at);
       for (const [key, value] of attributes) {
-        if (extra !== undefined && (extra.attributes.has(key) || extra.attributes.size < limits.attributes)) {
-          extra.attributes.set(key, value);
+        if (details !== undefined && (details.attributes.has(key) || details.attributes.size < limits.attributes)) {
+          details.attributes.set(key, value);
           continue;
         }
         dropped.attributes++;
-        if (extra !== undefined) extra.droppedAttributes++;
+        if (details !== undefined) details.droppedAttributes++;
       }
     },
     dropText(kind) {
@@ -74,6 +83,6 @@ export function createAnnotations(now: () => number, collecting: Collecting, cur
 /** The innermost manual span since the host last called into the module; 0 if there is none. */
 function innermostManual(fiber: Fiber): number {
   let at = fiber.top;
-  while (at > 0 && !has(fiber, at, special.manual | special.boundary)) at -= stride;
-  return has(fiber, at, special.manual) ? at : 0;
+  while (at > 0 && !hasFlag(fiber, at, flag.manual | flag.boundary)) at -= stride;
+  return hasFlag(fiber, at, flag.manual) ? at : 0;
 }

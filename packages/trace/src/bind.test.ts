@@ -120,7 +120,7 @@ describe('bind()', () => {
     );
   });
 
-  it('counts what is left out of inner calls in the span around them', () => {
+  it('counts folded inner calls in the span around them', () => {
     const { exports, batches, clock } = bound(
       (value, { host }) => {
         clock.moveNs(100);
@@ -130,7 +130,7 @@ describe('bind()', () => {
     );
     exports.host(3);
     assert.deepEqual(
-      batches[0]?.map(({ leftOut }) => leftOut),
+      batches[0]?.map(({ folded }) => folded),
       [{ calls: 3, timeNano: 300n }],
     );
   });

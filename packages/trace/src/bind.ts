@@ -1,8 +1,8 @@
-import type { Collector } from './collector.ts';
 import { messageOf } from './delivery.ts';
 import { TraceError } from './errors.ts';
-import type { Ending } from './frames.ts';
+import type { CloseReason } from './frames.ts';
 import { memoryOf } from './memory.ts';
+import type { Recorder } from './recorder.ts';
 
 export type ExportedFunction = (...args: never[]) => unknown;
 
@@ -15,20 +15,20 @@ export interface Binding {
   readonly run: <Result>(action: () => Result, memory?: WebAssembly.Memory) => Result;
   /** The memory of the instance that exports a function. */
   readonly memoryOf: (original: ExportedFunction) => WebAssembly.Memory | undefined;
-  readonly endingOf: (thrown: unknown) => Ending;
+  readonly closeReasonOf: (thrown: unknown) => CloseReason;
 }
 
 const maxReasonLength = 1_024;
 
 export function createBinding(
-  collector: Collector,
+  recorder: Recorder,
   failureReason: (thrown: unknown) => string | undefined = reasonOf,
 ): Binding {
   const wrappers = new WeakMap<ExportedFunction, ExportedFunction>();
   const originals = new WeakMap<ExportedFunction, ExportedFunction>();
   const memories = new WeakMap<ExportedFunction, WebAssembly.Memory>();
   const instances = new WeakMap<WebAssembly.Instance, WebAssembly.Instance>();
-  const endingOf = (thrown: unknown): Ending => {
+  const closeReasonOf = (thrown: unknown): CloseReason => {
     let failure: string | undefined;
     try {
       failure = failureReason(thrown)?.slice(0, maxReasonLength);
@@ -38,15 +38,15 @@ export function createBinding(
     return { failure, isUnmatched: false };
   };
   const run = <Result>(action: () => Result, memory?: WebAssembly.Memory): Result => {
-    const place = collector.begin(memory);
+    const place = recorder.begin(memory);
     let result: Result;
     try {
       result = action();
     } catch (thrown) {
-      collector.end(place, endingOf(thrown));
+      recorder.end(place, closeReasonOf(thrown));
       throw thrown;
     }
-    collector.end(place);
+    recorder.end(place);
     return result;
   };
   const wrap = (original: ExportedFunction, memory: WebAssembly.Memory | undefined): ExportedFunction => {
@@ -80,7 +80,7 @@ export function createBinding(
     unwrap: (wrapped) => originals.get(wrapped) ?? wrapped,
     run,
     memoryOf: (original) => memories.get(original),
-    endingOf,
+    closeReasonOf,
   };
 }
 

@@ -1,8 +1,8 @@
 import { toNano } from './clock.ts';
-import type { Extra } from './extra.ts';
 import { type Fiber, type RootTrace, recordColumn, recordStride } from './fiber.ts';
 import type { FunctionNames } from './names.ts';
 import type { Attributes, AttributeValue, Span, SpanEvent } from './span.ts';
+import type { SpanDetails } from './span-details.ts';
 
 export interface SpanBuilding {
   readonly names: FunctionNames;
@@ -22,7 +22,7 @@ export function buildSpans(fiber: Fiber, trace: RootTrace, building: SpanBuildin
   const root: BuiltRoot = { fiber, trace, building, times, startUnixNano };
   const ids: string[] = [];
   return preorder(parents).map((row) => {
-    const spanId = fiber.recordExtras.get(row)?.spanId ?? building.spanId();
+    const spanId = fiber.recordDetails.get(row)?.spanId ?? building.spanId();
     ids[row] = spanId;
     return describeRecord(root, row, spanId, ids[parents[row] as number]);
   });
@@ -98,7 +98,7 @@ const nothingDropped = Object.freeze({ events: 0, attributes: 0 });
 const succeeded = Object.freeze({ code: 'unset', message: '' } as const);
 
 function describeRecord(
-  { fiber: { records, recordExtras }, trace, building, times, startUnixNano }: BuiltRoot,
+  { fiber: { records, recordDetails }, trace, building, times, startUnixNano }: BuiltRoot,
   row: number,
   spanId: string,
   parentId: string | undefined,
@@ -106,39 +106,39 @@ function describeRecord(
   const { names, originUnixNano, rootAttributes } = building;
   const { traceId, traceFlags, traceState, parentSpanId } = trace;
   const at = row * recordStride;
-  const extra = recordExtras.get(row);
+  const details = recordDetails.get(row);
   const func = records[at + recordColumn.func] as number;
   const traced = Number.isNaN(func) ? undefined : names.describe(func >>> 0);
   const start = times.start[row] as number;
   const end = times.end[row] as number;
-  const leftTime = Math.round((records[at + recordColumn.leftTime] as number) * 1e6);
-  const attributes = extra?.attributes ?? noAttributes;
+  const foldedTime = Math.round((records[at + recordColumn.foldedTime] as number) * 1e6);
+  const attributes = details?.attributes ?? noAttributes;
   return {
     traceId,
     spanId,
     parentSpanId: parentId ?? parentSpanId,
     traceFlags,
     traceState,
-    name: traced?.name ?? extra?.name ?? '',
+    name: traced?.name ?? details?.name ?? '',
     function: traced,
     startTimeUnixNano: startUnixNano + BigInt(start),
     endTimeUnixNano: startUnixNano + BigInt(end),
     // A manual span may begin in one call and end in another, and overlap with both.
     selfTimeNano: BigInt(Math.max(0, times.self[row] as number)),
-    leftOut: {
-      calls: records[at + recordColumn.leftCalls] as number,
-      timeNano: BigInt(Math.max(0, Math.min(leftTime, end - start))),
+    folded: {
+      calls: records[at + recordColumn.foldedCalls] as number,
+      timeNano: BigInt(Math.max(0, Math.min(foldedTime, end - start))),
     },
     grownPages: records[at + recordColumn.pages] as number,
-    status: extra?.failure === undefined ? succeeded : { code: 'error', message: extra.failure },
+    status: details?.failure === undefined ? succeeded : { code: 'error', message: details.failure },
     attributes: parentId === undefined ? withRootAttributes(attributes, rootAttributes) : attributes,
-    events: extra === undefined || extra.events.length === 0 ? noEvents : describeEvents(extra, originUnixNano),
+    events: details === undefined || details.events.length === 0 ? noEvents : describeEvents(details, originUnixNano),
     dropped:
-      extra === undefined ? nothingDropped : { events: extra.droppedEvents, attributes: extra.droppedAttributes },
+      details === undefined ? nothingDropped : { events: details.droppedEvents, attributes: details.droppedAttributes },
   };
 }
 
-function describeEvents({ events }: Extra, originUnixNano: bigint): SpanEvent[] {
+function describeEvents({ events }: SpanDetails, originUnixNano: bigint): SpanEvent[] {
   return events.map(({ name, time, attributes }) => ({
     name,
     timeUnixNano: originUnixNano + toNano(time),

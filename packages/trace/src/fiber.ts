@@ -1,5 +1,5 @@
-import type { Extra } from './extra.ts';
 import type { TraceLimits } from './options.ts';
+import type { SpanDetails } from './span-details.ts';
 import type { SpanContext } from './trace-parent.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { SpanContext } from './trace-parent.ts';
 export interface Fiber {
   /**
    * Rows of {@link stride} numbers, one for each call that is open; grows as calls get deeper. Row 0 is the ground on which roots
-   * stand, row 1 is always a root. Above `top`, a row has zeros but in `start`, `func` and, if it is row 1, `special`.
+   * stand, row 1 is always a root. Above `top`, a row has zeros but in `start`, `func` and, if it is row 1, `flags`.
    */
   frames: Float64Array<ArrayBuffer>;
   /** Where the innermost call's row begins. 0: no call is open. */
@@ -19,11 +19,11 @@ export interface Fiber {
   /** Those of them that the host's innermost call found open, which its events can't end. */
   tooDeepOutside: number;
   /** What few calls have, by row. */
-  readonly extras: Map<number, Extra>;
+  readonly spanDetails: Map<number, SpanDetails>;
   /** Rows of {@link recordStride} numbers, one for each span that has ended, in the order of their ends. */
   records: Float64Array<ArrayBuffer>;
   recordCount: number;
-  readonly recordExtras: Map<number, Extra>;
+  readonly recordDetails: Map<number, SpanDetails>;
   /** The last id given to a span, from 1 on in each root; spans name their parents by it. */
   lastId: number;
   /** How many calls that the host makes through bound exports are going on. */
@@ -48,25 +48,25 @@ export const column = {
   start: 0,
   /** The function's index. `NaN`, which equals nothing, for what isn't a call of a function. */
   func: 1,
-  leftCalls: 2,
-  leftTime: 3,
+  foldedCalls: 2,
+  foldedTime: 3,
   /** Milliseconds of the spans directly within. */
   spanTime: 4,
   pages: 5,
-  /** Bits of {@link special}; 0 lets the exit take the short way. */
-  special: 6,
+  /** Bits of {@link flag}; 0 lets the exit take the short way. */
+  flags: 6,
   /** The id of the span, if it must become one because a span within it says so; else 0. */
   id: 7,
 } as const;
 
 export const stride = 8;
 
-export const special = {
+export const flag = {
   root: 1,
-  /** Has spans within it, memory growth, or an {@link Extra}. */
+  /** Has spans within it, memory growth, or an {@link SpanDetails}. */
   content: 2,
   /** Its ids were told to somebody, so it is emitted however short. */
-  pinned: 4,
+  retained: 4,
   /** Opened by `span-enter`. */
   manual: 8,
   /** Where the host called into the module again: what the inner call leaves open ends here. */
@@ -79,8 +79,8 @@ export const recordColumn = {
   start: 0,
   end: 1,
   func: 2,
-  leftCalls: 3,
-  leftTime: 4,
+  foldedCalls: 3,
+  foldedTime: 4,
   pages: 5,
   id: 6,
   parentId: 7,
@@ -94,16 +94,16 @@ const initialRecords = 16;
 export function createFiber(parent: Fiber['parent'], { depth, traceTextLength }: TraceLimits): Fiber {
   const frames = new Float64Array(Math.min(initialFrames, depth + 2) * stride);
   frames[column.func] = Number.NaN;
-  frames[stride + column.special] = special.root;
+  frames[stride + column.flags] = flag.root;
   return {
     frames,
     top: 0,
     tooDeep: 0,
     tooDeepOutside: 0,
-    extras: new Map(),
+    spanDetails: new Map(),
     records: new Float64Array(initialRecords * recordStride),
     recordCount: 0,
-    recordExtras: new Map(),
+    recordDetails: new Map(),
     lastId: 0,
     scopes: 0,
     textLeft: traceTextLength,
@@ -135,7 +135,7 @@ export function clearRecords(fiber: Fiber, textLeft: number): void {
   if (fiber.records.length > keptRecords * recordStride)
     fiber.records = new Float64Array(initialRecords * recordStride);
   fiber.recordCount = 0;
-  if (fiber.recordExtras.size > 0) fiber.recordExtras.clear();
+  if (fiber.recordDetails.size > 0) fiber.recordDetails.clear();
   fiber.lastId = 0;
   fiber.textLeft = textLeft;
   fiber.trace = undefined;

@@ -1,3 +1,2 @@
 export { type FlameGraphData, type FlameGraphOptions, flameGraphData } from './flame-graph/data.ts';
 export { flameGraphHtml, flameGraphPage } from './flame-graph/html.ts';
-export { formatDuration, formatPages, visible } from './flame-graph/words.ts';

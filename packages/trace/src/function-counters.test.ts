@@ -20,7 +20,7 @@ function counted(options: TraceOptions = {}) {
 }
 
 describe('statistics()', () => {
-  it('counts calls that are left out as well as those with spans', () => {
+  it('counts folded calls as well as those with spans', () => {
     const { enter, exit, grow, clock, find } = counted();
     enter(0);
     for (const ns of [90, 100, 30_000]) {

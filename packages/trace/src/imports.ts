@@ -1,11 +1,11 @@
-import type { Collector } from './collector.ts';
 import { TraceError } from './errors.ts';
 import type { Fiber } from './fiber.ts';
 import type { TraceLimits } from './options.ts';
+import type { Recorder } from './recorder.ts';
 import type { AttributeValue } from './span.ts';
 import { parseStatsd } from './statsd.ts';
 
-/** What the functions that take text need beside the collector. */
+/** What the functions that take text need beside the recorder. */
 export interface TextReading {
   /** The memory of an instance that is called by ways that aren't bound, if it is known. */
   readonly memory: () => WebAssembly.Memory | undefined;
@@ -26,9 +26,9 @@ export type ObserveImports = {
 export const observeModules = ['dylibso:observe/instrument', 'dylibso:observe/api', 'dylibso_observe'] as const;
 
 /** The import object of instrumented modules, and of those whose authors report spans by hand. */
-export function createImports(collector: Collector, reading: TextReading): ObserveImports {
-  const { enter, exit, memoryGrow } = collector;
-  const manual = createManualFunctions(collector, reading);
+export function createImports(recorder: Recorder, reading: TextReading): ObserveImports {
+  const { enter, exit, memoryGrow } = recorder;
+  const manual = createManualFunctions(recorder, reading);
   return {
     'dylibso:observe/instrument': { enter, exit, 'memory-grow': memoryGrow },
     'dylibso:observe/api': {
@@ -55,8 +55,8 @@ export function createImports(collector: Collector, reading: TextReading): Obser
 const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
 const statsdFormat = 1;
 
-function createManualFunctions(collector: Collector, reading: TextReading) {
-  const { spanEnter, spanExit, tag, addEvent, dropText, current } = collector;
+function createManualFunctions(recorder: Recorder, reading: TextReading) {
+  const { spanEnter, spanExit, tag, addEvent, dropText, current } = recorder;
   const read = createTextReader(reading);
   const take = (address: Address, length: Address): string | undefined => read(address, length, current());
   return {

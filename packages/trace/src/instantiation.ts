@@ -1,7 +1,7 @@
 import type { Binding } from './bind.ts';
-import type { Collector } from './collector.ts';
 import { TraceError } from './errors.ts';
 import { type ObserveImports, observeModules } from './imports.ts';
+import type { Recorder } from './recorder.ts';
 
 /** Makes instances of the module whose imports are those of the host and those of tracing. */
 export interface Instantiation {
@@ -10,7 +10,7 @@ export interface Instantiation {
 }
 
 export interface InstantiationParts {
-  readonly collector: Collector;
+  readonly recorder: Recorder;
   readonly binding: Binding;
   readonly imports: ObserveImports;
   /** Whether an import was made with `WebAssembly.Suspending` itself. */
@@ -22,7 +22,7 @@ export interface InstantiationParts {
 /** The module is compiled once. Its start function may leave calls open by a trap, which end then, with the reason. */
 export function createInstantiation(
   module: WebAssembly.Module | BufferSource,
-  { collector, binding, imports, isForeign, onImports }: InstantiationParts,
+  { recorder, binding, imports, isForeign, onImports }: InstantiationParts,
 ): Instantiation {
   let compiled = module instanceof WebAssembly.Module ? module : undefined;
   const merge = (found: WebAssembly.Module, own: WebAssembly.Imports): WebAssembly.Imports => {
@@ -39,13 +39,13 @@ export function createInstantiation(
     async instantiate(own = {}) {
       compiled ??= await WebAssembly.compile(module as BufferSource);
       const merged = merge(compiled, own);
-      const release = collector.holdLeftovers();
+      const release = recorder.deferUnclosedCalls();
       try {
         const instance = await WebAssembly.instantiate(compiled, merged);
         release();
         return instance;
       } catch (thrown) {
-        release(binding.endingOf(thrown));
+        release(binding.closeReasonOf(thrown));
         throw thrown;
       }
     },

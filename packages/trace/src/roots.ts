@@ -2,7 +2,7 @@ import { buildSpans } from './build-spans.ts';
 import { createAnchor, type TraceClock, toNano } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { clearRecords, type Fiber, type RootTrace } from './fiber.ts';
-import { extraAt } from './frames.ts';
+import { detailsAt } from './frames.ts';
 import type { IdSource } from './ids.ts';
 import type { FunctionNames } from './names.ts';
 import type { TraceLimits } from './options.ts';
@@ -53,10 +53,10 @@ export function createRoots({ clock, limits, names, delivery, ids, attributes }:
     },
     contextOf(fiber, at) {
       if (at === 0) return undefined;
-      const extra = extraAt(fiber, at);
-      extra.spanId ??= ids.spanId();
+      const details = detailsAt(fiber, at);
+      details.spanId ??= ids.spanId();
       const { traceId, traceFlags, traceState } = traceOf(fiber);
-      return { traceId, spanId: extra.spanId, traceFlags, traceState };
+      return { traceId, spanId: details.spanId, traceFlags, traceState };
     },
     startTimeUnixNano: anchor.originUnixNano() + toNano(clock.now()),
   };

@@ -10,7 +10,7 @@ import type { Attributes, AttributeValue, Span } from './span.ts';
  * | `wasm.function.raw_name` | the name in the module, where it is another |
  * | `wasm.function.index` | the index in the instrumented module |
  * | `wasm.self_time_ns` | nanoseconds without those of the spans directly within |
- * | `wasm.left_out.calls`, `wasm.left_out.time_ns` | calls without a span of their own; absent where there are none |
+ * | `wasm.folded.calls`, `wasm.folded.time_ns` | calls without a span of their own; absent where there are none |
  * | `wasm.memory.grown_pages` | pages of 64 KiB; absent where memory did not grow |
  */
 export function spanAttributes(span: Span): Attributes {
@@ -28,9 +28,9 @@ function measuredAttributes(span: Span): Map<string, AttributeValue> {
     attributes.set('wasm.function.index', index);
   }
   attributes.set('wasm.self_time_ns', span.selfTimeNano);
-  if (span.leftOut.calls > 0) {
-    attributes.set('wasm.left_out.calls', span.leftOut.calls);
-    attributes.set('wasm.left_out.time_ns', span.leftOut.timeNano);
+  if (span.folded.calls > 0) {
+    attributes.set('wasm.folded.calls', span.folded.calls);
+    attributes.set('wasm.folded.time_ns', span.folded.timeNano);
   }
   if (span.grownPages > 0) attributes.set('wasm.memory.grown_pages', span.grownPages);
   return attributes;

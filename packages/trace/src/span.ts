@@ -30,8 +30,8 @@ export interface SpanStatus {
   readonly message: string;
 }
 
-/** Calls within a span that have no span of their own, since they were shorter than the minimum. */
-export interface LeftOut {
+/** Calls within a span that have no span of their own because they were shorter than the minimum. */
+export interface FoldedCalls {
   /** How many, calls within such calls included. */
   readonly calls: number;
   /** Nanoseconds that they took altogether; those within others count once. */
@@ -58,10 +58,10 @@ export interface Span {
   readonly startTimeUnixNano: bigint;
   /** Nanoseconds since 1970-01-01 UTC; never before the start. */
   readonly endTimeUnixNano: bigint;
-  /** Nanoseconds without those of the spans directly within this one; the time of calls that were left out is in it. */
+  /** Nanoseconds without those of the spans directly within this one; the time of folded calls is in it. */
   readonly selfTimeNano: bigint;
-  readonly leftOut: LeftOut;
-  /** 64 KiB pages by which memories grew within this span and what was left out of it, but not in the spans within it. */
+  readonly folded: FoldedCalls;
+  /** 64 KiB pages by which memories grew within this span and its folded calls, but not in the spans within it. */
   readonly grownPages: number;
   readonly status: SpanStatus;
   /** What the plugin's author added (`span-tags`), and what the host gave for the trace. */
@@ -81,7 +81,7 @@ export interface SpanExporter {
   shutdown?(): Promise<void>;
 }
 
-/** What the calls of one function came to, spans or not: `leftOut` calls are counted too. */
+/** What the calls of one function came to, spans or not: folded calls are counted too. */
 export interface FunctionStatistics {
   readonly function: TracedFunction;
   readonly calls: number;

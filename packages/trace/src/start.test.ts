@@ -202,10 +202,10 @@ describe('spanContext() and traceparent()', () => {
     const nested = instantiate(context, inner);
     instantiate(context, () => nested.outer()).outer();
     assert.deepEqual(tree(batches[0]), ['outer', '  outer']);
-    const pinned = batches[0]?.[1];
+    const retained = batches[0]?.[1];
     assert.deepEqual(parseTraceParent(seen[0] ?? ''), {
-      traceId: pinned?.traceId,
-      spanId: pinned?.spanId,
+      traceId: retained?.traceId,
+      spanId: retained?.spanId,
       traceFlags: 1,
       traceState: undefined,
     });

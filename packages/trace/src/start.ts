@@ -1,9 +1,8 @@
 import { createBinding, type ExportedFunction } from './bind.ts';
 import { systemClock } from './clock.ts';
-import { createCollector } from './collector.ts';
 import { createDelivery } from './delivery.ts';
 import type { TraceError } from './errors.ts';
-import type { Collecting } from './frames.ts';
+import type { RecordingContext } from './frames.ts';
 import { createFunctionCounters } from './function-counters.ts';
 import { createIdSource } from './ids.ts';
 import { createImports, type ObserveImports } from './imports.ts';
@@ -12,6 +11,7 @@ import { createLiveMemories, importedMemory, memoryOf } from './memory.ts';
 import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
 import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
+import { createRecorder } from './recorder.ts';
 import { askForParent, resolveParent } from './root-trace.ts';
 import { createRoots } from './roots.ts';
 import type { Attributes, TraceStatistics } from './span.ts';
@@ -74,7 +74,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     ids: createIdSource(options.random),
     attributes: attributesOf(options.attributes),
   });
-  const collecting: Collecting = {
+  const context: RecordingContext = {
     limits,
     // Without exporters, nobody would get the spans.
     minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
@@ -82,20 +82,20 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     counters: options.statistics ? createFunctionCounters(limits.functions) : undefined,
     endRoot: roots.end,
   };
-  const collector = createCollector(clock.now, collecting, () => askForParent(options.parent, report));
-  const binding = createBinding(collector, options.failureReason);
-  const spanContext = () => roots.contextOf(collector.current(), collector.pin());
-  const suspension = createSuspension(collector, binding, () => spanContext() ?? collector.current().parent());
+  const recorder = createRecorder(clock.now, context, () => askForParent(options.parent, report));
+  const binding = createBinding(recorder, options.failureReason);
+  const spanContext = () => roots.contextOf(recorder.current(), recorder.retain());
+  const suspension = createSuspension(recorder, binding, () => spanContext() ?? recorder.current().parent());
   let memory: WebAssembly.Memory | undefined;
   const memories = createLiveMemories();
-  const imports = createImports(collector, { memory: () => memory, limits, report });
+  const imports = createImports(recorder, { memory: () => memory, limits, report });
   const bind = (instance: WebAssembly.Instance) => {
     memory = memoryOf(instance) ?? memory;
     memories.add(Object.values(instance.exports));
     return binding.bind(instance);
   };
   const instantiation = createInstantiation(module, {
-    collector,
+    recorder,
     binding,
     imports,
     isForeign: suspension.isForeign,
@@ -115,17 +115,17 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     suspending: suspension.suspending,
     run: binding.run,
     withParent: (parent, action) =>
-      collector.within(collector.newFiber(resolveParent(parent)), () => binding.run(action)),
+      recorder.within(recorder.newFiber(resolveParent(parent)), () => binding.run(action)),
     spanContext,
     traceparent() {
       const context = spanContext();
       return context && formatTraceParent(context);
     },
     statistics: () => ({
-      functions: collecting.counters?.snapshot(names) ?? [],
+      functions: context.counters?.snapshot(names) ?? [],
       dropped: {
-        ...collecting.dropped,
-        functions: collecting.counters?.uncounted() ?? 0,
+        ...context.dropped,
+        functions: context.counters?.uncounted() ?? 0,
         exports: delivery.failedExports(),
       },
       livePages: memories.pages(),
@@ -133,7 +133,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     }),
     flush: delivery.flush,
     shutdown() {
-      collector.endLeftovers();
+      recorder.closeUnclosedCalls();
       return delivery.shutdown();
     },
   };

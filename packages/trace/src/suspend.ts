@@ -1,7 +1,7 @@
 import { type Binding, type ExportedFunction, notAnExport } from './bind.ts';
-import type { Collector } from './collector.ts';
 import { TraceError } from './errors.ts';
 import type { Fiber } from './fiber.ts';
+import type { Recorder } from './recorder.ts';
 import type { SpanContext } from './trace-parent.ts';
 
 /** JavaScript Promise Integration, where the engine has it: https://github.com/WebAssembly/js-promise-integration */
@@ -25,7 +25,7 @@ export interface Suspension {
 }
 
 export function createSuspension(
-  collector: Collector,
+  recorder: Recorder,
   binding: Binding,
   parentOfCall: () => SpanContext | undefined,
 ): Suspension {
@@ -36,10 +36,10 @@ export function createSuspension(
     const previous = displaced.get(fiber);
     if (previous === undefined) return;
     displaced.delete(fiber);
-    collector.switchTo(previous);
+    recorder.switchTo(previous);
   };
   const resume = (fiber: Fiber): void => {
-    displaced.set(fiber, collector.switchTo(fiber));
+    displaced.set(fiber, recorder.switchTo(fiber));
   };
   return {
     promising<Args extends readonly unknown[]>(exported: (...args: Args) => unknown) {
@@ -47,7 +47,7 @@ export function createSuspension(
       if (original === exported) throw notAnExport();
       const call = promiseIntegration().promising(original);
       return (...args) => {
-        const fiber = collector.newFiber(parentOfCall());
+        const fiber = recorder.newFiber(parentOfCall());
         fiber.memory = binding.memoryOf(original) ?? fiber.memory;
         resume(fiber);
         let promise: Promise<unknown>;
@@ -59,12 +59,12 @@ export function createSuspension(
         return promise.then(
           (result) => {
             leave(fiber);
-            collector.finish(fiber);
+            recorder.finish(fiber);
             return result;
           },
           (thrown) => {
             leave(fiber);
-            collector.finish(fiber, binding.endingOf(thrown));
+            recorder.finish(fiber, binding.closeReasonOf(thrown));
             throw thrown;
           },
         );
@@ -74,7 +74,7 @@ export function createSuspension(
       const { Suspending } = promiseIntegration();
       const wrapper = (...args: never[]) => {
         const result = imported(...args);
-        const fiber = collector.current();
+        const fiber = recorder.current();
         // The engine refuses to suspend what wasn't called as promising, and what has the host's own calls in between.
         if (fiber.scopes > 0 || !displaced.has(fiber)) return result;
         leave(fiber);

@@ -80,7 +80,7 @@ describe('docs/reference/trace-exporters.md', () => {
       start: 0,
       end: 1,
       function: { index: 1, name: 'f()', rawName: '_Z1fv' },
-      leftOut: { calls: 1, timeNano: 1n },
+      folded: { calls: 1, timeNano: 1n },
       grownPages: 1,
     });
     assert.deepEqual(namesUnder('### A span in OTLP').sort(), [...spanAttributes(span).keys()].sort());

@@ -81,8 +81,8 @@ describe('a module that is traced', () => {
       grow.events.map(({ name, attributes }: Plain) => [name, ...attributesOf(attributes)]),
       [['memory.grow', ['pages', '2']]],
     );
-    assert.equal(attributesOf(second.attributes).get('wasm.left_out.calls'), '40');
-    assert.equal(attributesOf(second.attributes).get('wasm.left_out.time_ns'), String(40 * 19_999));
+    assert.equal(attributesOf(second.attributes).get('wasm.folded.calls'), '40');
+    assert.equal(attributesOf(second.attributes).get('wasm.folded.time_ns'), String(40 * 19_999));
     assert.equal(failed.status.code, 2);
     assert.match(failed.status.message, /unreachable/);
   });

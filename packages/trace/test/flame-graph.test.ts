@@ -206,7 +206,7 @@ describe('the flame graph in a browser', { skip: whyNoChromium() ?? false }, () 
     assert.match(await details(), /begins at 402 µs/);
     await page.keyboard.press('Shift+Enter');
     assert.match(await details(), /begins at 2\.00 µs/);
-    await page.getByRole('button', { name: 'Merged' }).click();
+    await page.getByRole('button', { name: 'Left heavy' }).click();
     assert.equal(await page.locator('output').innerText(), '3 spans, 7.8 % of the time');
     await page.keyboard.press('Tab');
     await page.getByRole('searchbox').fill('no such function');
@@ -216,7 +216,7 @@ describe('the flame graph in a browser', { skip: whyNoChromium() ?? false }, () 
     await close();
   });
 
-  it('has the functions as a table, sorted by what one chooses, which leads back to the picture', async () => {
+  it('has the functions as a table, sorted by what one chooses, which leads back to the flame graph', async () => {
     const { page, faults, details, close } = await open(smallTrace());
     await page.getByRole('button', { name: 'Functions' }).click();
     const names = () => page.locator('tbody th').allInnerTexts();
@@ -236,7 +236,7 @@ describe('the flame graph in a browser', { skip: whyNoChromium() ?? false }, () 
       const { page, close } = await open(smallTrace(), colorScheme);
       await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
       await page.getByRole('searchbox').fill('parse');
-      for (const view of ['Over time', 'Merged', 'Functions']) {
+      for (const view of ['Time order', 'Left heavy', 'Functions']) {
         await page.getByRole('button', { name: view }).click();
         const { violations } = await page.evaluate<AxeResults>('axe.run()');
         assert.deepEqual(
@@ -251,7 +251,7 @@ describe('the flame graph in a browser', { skip: whyNoChromium() ?? false }, () 
 
   it('has room on a phone', async () => {
     const { page, close } = await open(smallTrace(), 'light', 360);
-    for (const view of ['Over time', 'Merged', 'Functions']) {
+    for (const view of ['Time order', 'Left heavy', 'Functions']) {
       await page.getByRole('button', { name: view }).click();
       assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360, view);
     }

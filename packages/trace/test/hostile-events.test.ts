@@ -25,7 +25,7 @@ function play(random: Random) {
   context.bind(new WebAssembly.Instance(module));
   const hooks = context.imports['dylibso:observe/instrument'] as Record<'enter' | 'exit' | 'memory-grow', Hook>;
   const api = context.imports['dylibso:observe/api'] as Record<'span-enter' | 'span-exit' | 'span-tags' | 'log', Hook>;
-  const counted = { calls: 0, pages: 0, pinned: new Set<string>() };
+  const counted = { calls: 0, pages: 0, retained: new Set<string>() };
   const step = (nesting: number): void => {
     clock.moveNs(random.below(12_000));
     const kind = random.below(100);
@@ -70,7 +70,7 @@ function checkBatch(batch: readonly Span[], maxSpans: number): void {
     byId.set(span.spanId, span);
     assert.ok(span.startTimeUnixNano <= span.endTimeUnixNano);
     assert.ok(span.selfTimeNano >= 0n);
-    assert.ok(span.leftOut.timeNano >= 0n && span.leftOut.timeNano <= span.endTimeUnixNano - span.startTimeUnixNano);
+    assert.ok(span.folded.timeNano >= 0n && span.folded.timeNano <= span.endTimeUnixNano - span.startTimeUnixNano);
     if (parent === undefined) continue;
     assert.ok(parent.startTimeUnixNano <= span.startTimeUnixNano && span.endTimeUnixNano <= parent.endTimeUnixNano);
     assert.equal(span.traceId, parent.traceId);
@@ -85,7 +85,7 @@ describe('start() on events that make no sense', () => {
       const { batches, context, counted, limits } = play(createRandom(seed));
       for (const batch of batches) checkBatch(batch, limits.spans);
       const { dropped, functions } = context.statistics();
-      const told = batches.flat().reduce((sum, { leftOut }) => sum + 1 + leftOut.calls, 0);
+      const told = batches.flat().reduce((sum, { folded }) => sum + 1 + folded.calls, 0);
       assert.equal(told + dropped.depth, counted.calls, `seed ${seed}: every call is told of`);
       for (const { durations, calls: ofFunction, failures } of functions) {
         assert.equal(
@@ -127,7 +127,7 @@ function assertClean(
       startTimeUnixNano: span?.endTimeUnixNano,
       endTimeUnixNano: span?.endTimeUnixNano,
       selfTimeNano: 0n,
-      leftOut: { calls: 0, timeNano: 0n },
+      folded: { calls: 0, timeNano: 0n },
       grownPages: 0,
       status: { code: 'unset', message: '' },
       attributes: new Map(),

@@ -70,7 +70,7 @@ describe('start() with limits', () => {
     assert.equal(dropped.events, 6);
   });
 
-  it('counts what was dropped of calls that are left out where they lay, once', () => {
+  it('counts what was dropped of folded calls in the span around them, once', () => {
     for (const [events, pages] of [
       [1, '6'],
       [2, '6 1'],

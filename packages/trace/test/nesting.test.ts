@@ -137,7 +137,7 @@ function check(seed: number): { spans: number; joined: number } {
       `seed ${seed}`,
     );
     assert.equal(context.statistics().dropped.unmatched, 0, `seed ${seed}`);
-    // Nothing is left out, so spans come in the order of the calls.
+    // No call is folded, so spans come in the order of the calls.
     for (const [place, { node }] of roots.entries()) {
       for (const [index, call] of withAllWithin(node).entries()) spanOf.set(call, batches[place]?.[index] as Span);
     }

@@ -57,20 +57,20 @@ describe('start() with spanFilter.minDurationMicroseconds', () => {
     }
   });
 
-  it('counts what was left out where it lay', () => {
+  it('counts folded calls in the span around them', () => {
     const { outer, middle, ...rest } = spansOf({}, 19_999, 1, 500);
     assert.deepEqual(rest, {});
-    assert.deepEqual(middle?.leftOut, { calls: 1, timeNano: 19_999n });
+    assert.deepEqual(middle?.folded, { calls: 1, timeNano: 19_999n });
     assert.deepEqual([middle?.selfTimeNano, middle?.grownPages], [20_000n, 3]);
     assert.deepEqual(
       middle?.events.map(({ name, attributes }) => [name, attributes.get('pages')]),
       [['memory.grow', 3]],
     );
-    assert.deepEqual(outer?.leftOut, { calls: 0, timeNano: 0n });
+    assert.deepEqual(outer?.folded, { calls: 0, timeNano: 0n });
     assert.deepEqual([outer?.selfTimeNano, outer?.grownPages, outer?.events.length], [500n, 0, 0]);
 
     const { outer: alone } = spansOf({}, 10_000, 9_000, 500);
-    assert.deepEqual(alone?.leftOut, { calls: 2, timeNano: 19_000n });
+    assert.deepEqual(alone?.folded, { calls: 2, timeNano: 19_000n });
     assert.deepEqual([alone?.selfTimeNano, alone?.grownPages, alone?.events.length], [19_500n, 3, 1]);
   });
 

@@ -74,7 +74,7 @@ export function traceAsJson(trace: Trace): unknown {
 }
 
 function spanAsJson(span: Span): unknown {
-  const { leftOut, startTimeUnixNano, endTimeUnixNano, selfTimeNano, attributes, events, function: traced } = span;
+  const { folded, startTimeUnixNano, endTimeUnixNano, selfTimeNano, attributes, events, function: traced } = span;
   return {
     traceId: span.traceId,
     spanId: span.spanId,
@@ -84,7 +84,7 @@ function spanAsJson(span: Span): unknown {
     startTimeUnixNano: String(startTimeUnixNano),
     durationNano: Number(endTimeUnixNano - startTimeUnixNano),
     selfTimeNano: Number(selfTimeNano),
-    leftOut: { calls: leftOut.calls, timeNano: Number(leftOut.timeNano) },
+    folded: { calls: folded.calls, timeNano: Number(folded.timeNano) },
     grownPages: span.grownPages,
     failure: span.status.code === 'error' ? span.status.message : null,
     attributes: attributesAsJson(attributes),

@@ -1,6 +1,5 @@
 import type { FunctionStatistics, TraceStatistics } from '@tenon/trace';
-import { formatDuration, formatPages } from '@tenon/trace/flame-graph';
-import { treeText } from '@tenon/trace/formats';
+import { formatDuration, formatPages, treeText } from '@tenon/trace/formats';
 import { count, displayWidth, formatNumber, printable, type Style } from '../text.ts';
 import type { Trace } from './formats.ts';
 import type { FunctionSpread, RepeatSummary, Spread } from './summary.ts';

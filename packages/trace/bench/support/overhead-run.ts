@@ -52,7 +52,7 @@ const deafHooks = {
 const exporter: SpanExporter = {
   export(batch) {
     spans += batch.length;
-    for (const { leftOut } of batch) calls += 1 + leftOut.calls;
+    for (const { folded } of batch) calls += 1 + folded.calls;
   },
 };
 

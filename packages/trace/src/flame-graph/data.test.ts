@@ -17,7 +17,7 @@ describe('flameGraphData()', () => {
       data.self,
       spans.map(({ selfTimeNano }) => Number(selfTimeNano)),
     );
-    assert.deepEqual(data.leftOut, [[3, 340, 320_500]]);
+    assert.deepEqual(data.folded, [[3, 340, 320_500]]);
     assert.deepEqual(data.failures, [[5, 'unreachable']]);
     assert.equal(data.title, '_start');
   });

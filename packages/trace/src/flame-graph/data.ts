@@ -26,7 +26,7 @@ export interface FlameGraphData {
   /** Pages of 64 KiB by which memory grew in the span and not in those within it. */
   readonly pages: readonly number[];
   /** Calls within that have no span of their own: span, how many, nanoseconds. */
-  readonly leftOut: readonly (readonly [span: number, calls: number, timeNano: number])[];
+  readonly folded: readonly (readonly [span: number, calls: number, timeNano: number])[];
   /** Spans that failed, with the reason. */
   readonly failures: readonly (readonly [span: number, message: string])[];
   /** What is known of single spans beside this. */
@@ -37,7 +37,7 @@ export interface FlameGraphData {
   readonly initialPages: number | null;
 }
 
-/** What a picture says beside the spans. */
+/** What a flame graph shows beside the spans. */
 export interface FlameGraphOptions {
   /** What was traced. By default the name of the first root. */
   readonly title?: string | undefined;
@@ -45,7 +45,7 @@ export interface FlameGraphOptions {
   readonly initialPages?: number | undefined;
 }
 
-/** Names come from strangers: one of a megabyte is not for a picture. */
+/** Names come from strangers: a name may be a megabyte long. */
 const maxTextLength = 2_000;
 
 /** Makes what the flame graph shows of finished spans: of one trace or of several, in any order. */
@@ -53,8 +53,8 @@ export function flameGraphData(spans: readonly Span[], options: FlameGraphOption
   const { ordered, parents } = inOrder(spans);
   const first = ordered.reduce((least, { startTimeUnixNano: at }) => (at < least ? at : least), firstStart(ordered));
   const names = numberNames(ordered);
-  const leftOut = ordered.flatMap((span, at): [number, number, number][] =>
-    span.leftOut.calls === 0 ? [] : [[at, span.leftOut.calls, Number(span.leftOut.timeNano)]],
+  const folded = ordered.flatMap((span, at): [number, number, number][] =>
+    span.folded.calls === 0 ? [] : [[at, span.folded.calls, Number(span.folded.timeNano)]],
   );
   const failures = ordered.flatMap((span, at): [number, string][] =>
     span.status.code === 'error' ? [[at, shortened(span.status.message)]] : [],
@@ -71,7 +71,7 @@ export function flameGraphData(spans: readonly Span[], options: FlameGraphOption
     duration: ordered.map((span) => Number(span.endTimeUnixNano - span.startTimeUnixNano)),
     self: ordered.map((span) => Number(span.selfTimeNano)),
     pages: ordered.map((span) => span.grownPages),
-    leftOut,
+    folded,
     failures,
     attributes: ordered.flatMap((span, at) => attributesOf(span, at)),
     growth: ordered.flatMap((span) => growthOf(span, first)).sort(([a], [b]) => a - b),

@@ -1,5 +1,5 @@
 /**
- * Frames as columns: what is drawn as one box. In the view over time a frame is a span; in the merged view it is all spans that
+ * Frames as columns: what is drawn as one box. In time order a frame is a span; left heavy it is all spans that
  * have the same name and were called along the same path.
  */
 export interface Frames {
@@ -19,15 +19,15 @@ export interface Frames {
   readonly pages: Float64Array;
   /** How many of the spans failed. */
   readonly failures: Int32Array;
-  readonly leftOutCalls: Float64Array;
-  readonly leftOutTime: Float64Array;
+  readonly foldedCalls: Float64Array;
+  readonly foldedTime: Float64Array;
   /** The frames of each row, from left to right. Those of a row never overlap. */
   readonly rows: readonly Int32Array[];
   /** The right edge of everything. */
   readonly extent: number;
 }
 
-/** A part of the picture: nanoseconds from the left edge. */
+/** A part of the flame graph: nanoseconds from the left edge. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -47,8 +47,8 @@ export function frameColumns(count: number) {
     calls: new Int32Array(count),
     pages: new Float64Array(count),
     failures: new Int32Array(count),
-    leftOutCalls: new Float64Array(count),
-    leftOutTime: new Float64Array(count),
+    foldedCalls: new Float64Array(count),
+    foldedTime: new Float64Array(count),
   };
 }
 
@@ -87,7 +87,7 @@ export function frameAt(frames: Frames, rowNumber: number, x: number, tolerance:
   return frame !== undefined && (frames.from[frame] as number) <= x + tolerance ? frame : -1;
 }
 
-/** The frames directly within a frame, or the outermost ones for -1; from left to right. It looks at all: for a key, not for a picture. */
+/** The frames directly within a frame, or the outermost ones for -1; from left to right. Scans all frames, so it is for key presses and not for painting. */
 export function childrenOf(frames: Frames, parent: number): number[] {
   const children: number[] = [];
   for (let frame = 0; frame < frames.count; frame++) if (frames.parent[frame] === parent) children.push(frame);

@@ -1,8 +1,8 @@
+import { countOf, formatDuration, visible } from '../format.ts';
 import type { Span } from '../span.ts';
 import { type FlameGraphData, type FlameGraphOptions, flameGraphData } from './data.ts';
 import { pageStyles } from './page-styles.ts';
 import { pageStylesHash, viewerScript, viewerScriptHash } from './viewer-bundle.ts';
-import { countOf, formatDuration, visible } from './words.ts';
 
 /**
  * Makes a page that shows spans as a flame graph: one text, to be written into a file. It needs nothing else and asks nobody for

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { createRandom } from '../../../../test/helpers/random.ts';
 import { makeSpan, smallTrace } from '../../test/support/make-span.ts';
 import { flameGraphData } from './data.ts';
-import { functionFigures } from './figures.ts';
 import { findFrames, matchingNames, totalTime } from './find.ts';
 import { childrenOf, type Frames, frameAt, pathTo } from './frames.ts';
-import { layOutMerged } from './merged.ts';
-import { layOutOverTime } from './over-time.ts';
+import { functionStats } from './function-stats.ts';
+import { layOutLeftHeavy } from './left-heavy.ts';
+import { layOutTimeOrder } from './time-order.ts';
 
 /** Two frames of a row that overlap, if there are any. */
 function overlaps(frames: Frames): readonly number[] {
@@ -39,9 +39,9 @@ function randomTrace(seed: number, count: number) {
   });
 }
 
-describe('layOutOverTime()', () => {
+describe('layOutTimeOrder()', () => {
   it('puts each call below the one that it lies in', () => {
-    const frames = layOutOverTime(flameGraphData(smallTrace()));
+    const frames = layOutTimeOrder(flameGraphData(smallTrace()));
     assert.deepEqual([...frames.row], [0, 1, 2, 2, 2, 2]);
     assert.deepEqual([...frames.from], [0, 1_000, 2_000, 402_000, 902_000, 1_002_000]);
     assert.equal(frames.extent, 12_800_000);
@@ -52,7 +52,7 @@ describe('layOutOverTime()', () => {
   });
 
   it('cuts a long pause between calls to a hundredth of the calls', () => {
-    const frames = layOutOverTime(
+    const frames = layOutTimeOrder(
       flameGraphData([
         makeSpan({ id: 1, start: 0, end: 500 }),
         makeSpan({ id: 2, start: 1_000_000, end: 1_000_500 }),
@@ -61,7 +61,7 @@ describe('layOutOverTime()', () => {
     );
     const gap = 1_095 * 0.01;
     assert.deepEqual(
-      frames.cuts.map((cut) => cut.toFixed(3)),
+      frames.collapsedGaps.map((gap) => gap.toFixed(3)),
       [(500 + gap / 2).toFixed(3)],
     );
     assert.ok(Math.abs((frames.from[1] as number) - (500 + gap)) < 1e-6);
@@ -73,7 +73,7 @@ describe('layOutOverTime()', () => {
   });
 
   it('gives trees that overlap rows of their own', () => {
-    const frames = layOutOverTime(
+    const frames = layOutTimeOrder(
       flameGraphData([
         makeSpan({ id: 1, start: 0, end: 100 }),
         makeSpan({ id: 2, parent: 1, start: 10, end: 90 }),
@@ -87,21 +87,21 @@ describe('layOutOverTime()', () => {
   it('lays no two frames of a row over each other, whatever the spans', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const data = flameGraphData(randomTrace(seed, 300));
-      assert.deepEqual(overlaps(layOutOverTime(data)), [], `seed ${seed}`);
-      assert.deepEqual(overlaps(layOutMerged(data)), [], `seed ${seed}`);
+      assert.deepEqual(overlaps(layOutTimeOrder(data)), [], `seed ${seed}`);
+      assert.deepEqual(overlaps(layOutLeftHeavy(data)), [], `seed ${seed}`);
     }
   });
 });
 
-describe('layOutMerged()', () => {
+describe('layOutLeftHeavy()', () => {
   it('merges calls along the same path, the longest first', () => {
     const data = flameGraphData(smallTrace());
-    const frames = layOutMerged(data);
+    const frames = layOutLeftHeavy(data);
     const named = (name: string) => [...frames.name].findIndex((number) => data.names[number] === name);
     const parse = named('parse(int)');
     const run = named('run');
     assert.equal(frames.count, 4);
-    assert.deepEqual([frames.calls[parse], frames.total[parse], frames.leftOutCalls[parse]], [3, 1_000_000, 340]);
+    assert.deepEqual([frames.calls[parse], frames.total[parse], frames.foldedCalls[parse]], [3, 1_000_000, 340]);
     assert.equal(frames.failures[run], 1);
     assert.equal(frames.from[run], 0);
     assert.equal(frames.from[parse], frames.to[run]);
@@ -118,7 +118,7 @@ describe('layOutMerged()', () => {
       call(5, 'a', 40, 50),
       call(6, 'c', 41, 43, 5),
     ]);
-    const frames = layOutMerged(data);
+    const frames = layOutLeftHeavy(data);
     assert.deepEqual([...frames.calls], [2, 2, 1, 1]);
     assert.equal(frames.extent, 30);
   });
@@ -129,14 +129,14 @@ describe('layOutMerged()', () => {
       makeSpan({ id: 2, parent: 1, start: 0, end: 10 }),
       makeSpan({ id: 3, parent: 1, start: 0, end: 9 }),
     ]);
-    const frames = layOutMerged(data);
+    const frames = layOutLeftHeavy(data);
     assert.equal(frames.extent, 19);
     assert.equal(frames.total[0], 10);
   });
 });
 
 describe('frameAt()', () => {
-  const frames = layOutOverTime(flameGraphData(smallTrace()));
+  const frames = layOutTimeOrder(flameGraphData(smallTrace()));
 
   it('finds the frame of a place, and none between frames', () => {
     assert.equal(frameAt(frames, 2, 500_000, 0), 3);
@@ -158,14 +158,14 @@ describe('childrenOf()', () => {
       makeSpan({ id: 3, parent: 2, start: 5, end: 50 }),
       makeSpan({ id: 4, parent: 1, start: 20, end: 90 }),
     ]);
-    const frames = layOutOverTime(data);
+    const frames = layOutTimeOrder(data);
     assert.deepEqual([childrenOf(frames, -1), childrenOf(frames, 0), childrenOf(frames, 3)], [[0], [1, 3], []]);
   });
 });
 
 describe('pathTo()', () => {
   it('leads from a root to a frame', () => {
-    assert.deepEqual(pathTo(layOutOverTime(flameGraphData(smallTrace())), 4), [0, 1, 4]);
+    assert.deepEqual(pathTo(layOutTimeOrder(flameGraphData(smallTrace())), 4), [0, 1, 4]);
   });
 });
 
@@ -176,7 +176,7 @@ describe('findFrames()', () => {
     makeSpan({ id: 3, name: 'Reparse', parent: 2, start: 10, end: 20 }),
     makeSpan({ id: 4, name: 'parse', parent: 1, start: 50, end: 60 }),
   ]);
-  const frames = layOutOverTime(data);
+  const frames = layOutTimeOrder(data);
 
   it('counts time within another match once, whatever the case of letters', () => {
     const { frames: found, calls, timeNano } = findFrames(frames, matchingNames(data.names, 'PARSE'));
@@ -197,7 +197,7 @@ describe('findFrames()', () => {
   });
 });
 
-describe('functionFigures()', () => {
+describe('functionStats()', () => {
   it('counts the time of a recursive function once, and its own time fully', () => {
     const data = flameGraphData([
       makeSpan({ id: 1, name: 'f', start: 0, end: 100, selfTimeNano: 30n, grownPages: 2 }),
@@ -205,7 +205,7 @@ describe('functionFigures()', () => {
       makeSpan({ id: 3, name: 'f', parent: 2, start: 20, end: 70, selfTimeNano: 50n, grownPages: 1 }),
       makeSpan({ id: 4, name: 'f', start: 200, end: 210, selfTimeNano: 10n, status: { code: 'error', message: 'x' } }),
     ]);
-    const [f, g] = functionFigures(data);
+    const [f, g] = functionStats(data);
     assert.deepEqual(f, { name: 0, calls: 3, failures: 1, total: 110, self: 90, longest: 100, pages: 3 });
     assert.deepEqual(g, { name: 1, calls: 1, failures: 0, total: 70, self: 20, longest: 70, pages: 0 });
   });

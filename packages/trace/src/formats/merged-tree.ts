@@ -13,8 +13,8 @@ export interface MergedTree {
   totalTimeNano: bigint;
   selfTimeNano: bigint;
   grownPages: number;
-  leftOutCalls: number;
-  leftOutTimeNano: bigint;
+  foldedCalls: number;
+  foldedTimeNano: bigint;
   /** By when the first call of each began. */
   readonly children: MergedTree[];
 }
@@ -77,8 +77,8 @@ function nothingOf(span: Span): MergedTree {
     totalTimeNano: 0n,
     selfTimeNano: 0n,
     grownPages: 0,
-    leftOutCalls: 0,
-    leftOutTimeNano: 0n,
+    foldedCalls: 0,
+    foldedTimeNano: 0n,
     children: [],
   };
 }
@@ -88,8 +88,8 @@ function addTo(merged: MergedTree, span: Span): void {
   merged.totalTimeNano += span.endTimeUnixNano - span.startTimeUnixNano;
   merged.selfTimeNano += span.selfTimeNano;
   merged.grownPages += span.grownPages;
-  merged.leftOutCalls += span.leftOut.calls;
-  merged.leftOutTimeNano += span.leftOut.timeNano;
+  merged.foldedCalls += span.folded.calls;
+  merged.foldedTimeNano += span.folded.timeNano;
   if (span.status.code !== 'error') return;
   if (merged.failures === 0) merged.failure = span.status.message;
   merged.failures += 1;

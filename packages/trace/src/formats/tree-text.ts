@@ -1,4 +1,4 @@
-import { countOf, formatCount, formatDuration, formatPages, visible } from '../flame-graph/words.ts';
+import { countOf, formatCount, formatDuration, formatPages, visible } from '../format.ts';
 import type { Span } from '../span.ts';
 import { type MergedTree, mergedTrees, singleTrees } from './merged-tree.ts';
 
@@ -83,10 +83,10 @@ function linesOf(roots: readonly MergedTree[], limits: Limits): { lines: Line[];
 const nothing = { indent: '', below: '' };
 
 function lineOf(tree: MergedTree, indent: string, maxNameLength: number): Line {
-  const { calls, failures, leftOutCalls, leftOutTimeNano, grownPages } = tree;
+  const { calls, failures, foldedCalls, foldedTimeNano, grownPages } = tree;
   const times = calls > 1 ? [`×${formatCount(calls)}`] : [];
-  const leftOut =
-    leftOutCalls > 0 ? [`(${countOf(leftOutCalls, 'shorter call')}, ${formatDuration(Number(leftOutTimeNano))})`] : [];
+  const folded =
+    foldedCalls > 0 ? [`(${countOf(foldedCalls, 'shorter call')}, ${formatDuration(Number(foldedTimeNano))})`] : [];
   const failed = failures > 1 ? `✗ ${formatCount(failures)} failed: ` : '✗ ';
   return {
     total: formatDuration(Number(tree.totalTimeNano)),
@@ -94,7 +94,7 @@ function lineOf(tree: MergedTree, indent: string, maxNameLength: number): Line {
     memory: grownPages > 0 ? formatPages(grownPages) : '',
     indent,
     name: shortened(tree.name, maxNameLength),
-    notes: [...times, ...leftOut],
+    notes: [...times, ...folded],
     failure: failures > 0 ? `${failed}${shortened(tree.failure, maxNameLength)}` : '',
   };
 }

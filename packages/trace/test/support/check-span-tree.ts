@@ -20,7 +20,7 @@ import { stepping } from './stepping.ts';
 export interface Tally {
   readonly roots: number;
   readonly spans: number;
-  readonly leftOut: number;
+  readonly folded: number;
   readonly failed: number;
   readonly growths: number;
 }
@@ -131,7 +131,7 @@ function tally(roots: readonly ExpectedSpan[]): Tally {
   return {
     roots: roots.length,
     spans: all.length,
-    leftOut: all.reduce((sum, { leftOut }) => sum + leftOut.calls, 0),
+    folded: all.reduce((sum, { folded }) => sum + folded.calls, 0),
     failed: all.filter(({ failed }) => failed).length,
     growths: all.reduce((sum, { growths }) => sum + growths.length, 0),
   };

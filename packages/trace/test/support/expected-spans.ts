@@ -6,7 +6,7 @@ export interface ExpectedSpan {
   readonly startNs: number;
   readonly endNs: number;
   readonly selfNs: number;
-  readonly leftOut: { readonly calls: number; readonly timeNs: number };
+  readonly folded: { readonly calls: number; readonly timeNs: number };
   readonly grownPages: number;
   readonly growths: readonly { readonly timeNs: number; readonly pages: number }[];
   readonly failed: boolean;
@@ -19,8 +19,8 @@ export interface ExpectedSpan {
  */
 export function expectedSpan(node: CallNode, timeNs: (tick: number) => number, minDurationNs: number): ExpectedSpan {
   const durationNs = ({ startTick, endTick }: CallNode) => timeNs(endTick) - timeNs(startTick);
-  const [spans, leftOut] = partition(node.calls, (call) => durationNs(call) >= minDurationNs);
-  const within = [node, ...leftOut.flatMap(withAllWithin)];
+  const [spans, folded] = partition(node.calls, (call) => durationNs(call) >= minDurationNs);
+  const within = [node, ...folded.flatMap(withAllWithin)];
   const growths = within
     .flatMap((call) => call.growths)
     .sort((first, second) => first.tick - second.tick)
@@ -30,7 +30,7 @@ export function expectedSpan(node: CallNode, timeNs: (tick: number) => number, m
     startNs: timeNs(node.startTick),
     endNs: timeNs(node.endTick),
     selfNs: durationNs(node) - sum(spans.map(durationNs)),
-    leftOut: { calls: within.length - 1, timeNs: sum(leftOut.map(durationNs)) },
+    folded: { calls: within.length - 1, timeNs: sum(folded.map(durationNs)) },
     grownPages: sum(growths.map(({ pages }) => pages)),
     growths,
     failed: node.ending !== 'exit',

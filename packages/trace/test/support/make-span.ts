@@ -36,7 +36,7 @@ export function makeSpan({ id, parent, start, end, ...rest }: SpanPlan): Span {
     startTimeUnixNano: someTimeUnixNano + BigInt(start),
     endTimeUnixNano: someTimeUnixNano + BigInt(end),
     selfTimeNano: BigInt(end - start),
-    leftOut: { calls: 0, timeNano: 0n },
+    folded: { calls: 0, timeNano: 0n },
     grownPages: 0,
     status: { code: 'unset', message: '' },
     attributes: new Map(),
@@ -53,7 +53,7 @@ export function growth(at: number, pages: number): Span['events'][number] {
 
 /**
  * A small trace with one of everything: `_start` calls `main`, which grows memory and calls `parse` three times, once with calls that
- * were left out, and `run`, which fails.
+ * were folded, and `run`, which fails.
  */
 export function smallTrace(): Span[] {
   const parse = { index: 7, rawName: '_Z5parsei', name: 'parse(int)' };
@@ -77,7 +77,7 @@ export function smallTrace(): Span[] {
       end: 902_000,
       name: parse.name,
       function: parse,
-      leftOut: { calls: 340, timeNano: 320_500n },
+      folded: { calls: 340, timeNano: 320_500n },
     }),
     makeSpan({ id: 5, parent: 2, start: 902_000, end: 1_002_000, name: parse.name, function: parse }),
     makeSpan({

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly roots: number;
   readonly spans: number;
   /** Calls that got no span, by what the spans say of them. */
-  readonly leftOut: number;
+  readonly folded: number;
   readonly dropped: Record<string, number>;
   /** What is wrong with the arithmetic of the spans. */
   readonly faults: string[];
@@ -31,24 +31,24 @@ const importCalls = new Map<string, number>();
 const contexts = new Map<WebAssembly.Module, TraceContext>();
 const bump = <Key>(map: Map<Key, number>, key: Key) => map.set(key, (map.get(key) ?? 0) + 1);
 const faults: string[] = [];
-const tally = { roots: 0, spans: 0, leftOut: 0 };
+const tally = { roots: 0, spans: 0, folded: 0 };
 let importNames: string[] | undefined;
 let addedImports = 0;
 
-/** Every nanosecond of a span is its own, or one of the spans in it; every call within is a span, or left out. */
+/** Every nanosecond of a span is its own, or one of the spans in it; every call within is a span, or folded. */
 function checkBatch(batch: readonly Span[]): void {
   tally.roots++;
   tally.spans += batch.length;
   const restOf = new Map(batch.map((span) => [span.spanId, span.endTimeUnixNano - span.startTimeUnixNano]));
   for (const span of batch) {
-    tally.leftOut += span.leftOut.calls;
+    tally.folded += span.folded.calls;
     const { parentSpanId = '' } = span;
     const rest = restOf.get(parentSpanId);
     if (rest !== undefined) restOf.set(parentSpanId, rest - (span.endTimeUnixNano - span.startTimeUnixNano));
   }
-  for (const { name, spanId, selfTimeNano, leftOut } of batch) {
+  for (const { name, spanId, selfTimeNano, folded } of batch) {
     if (selfTimeNano !== restOf.get(spanId)) faults.push(`${name}: ${selfTimeNano} ns of ${restOf.get(spanId)}`);
-    if (leftOut.timeNano > selfTimeNano) faults.push(`${name}: more was left out than there is`);
+    if (folded.timeNano > selfTimeNano) faults.push(`${name}: more time was folded than the span has itself`);
   }
   if (batch.some((span, place) => place > 0 && span.parentSpanId === undefined)) faults.push('a second root');
 }

@@ -42,7 +42,7 @@ export function spanTree(batch: readonly Span[], originNs: bigint, indexOf: (ind
       startNs: Number(span.startTimeUnixNano - originNs),
       endNs: Number(span.endTimeUnixNano - originNs),
       selfNs: Number(span.selfTimeNano),
-      leftOut: { calls: span.leftOut.calls, timeNs: Number(span.leftOut.timeNano) },
+      folded: { calls: span.folded.calls, timeNs: Number(span.folded.timeNano) },
       grownPages: span.grownPages,
       growths: span.events.map(({ name, timeUnixNano, attributes }) => {
         assert.equal(name, 'memory.grow');

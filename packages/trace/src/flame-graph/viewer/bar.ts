@@ -1,11 +1,11 @@
 import { element } from './dom.ts';
 
 /** The ways to look at a trace. */
-export type View = 'over-time' | 'merged' | 'functions';
+export type View = 'time-order' | 'left-heavy' | 'functions';
 
 const views: readonly (readonly [View, string, string])[] = [
-  ['over-time', 'Over time', 'Every call when it was made'],
-  ['merged', 'Merged', 'Calls along the same path as one: where the time went'],
+  ['time-order', 'Time order', 'Every call when it was made'],
+  ['left-heavy', 'Left heavy', 'Calls along the same path as one: where the time went'],
   ['functions', 'Functions', 'All functions as a table'],
 ];
 

@@ -7,7 +7,7 @@ import {
   measureFont,
   memoryHeight,
   paintAxis,
-  paintCuts,
+  paintCollapsedGaps,
   paintMemory,
   paintRows,
   rowHeight,
@@ -16,12 +16,12 @@ import {
 import { readPalette } from './palette.ts';
 
 /** What the chart shows. */
-export interface Picture {
+export interface Scene {
   readonly frames: Frames;
   readonly labels: readonly string[];
   readonly colours: Int32Array;
   /** Places at which a pause was cut short. */
-  readonly cuts: readonly number[];
+  readonly collapsedGaps: readonly number[];
   /** Drawn above the rows, where there is any. */
   readonly memory: { readonly steps: MemorySteps; readonly label: (window: Window) => string } | undefined;
 }
@@ -37,7 +37,7 @@ export interface ChartListener {
 /** The boxes: painted on a canvas as large as what is seen of them, so that 100,000 are as quick as 10. */
 export interface Chart {
   readonly root: HTMLElement;
-  readonly show: (picture: Picture) => void;
+  readonly show: (scene: Scene) => void;
   readonly mark: (matches: Matches | undefined) => void;
   /** Chooses a frame and brings it into sight; `zooms` makes it as wide as the chart. */
   readonly select: (frame: number, zooms: boolean) => void;
@@ -67,7 +67,7 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     spacer,
   );
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-  let picture: Picture | undefined;
+  let scene: Scene | undefined;
   let window: Window = { from: 0, to: 1 };
   let matches: Matches | undefined;
   let selected = -1;
@@ -75,8 +75,8 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
   let surface: Surface | undefined;
   let request = 0;
 
-  const headHeight = () => axisHeight + (picture?.memory === undefined ? 0 : memoryHeight);
-  const whole = (): Window => ({ from: 0, to: Math.max(picture?.frames.extent ?? 0, 1) });
+  const headHeight = () => axisHeight + (scene?.memory === undefined ? 0 : memoryHeight);
+  const whole = (): Window => ({ from: 0, to: Math.max(scene?.frames.extent ?? 0, 1) });
 
   function repaint(): void {
     if (request === 0) request = requestAnimationFrame(paint);
@@ -102,19 +102,19 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
 
   function paint(): void {
     request = 0;
-    if (picture === undefined) return;
+    if (scene === undefined) return;
     surface ??= measure();
     const { width, height, palette } = surface;
     if (width === 0) return;
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, width, height);
     const head = headHeight();
-    const { frames, labels, colours, cuts, memory } = picture;
+    const { frames, labels, colours, collapsedGaps, memory } = scene;
     paintAxis(surface, window);
-    paintCuts(surface, window, cuts);
+    paintCollapsedGaps(surface, window, collapsedGaps);
     if (memory !== undefined) paintMemory(surface, memory.steps, window, axisHeight, memory.label(window));
-    const scene = { frames, labels, colours, window, matches, selected, hovered };
-    paintRows(surface, scene, head - root.scrollTop, head);
+    const input = { frames, labels, colours, window, matches, selected, hovered };
+    paintRows(surface, input, head - root.scrollTop, head);
   }
 
   function setWindow(next: Window): void {
@@ -137,22 +137,22 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     const x = event.clientX - left;
     const y = event.clientY - top;
     const head = headHeight();
-    if (picture === undefined || y < head || x > root.clientWidth) return { frame: -1, x };
+    if (scene === undefined || y < head || x > root.clientWidth) return { frame: -1, x };
     const perPixel = (window.to - window.from) / Math.max(root.clientWidth, 1);
     const row = Math.floor((y - head + root.scrollTop) / rowHeight);
-    return { frame: frameAt(picture.frames, row, window.from + x * perPixel, perPixel), x };
+    return { frame: frameAt(scene.frames, row, window.from + x * perPixel, perPixel), x };
   }
 
   function select(frame: number, zooms: boolean): void {
     selected = frame;
-    if (picture !== undefined && frame >= 0) {
-      const from = picture.frames.from[frame] as number;
-      const to = picture.frames.to[frame] as number;
+    if (scene !== undefined && frame >= 0) {
+      const from = scene.frames.from[frame] as number;
+      const to = scene.frames.to[frame] as number;
       const size = window.to - window.from;
       if (zooms) setWindow({ from, to });
       else if (to < window.from || from > window.to)
         setWindow({ from: (from + to - size) / 2, to: (from + to + size) / 2 });
-      scrollToRow(picture.frames.row[frame] as number);
+      scrollToRow(scene.frames.row[frame] as number);
     }
     listener.onSelect(frame);
     repaint();
@@ -177,13 +177,13 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
   }
 
   function onKey(event: KeyboardEvent): void {
-    if (picture === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key.startsWith('Arrow')) select(neighbour(picture.frames, event.key), false);
+    if (scene === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.startsWith('Arrow')) select(neighbour(scene.frames, event.key), false);
     else if (event.key === 'Enter' || event.key === ' ') select(selected, true);
     else if (event.key === 'Escape' || event.key === '0') setWindow(whole());
     else if (event.key === '+' || event.key === '=') zoomAt(root.clientWidth / 2, 1.5);
     else if (event.key === '-') zoomAt(root.clientWidth / 2, 1 / 1.5);
-    else if (event.key === 'Home') select(childrenOf(picture.frames, -1)[0] ?? -1, false);
+    else if (event.key === 'Home') select(childrenOf(scene.frames, -1)[0] ?? -1, false);
     else return;
     event.preventDefault();
   }
@@ -238,7 +238,7 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     zoomTo: setWindow,
     zoomBy: (factor) => zoomAt(root.clientWidth / 2, factor),
     show(next) {
-      picture = next;
+      scene = next;
       matches = undefined;
       selected = -1;
       hovered = -1;
@@ -267,7 +267,7 @@ interface Dragging {
   readonly moveBy: (pixels: number) => void;
 }
 
-/** Moves the picture with the pointer. What moves less than a few pixels is a click. */
+/** Moves the flame graph with the pointer. What moves less than a few pixels is a click. */
 function watchDrag(root: HTMLElement, { isActive, moveBy }: Dragging): { readonly hasMoved: () => boolean } {
   const slack = 4;
   let pointer: number | undefined;

@@ -1,11 +1,11 @@
+import { countOf, formatDuration, formatPages, formatShare, visible } from '../../format.ts';
 import type { FlameGraphData } from '../data.ts';
 import type { Frames } from '../frames.ts';
-import { countOf, formatDuration, formatPages, formatShare, visible } from '../words.ts';
 
-/** Tells what is known of a frame: a heading, then named figures. */
+/** What is known of a frame: a heading, then named values. */
 export interface Description {
   readonly name: string;
-  readonly figures: readonly (readonly [string, string])[];
+  readonly stats: readonly (readonly [string, string])[];
   /** Why it failed, as far as it did. */
   readonly failure: string | undefined;
 }
@@ -18,30 +18,30 @@ export function describeFrame(
   frames: Frames,
   frame: number,
   wholeNano: number,
-  isMerged: boolean,
+  isLeftHeavy: boolean,
 ): Description {
   const name = frames.name[frame] as number;
   const total = frames.total[frame] as number;
   const self = frames.self[frame] as number;
-  const figures: [string, string][] = [];
-  if (isMerged) figures.push(['calls', countOf(frames.calls[frame] as number, 'call')]);
-  figures.push(['time', `${formatDuration(total)} (${formatShare(total, wholeNano)})`]);
-  figures.push(['self', `${formatDuration(self)} (${formatShare(self, wholeNano)})`]);
-  const leftOut = frames.leftOutCalls[frame] as number;
-  if (leftOut > 0) {
-    const time = formatDuration(frames.leftOutTime[frame] as number);
-    figures.push(['in it, too short for spans', `${countOf(leftOut, 'call')}, ${time}`]);
+  const stats: [string, string][] = [];
+  if (isLeftHeavy) stats.push(['calls', countOf(frames.calls[frame] as number, 'call')]);
+  stats.push(['time', `${formatDuration(total)} (${formatShare(total, wholeNano)})`]);
+  stats.push(['self', `${formatDuration(self)} (${formatShare(self, wholeNano)})`]);
+  const folded = frames.foldedCalls[frame] as number;
+  if (folded > 0) {
+    const time = formatDuration(frames.foldedTime[frame] as number);
+    stats.push(['in it, too short for spans', `${countOf(folded, 'call')}, ${time}`]);
   }
   const pages = frames.pages[frame] as number;
-  if (pages > 0) figures.push(['memory', `+${formatPages(pages)}`]);
-  if (!isMerged) figures.push(['begins at', formatDuration(data.start[frame] as number)]);
+  if (pages > 0) stats.push(['memory', `+${formatPages(pages)}`]);
+  if (!isLeftHeavy) stats.push(['begins at', formatDuration(data.start[frame] as number)]);
   const rawName = data.rawNames[name];
-  if (typeof rawName === 'string') figures.push(['in the module', visible(rawName)]);
-  if (!isMerged) figures.push(...attributesOf(data, frame));
+  if (typeof rawName === 'string') stats.push(['in the module', visible(rawName)]);
+  if (!isLeftHeavy) stats.push(...attributesOf(data, frame));
   return {
     name: visible(data.names[name] as string),
-    figures,
-    failure: failureOf(data, frames, frame, isMerged),
+    stats,
+    failure: failureOf(data, frames, frame, isLeftHeavy),
   };
 }
 
@@ -51,10 +51,10 @@ function attributesOf(data: FlameGraphData, frame: number): [string, string][] {
   return entries.length > maxAttributes ? [...shown, ['…', `${entries.length - maxAttributes} more`]] : shown;
 }
 
-function failureOf(data: FlameGraphData, frames: Frames, frame: number, isMerged: boolean): string | undefined {
+function failureOf(data: FlameGraphData, frames: Frames, frame: number, isLeftHeavy: boolean): string | undefined {
   const failures = frames.failures[frame] as number;
   if (failures === 0) return undefined;
-  if (isMerged) return `${countOf(failures, 'call')} failed`;
+  if (isLeftHeavy) return `${countOf(failures, 'call')} failed`;
   const message = data.failures.find(([span]) => span === frame)?.[1] ?? '';
   return message === '' ? 'failed' : `failed: ${visible(message)}`;
 }

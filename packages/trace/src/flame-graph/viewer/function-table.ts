@@ -1,9 +1,9 @@
+import { formatCount, formatDuration, formatPages, formatShare, visible } from '../../format.ts';
 import type { FlameGraphData } from '../data.ts';
-import { type FunctionFigures, functionFigures } from '../figures.ts';
-import { formatCount, formatDuration, formatPages, formatShare, visible } from '../words.ts';
+import { type FunctionStats, functionStats } from '../function-stats.ts';
 import { element } from './dom.ts';
 
-type Column = Exclude<keyof FunctionFigures, 'name'>;
+type Column = Exclude<keyof FunctionStats, 'name'>;
 
 const columns: readonly (readonly [Column | 'name', string])[] = [
   ['name', 'Function'],
@@ -23,13 +23,13 @@ export interface FunctionTable {
   readonly filter: (isNameMatch: Uint8Array | undefined) => void;
 }
 
-/** All functions with their figures, sortable: what the picture tells, for those who read rather than look. */
+/** All functions with their stats, sortable: the flame graph as text. */
 export function createFunctionTable(
   data: FlameGraphData,
   wholeNano: number,
   onChoose: (name: number) => void,
 ): FunctionTable {
-  const figures = functionFigures(data);
+  const stats = functionStats(data);
   const body = element('tbody');
   const more = element('button', { type: 'button', class: 'more' });
   const heads = columns.map(([column, title]) => {
@@ -49,18 +49,18 @@ export function createFunctionTable(
     draw();
   }
 
-  function inOrder(): FunctionFigures[] {
-    const compare = (a: FunctionFigures, b: FunctionFigures) =>
+  function inOrder(): FunctionStats[] {
+    const compare = (a: FunctionStats, b: FunctionStats) =>
       sorted === 'name'
         ? (data.names[a.name] as string).localeCompare(data.names[b.name] as string)
         : a[sorted] - b[sorted];
-    const wanted = filter === undefined ? figures : figures.filter(({ name }) => filter?.[name] === 1);
+    const wanted = filter === undefined ? stats : stats.filter(({ name }) => filter?.[name] === 1);
     return wanted.toSorted((a, b) => (isAscending ? compare(a, b) : compare(b, a)));
   }
 
-  function rowOf(entry: FunctionFigures): HTMLElement {
+  function rowOf(entry: FunctionStats): HTMLElement {
     const name = visible(data.names[entry.name] as string);
-    const choose = element('button', { type: 'button', title: 'Find it in the picture' }, name);
+    const choose = element('button', { type: 'button', title: 'Find it in the flame graph' }, name);
     choose.addEventListener('click', () => onChoose(entry.name));
     const cell = (text: string) => element('td', { class: 'figure' }, text);
     return element(

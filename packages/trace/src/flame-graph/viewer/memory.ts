@@ -1,11 +1,11 @@
+import { formatPages } from '../../format.ts';
 import type { FlameGraphData } from '../data.ts';
 import type { Window } from '../frames.ts';
-import type { OverTime } from '../over-time.ts';
-import { formatPages } from '../words.ts';
-import type { Picture } from './chart.ts';
+import type { TimeOrder } from '../time-order.ts';
+import type { Scene } from './chart.ts';
 
 /** The track of memory over time; `undefined` where memory neither grew nor is known. */
-export function memoryPicture(data: FlameGraphData, { placeOf }: OverTime): Picture['memory'] {
+export function memoryTrack(data: FlameGraphData, { placeOf }: TimeOrder): Scene['memory'] {
   const initial = data.initialPages ?? 0;
   if (data.growth.length === 0 && initial === 0) return undefined;
   const at = Float64Array.from(data.growth, ([time]) => placeOf(time));

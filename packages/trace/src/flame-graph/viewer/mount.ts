@@ -1,15 +1,15 @@
+import { countOf, formatShare, visible } from '../../format.ts';
 import type { FlameGraphData } from '../data.ts';
 import { findFrames, type Matches, matchingNames, totalTime } from '../find.ts';
 import { type Frames, pathTo } from '../frames.ts';
-import { layOutMerged } from '../merged.ts';
-import { layOutOverTime } from '../over-time.ts';
-import { countOf, formatShare, visible } from '../words.ts';
+import { layOutLeftHeavy } from '../left-heavy.ts';
+import { layOutTimeOrder } from '../time-order.ts';
 import { createBar, type View } from './bar.ts';
-import { type Chart, createChart, type Picture } from './chart.ts';
+import { type Chart, createChart, type Scene } from './chart.ts';
 import { type Description, describeFrame } from './details.ts';
 import { element } from './dom.ts';
 import { createFunctionTable } from './function-table.ts';
-import { memoryPicture } from './memory.ts';
+import { memoryTrack } from './memory.ts';
 import { colourOf } from './palette.ts';
 import { styles } from './styles.ts';
 
@@ -19,7 +19,7 @@ export interface MountedFlameGraph {
   readonly search: (text: string) => void;
   /** Goes to another view. */
   readonly show: (view: View) => void;
-  /** Puts the keyboard's focus on the picture. */
+  /** Puts the keyboard's focus on the flame graph. */
   readonly focus: () => void;
   /** Draws anew: to be called when the page's colours have changed in a way that the viewer can't notice. */
   readonly repaint: () => void;
@@ -43,12 +43,12 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
   shadow.adoptedStyleSheets = [sheet];
-  const overTime = layOutOverTime(data);
-  const layouts = { 'over-time': overTime, merged: layOutMerged(data) };
-  const wholeNano = totalTime(overTime);
+  const timeOrder = layOutTimeOrder(data);
+  const layouts = { 'time-order': timeOrder, 'left-heavy': layOutLeftHeavy(data) };
+  const wholeNano = totalTime(timeOrder);
   const labels = data.names.map((name) => visible(name).slice(0, 400));
   const colours = Int32Array.from(data.names, (name) => colourOf(name, frameColours));
-  const memory = memoryPicture(data, overTime);
+  const memory = memoryTrack(data, timeOrder);
 
   const viewer = element('div', {
     class: 'viewer',
@@ -58,13 +58,13 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   const path = element('nav', { class: 'path', 'aria-label': 'Callers' });
   const details = element('div', { class: 'details', role: 'status', tabindex: '0', 'aria-label': 'The chosen call' });
   const tip = element('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
-  let view: View = 'over-time';
+  let view: View = 'time-order';
   let matches: Matches | undefined;
   let foundFrames: number[] = [];
   let foundAt = -1;
 
-  const frames = (): Frames => layouts[view === 'merged' ? 'merged' : 'over-time'];
-  const describe = (frame: number) => describeFrame(data, frames(), frame, wholeNano, view === 'merged');
+  const frames = (): Frames => layouts[view === 'left-heavy' ? 'left-heavy' : 'time-order'];
+  const describe = (frame: number) => describeFrame(data, frames(), frame, wholeNano, view === 'left-heavy');
 
   const chart: Chart = createChart(viewer, {
     onSelect(frame) {
@@ -82,7 +82,7 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
     onWindow: (window) => bar.setZoomed(window.to - window.from < frames().extent),
   });
   const table = createFunctionTable(data, wholeNano, (name) => {
-    setView('merged');
+    setView('left-heavy');
     bar.setSearch(data.names[name] as string);
     search(data.names[name] as string);
     step(1);
@@ -123,8 +123,10 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   function summary(): string {
     const spans = countOf(data.name.length, 'span');
     const functions = countOf(data.names.length, 'function');
-    const hasCuts = view === 'over-time' && overTime.cuts.length > 0;
-    const gaps = hasCuts ? ` ${countOf(overTime.cuts.length, 'pause')} without a call cut short, at dashed lines.` : '';
+    const hasCollapsedGaps = view === 'time-order' && timeOrder.collapsedGaps.length > 0;
+    const gaps = hasCollapsedGaps
+      ? ` ${countOf(timeOrder.collapsedGaps.length, 'pause')} without a call cut short, at dashed lines.`
+      : '';
     return `${spans} of ${functions}.${gaps}`;
   }
 
@@ -136,14 +138,14 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
     table.root.hidden = !isTable;
     tip.hidden = true;
     if (!isTable) {
-      const picture: Picture = {
+      const scene: Scene = {
         frames: frames(),
         labels,
         colours,
-        cuts: next === 'over-time' ? overTime.cuts : [],
-        memory: next === 'over-time' ? memory : undefined,
+        collapsedGaps: next === 'time-order' ? timeOrder.collapsedGaps : [],
+        memory: next === 'time-order' ? memory : undefined,
       };
-      chart.show(picture);
+      chart.show(scene);
       showPath(-1);
       showDetails(-1);
     }
@@ -184,7 +186,7 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   place.style.height = '100%';
   host.append(place);
   const stopWatching = watchColours(chart.repaint);
-  setView('over-time');
+  setView('time-order');
   return {
     show: setView,
     repaint: chart.repaint,
@@ -213,8 +215,8 @@ function byPlace(frames: Frames, isMatch: Uint8Array): number[] {
   );
 }
 
-function descriptionNodes({ name, figures, failure }: Description): Node[] {
-  const list = figures.map(([term, value]) => element('div', {}, element('dt', {}, term), element('dd', {}, value)));
+function descriptionNodes({ name, stats, failure }: Description): Node[] {
+  const list = stats.map(([term, value]) => element('div', {}, element('dt', {}, term), element('dd', {}, value)));
   const nodes: Node[] = [element('h3', {}, name), element('dl', {}, ...list)];
   if (failure !== undefined) nodes.push(element('p', { class: 'failure' }, failure));
   return nodes;

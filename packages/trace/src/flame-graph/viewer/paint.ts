@@ -1,6 +1,6 @@
+import { axisMarks, formatMark } from '../../format.ts';
 import type { Matches } from '../find.ts';
 import { type Frames, firstEndingAfter, type Window } from '../frames.ts';
-import { axisMarks, formatMark } from '../words.ts';
 import type { Palette } from './palette.ts';
 
 /** Sizes in CSS pixels. */
@@ -13,8 +13,8 @@ const padding = 4;
 const thinnest = 1;
 const narrowestText = 28;
 
-/** What a picture is painted of. */
-export interface Scene {
+/** What the rows are painted of. */
+export interface PaintInput {
   readonly frames: Frames;
   /** What is written on a frame, by name. */
   readonly labels: readonly string[];
@@ -53,7 +53,7 @@ export function measureFont(
  *
  * @param top the first row's distance from the upper edge; what is above `clipTop` is covered by other things
  */
-export function paintRows(surface: Surface, scene: Scene, top: number, clipTop: number): void {
+export function paintRows(surface: Surface, input: PaintInput, top: number, clipTop: number): void {
   const { context, width, height } = surface;
   context.save();
   context.beginPath();
@@ -62,13 +62,13 @@ export function paintRows(surface: Surface, scene: Scene, top: number, clipTop: 
   context.font = surface.font;
   context.textBaseline = 'middle';
   const first = Math.max(0, Math.floor((clipTop - top) / rowHeight));
-  const last = Math.min(scene.frames.rows.length - 1, Math.floor((height - top) / rowHeight));
-  for (let row = first; row <= last; row++) paintRow(surface, scene, row, top + row * rowHeight);
+  const last = Math.min(input.frames.rows.length - 1, Math.floor((height - top) / rowHeight));
+  for (let row = first; row <= last; row++) paintRow(surface, input, row, top + row * rowHeight);
   context.restore();
 }
 
-function paintRow(surface: Surface, scene: Scene, rowNumber: number, y: number): void {
-  const { frames, window, matches } = scene;
+function paintRow(surface: Surface, input: PaintInput, rowNumber: number, y: number): void {
+  const { frames, window, matches } = input;
   const row = frames.rows[rowNumber] as Int32Array;
   const scale = surface.width / (window.to - window.from);
   for (let at = firstEndingAfter(row, frames.to, window.from); at < row.length; ) {
@@ -77,7 +77,7 @@ function paintRow(surface: Surface, scene: Scene, rowNumber: number, y: number):
     if (left > surface.width) return;
     const right = ((frames.to[frame] as number) - window.from) * scale;
     if (right - left >= thinnest) {
-      paintFrame(surface, scene, frame, Math.max(left, -1), Math.min(right, surface.width + 1), y);
+      paintFrame(surface, input, frame, Math.max(left, -1), Math.min(right, surface.width + 1), y);
       at += 1;
       continue;
     }
@@ -85,21 +85,21 @@ function paintRow(surface: Surface, scene: Scene, rowNumber: number, y: number):
     const next = Math.max(at + 1, firstEndingAfter(row, frames.to, window.from + (left + thinnest) / scale, at));
     const before = matches?.before[rowNumber];
     const isMatch = before === undefined || (before[next] as number) > (before[at] as number);
-    paintSliver(surface, scene, frame, left, y, isMatch);
+    paintSliver(surface, input, frame, left, y, isMatch);
     at = next;
   }
 }
 
-function paintSliver(surface: Surface, scene: Scene, frame: number, x: number, y: number, isMatch: boolean): void {
+function paintSliver(surface: Surface, input: PaintInput, frame: number, x: number, y: number, isMatch: boolean): void {
   const { context, palette } = surface;
-  const colour = scene.colours[scene.frames.name[frame] as number] as number;
+  const colour = input.colours[input.frames.name[frame] as number] as number;
   context.fillStyle = isMatch ? (palette.frames[colour] as string) : palette.faded;
   context.fillRect(x, y, thinnest, rowHeight - 1);
 }
 
-function paintFrame(surface: Surface, scene: Scene, frame: number, left: number, right: number, y: number): void {
+function paintFrame(surface: Surface, input: PaintInput, frame: number, left: number, right: number, y: number): void {
   const { context, palette } = surface;
-  const { frames, matches, colours, labels } = scene;
+  const { frames, matches, colours, labels } = input;
   const name = frames.name[frame] as number;
   const isFaded = matches !== undefined && matches.isMatch[frame] !== 1;
   const gap = right - left > 3 ? 1 : 0;
@@ -109,8 +109,8 @@ function paintFrame(surface: Surface, scene: Scene, frame: number, left: number,
     context.fillStyle = palette.failure;
     context.fillRect(left, y + rowHeight - 4, right - left - gap, 3);
   }
-  if (frame === scene.selected || frame === scene.hovered) {
-    context.strokeStyle = frame === scene.selected ? palette.ink : palette.soft;
+  if (frame === input.selected || frame === input.hovered) {
+    context.strokeStyle = frame === input.selected ? palette.ink : palette.soft;
     context.lineWidth = 2;
     context.strokeRect(left + 1, y + 1, Math.max(right - left - gap - 2, 1), rowHeight - 3);
   }
@@ -156,7 +156,7 @@ export function paintAxis(surface: Surface, window: Window): void {
 }
 
 /** Paints a dashed line where a pause was cut short. */
-export function paintCuts(surface: Surface, window: Window, cuts: readonly number[]): void {
+export function paintCollapsedGaps(surface: Surface, window: Window, collapsedGaps: readonly number[]): void {
   const { context, palette, width, height } = surface;
   const scale = width / (window.to - window.from);
   context.save();
@@ -165,8 +165,8 @@ export function paintCuts(surface: Surface, window: Window, cuts: readonly numbe
   context.setLineDash([3, 4]);
   context.beginPath();
   let drawnX = -thinnest;
-  for (const cut of cuts) {
-    const x = Math.round((cut - window.from) * scale) + 0.5;
+  for (const gap of collapsedGaps) {
+    const x = Math.round((gap - window.from) * scale) + 0.5;
     if (x - drawnX < thinnest || x > width) continue;
     drawnX = x;
     context.moveTo(x, axisHeight);

@@ -1,4 +1,4 @@
-import { visible } from '@tenon/trace/flame-graph';
+import { visible } from '@tenon/trace/formats';
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import type { Choice } from './choice.ts';

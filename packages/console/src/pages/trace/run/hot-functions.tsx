@@ -1,4 +1,4 @@
-import { formatDuration, formatPages, visible } from '@tenon/trace/flame-graph';
+import { formatDuration, formatPages, visible } from '@tenon/trace/formats';
 import { Button } from '../../../components/button.tsx';
 import { count } from '../../../components/count.ts';
 import { DataTable } from '../../../components/data-table.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '@tenon/trace/flame-graph';
+import { visible } from '@tenon/trace/formats';
 import { RadioGroup } from '../../../components/choices.tsx';
 import { SelectField, TextAreaField, TextField } from '../../../components/field.tsx';
 import type { CallableExport, ModuleFacts } from '../look/open-module.ts';

@@ -1,4 +1,5 @@
-import { flameGraphPage, formatDuration, visible } from '@tenon/trace/flame-graph';
+import { flameGraphPage } from '@tenon/trace/flame-graph';
+import { formatDuration, visible } from '@tenon/trace/formats';
 import { saveBlob } from '../../../api/save-blob.ts';
 import { Button } from '../../../components/button.tsx';
 import { count, counted } from '../../../components/count.ts';

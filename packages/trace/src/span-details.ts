@@ -1,7 +1,7 @@
 import type { AttributeValue } from './span.ts';
 
 /** What only few calls have beside their times. */
-export interface Extra {
+export interface SpanDetails {
   /** A manual span's name. */
   name: string | undefined;
   /** Its id, if that had to be known before it ended. */
@@ -21,7 +21,7 @@ export interface RawEvent {
   readonly attributes: ReadonlyMap<string, AttributeValue>;
 }
 
-export function createExtra(): Extra {
+export function createDetails(): SpanDetails {
   return {
     name: undefined,
     spanId: undefined,
@@ -34,7 +34,7 @@ export function createExtra(): Extra {
 }
 
 /** Moves what happened within a call that gets no span to the call around it. Its attributes were its own, and go. */
-export function foldExtra(from: Extra, into: Extra, maxEvents: number): number {
+export function foldDetails(from: SpanDetails, into: SpanDetails, maxEvents: number): number {
   const taken = Math.min(from.events.length, maxEvents - into.events.length);
   for (let index = 0; index < taken; index++) into.events.push(from.events[index] as RawEvent);
   const dropped = from.events.length - taken;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { axisMarks, formatDuration, formatMark, formatPages, formatShare, visible } from './words.ts';
+import { axisMarks, formatDuration, formatMark, formatPages, formatShare, visible } from './format.ts';
 
 describe('formatDuration()', () => {
   for (const [nanoseconds, text] of [

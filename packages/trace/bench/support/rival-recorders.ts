@@ -20,7 +20,7 @@ interface FunctionCall {
  * The plain way: an object for each call, with its name and a list of what lies within. `keepsAll` has it filter as the root ends,
  * else as each exit arrives.
  */
-export function objectCollector(now: () => number, keepsAll: boolean, minDuration = minDurationMs): Hooks {
+export function objectRecorder(now: () => number, keepsAll: boolean, minDuration = minDurationMs): Hooks {
   const names = new Map([
     [2, 'leaf'],
     [3, 'run'],
@@ -50,7 +50,7 @@ export function objectCollector(now: () => number, keepsAll: boolean, minDuratio
 }
 
 /** The short way through `enter` and `exit` as WebAssembly of its own, which the traced module calls without JavaScript between. */
-export function companionCollector(now: () => number): Hooks {
+export function companionRecorder(now: () => number): Hooks {
   const { instance } = compile(
     `(module
       (import "host" "now" (func $now (result f64)))

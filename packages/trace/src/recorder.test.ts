@@ -77,14 +77,14 @@ describe('enter() and exit()', () => {
     const [root, span, ...more] = batches[0] ?? [];
     assert.deepEqual(tree(batches[0]), ['a', '  b']);
     assert.deepEqual(more, []);
-    assert.deepEqual(span?.leftOut, { calls: 2, timeNano: 9_000n });
+    assert.deepEqual(span?.folded, { calls: 2, timeNano: 9_000n });
     assert.equal(span?.selfTimeNano, 39_000n);
     assert.equal(span?.grownPages, 3);
     assert.deepEqual(
       span?.events.map(({ name, attributes }) => [name, ...attributes]),
       [['memory.grow', ['pages', 3]]],
     );
-    assert.deepEqual(root?.leftOut, { calls: 1, timeNano: 19_999n });
+    assert.deepEqual(root?.folded, { calls: 1, timeNano: 19_999n });
     assert.equal(root?.grownPages, 0);
   });
 
@@ -95,7 +95,7 @@ describe('enter() and exit()', () => {
     exit(b);
     exit(a);
     assert.deepEqual(tree(batches[0]), ['a']);
-    assert.equal(batches[0]?.[0]?.leftOut.calls, 1);
+    assert.equal(batches[0]?.[0]?.folded.calls, 1);
   });
 
   it('go on at the nearest open call where an exit does not fit, and end what lies within as failed', () => {
@@ -156,8 +156,8 @@ describe('limits', () => {
     exit(a);
     assert.deepEqual(tree(batches[0]), ['a', '  b', '    d', '    d']);
     const [root, first] = batches[0] ?? [];
-    assert.deepEqual(first?.leftOut, { calls: 3, timeNano: 3_000n });
-    assert.deepEqual(root?.leftOut, { calls: 6, timeNano: 5_000n });
+    assert.deepEqual(first?.folded, { calls: 3, timeNano: 3_000n });
+    assert.deepEqual(root?.folded, { calls: 6, timeNano: 5_000n });
     assert.equal(context.statistics().dropped.spans, 9);
   });
 
@@ -216,7 +216,7 @@ describe('limits', () => {
     assert.equal(context.statistics().dropped.events, 3);
   });
 
-  it('count the events of calls that were left out among those of the span around them', () => {
+  it('count the events of folded calls among those of the span around them', () => {
     const { enter, exit, grow, context, batches } = events({
       limits: { events: 3 },
       spanFilter: { minDurationMicroseconds: 20 },

@@ -5,7 +5,7 @@ import { type Frames, frameColumns, rowsOf } from './frames.ts';
  * Merges spans of the same name that were called along the same path, and lays them out from left to right by what they took
  * altogether, the most first: where the time went, however many calls it was.
  */
-export function layOutMerged(data: FlameGraphData): Frames {
+export function layOutLeftHeavy(data: FlameGraphData): Frames {
   const { frameOf, count } = numberPaths(data);
   const columns = frameColumns(count);
   for (let span = 0; span < data.name.length; span++) {
@@ -19,9 +19,9 @@ export function layOutMerged(data: FlameGraphData): Frames {
     add(columns.calls, frame, 1);
   }
   for (const [span] of data.failures) add(columns.failures, frameOf[span] as number, 1);
-  for (const [span, calls, time] of data.leftOut) {
-    add(columns.leftOutCalls, frameOf[span] as number, calls);
-    add(columns.leftOutTime, frameOf[span] as number, time);
+  for (const [span, calls, time] of data.folded) {
+    add(columns.foldedCalls, frameOf[span] as number, calls);
+    add(columns.foldedTime, frameOf[span] as number, time);
   }
   const extent = place(columns);
   return { ...columns, rows: rowsOf(columns), extent };

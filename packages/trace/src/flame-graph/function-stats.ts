@@ -1,7 +1,7 @@
 import type { FlameGraphData } from './data.ts';
 
 /** What the calls of one function came to, as far as they have spans. */
-export interface FunctionFigures {
+export interface FunctionStats {
   /** Its position among the data's names. */
   readonly name: number;
   readonly calls: number;
@@ -13,9 +13,9 @@ export interface FunctionFigures {
   readonly pages: number;
 }
 
-/** The figures of every function, those with the most time of their own first. */
-export function functionFigures(data: FlameGraphData): FunctionFigures[] {
-  const figures = data.names.map((_, name) => ({
+/** The stats of every function, those with the most time of their own first. */
+export function functionStats(data: FlameGraphData): FunctionStats[] {
+  const stats = data.names.map((_, name) => ({
     name,
     calls: 0,
     failures: 0,
@@ -26,7 +26,7 @@ export function functionFigures(data: FlameGraphData): FunctionFigures[] {
   }));
   const outermost = findOutermost(data);
   data.name.forEach((name, span) => {
-    const entry = figures[name];
+    const entry = stats[name];
     if (entry === undefined) return;
     const duration = data.duration[span] as number;
     entry.calls += 1;
@@ -36,10 +36,10 @@ export function functionFigures(data: FlameGraphData): FunctionFigures[] {
     if (outermost[span] === 1) entry.total += duration;
   });
   for (const [span] of data.failures) {
-    const entry = figures[data.name[span] as number];
+    const entry = stats[data.name[span] as number];
     if (entry !== undefined) entry.failures += 1;
   }
-  return figures.sort((a, b) => b.self - a.self || b.total - a.total || a.name - b.name);
+  return stats.sort((a, b) => b.self - a.self || b.total - a.total || a.name - b.name);
 }
 
 /** 1 for each span that lies in no other of the same name. */

@@ -1,20 +1,20 @@
 import { type Annotations, createAnnotations } from './annotations.ts';
-import { column, createFiber, type Fiber, special, stride } from './fiber.ts';
+import { column, createFiber, type Fiber, flag, stride } from './fiber.ts';
 import {
-  type Collecting,
+  type CloseReason,
   closeAbove,
   closeFunction,
-  type Ending,
-  has,
+  hasFlag,
   innermostSpan,
   leaveTooDeep,
-  mark,
   openFrame,
+  type RecordingContext,
+  setFlag,
 } from './frames.ts';
 import type { SpanContext } from './trace-parent.ts';
 
-/** Where a scope of calls began, so that whatever it leaves open can be ended. */
-export interface Mark {
+/** Where a scope of calls began, so that the calls that it leaves open can be closed. */
+export interface Scope {
   readonly fiber: Fiber;
   readonly top: number;
   readonly tooDeep: number;
@@ -23,13 +23,13 @@ export interface Mark {
 }
 
 /** Takes the events, and keeps the stacks. */
-export interface Collector extends Annotations {
+export interface Recorder extends Annotations {
   readonly enter: (func: number) => void;
   readonly exit: (func: number) => void;
   /** Begins a scope of calls, which the host makes into an instance with this memory. */
-  readonly begin: (memory?: WebAssembly.Memory) => Mark;
-  /** Ends it, and as `ending` says what it left open. */
-  readonly end: (mark: Mark, ending?: Ending) => void;
+  readonly begin: (memory?: WebAssembly.Memory) => Scope;
+  /** Ends it; calls that it left open end with this reason. */
+  readonly end: (scope: Scope, reason?: CloseReason) => void;
   /** A stack of its own, whose roots lie in this span of the host. */
   readonly newFiber: (parent: SpanContext | undefined) => Fiber;
   /** Has events go to another stack during an action. */
@@ -38,28 +38,28 @@ export interface Collector extends Annotations {
   readonly switchTo: (fiber: Fiber) => Fiber;
   readonly current: () => Fiber;
   /** Ends everything that is open in a stack. */
-  readonly finish: (fiber: Fiber, ending?: Ending) => void;
+  readonly finish: (fiber: Fiber, reason?: CloseReason) => void;
   /** Ends what is open in the stack of ordinary calls, unless the host's own calls there are going on. */
-  readonly endLeftovers: () => void;
+  readonly closeUnclosedCalls: () => void;
   /** Leaves to the caller what is open until it calls what this answers. */
-  readonly holdLeftovers: () => (ending?: Ending) => void;
-  /** Keeps the spans that are open from being left out; the innermost one's place, 0 if there is none. */
-  readonly pin: () => number;
+  readonly deferUnclosedCalls: () => (reason?: CloseReason) => void;
+  /** Marks the open calls as retained, so that none is folded. Returns the row of the innermost one, 0 without one. */
+  readonly retain: () => number;
 }
 
-export function createCollector(
+export function createRecorder(
   now: () => number,
-  collecting: Collecting,
+  context: RecordingContext,
   parent: () => SpanContext | undefined,
-): Collector {
-  const { minDurationMs, counters, limits, dropped } = collecting;
+): Recorder {
+  const { minDurationMs, counters, limits, dropped } = context;
   const main = createFiber(parent, limits);
   let fiber = main;
   const current = () => fiber;
   let isWatching = false;
   let holders = 0;
 
-  // The two functions that everything else here is for. A call that is left out costs two readings of the clock and a few loads
+  // The two functions that everything else here is for. A folded call costs two readings of the clock and a few loads
   // and stores; whatever else there is to do for a call is done where its row says so.
   const enter = (func: number): void => {
     const { frames, top } = fiber;
@@ -78,24 +78,24 @@ export function createCollector(
     const end = now();
     const { frames, top } = fiber;
     const duration = end - (frames[top] as number);
-    if (frames[top + column.func] !== func || frames[top + column.special] !== 0 || !(duration < minDurationMs)) {
+    if (frames[top + column.func] !== func || frames[top + column.flags] !== 0 || !(duration < minDurationMs)) {
       exitSlowly(func, end);
       return;
     }
-    if (counters !== undefined) counters.exit(func, duration, duration - (frames[top + column.leftTime] as number));
+    if (counters !== undefined) counters.exit(func, duration, duration - (frames[top + column.foldedTime] as number));
     const below = top - stride;
-    frames[below + column.leftCalls] =
-      (frames[below + column.leftCalls] as number) + (frames[top + column.leftCalls] as number) + 1;
-    frames[below + column.leftTime] = (frames[below + column.leftTime] as number) + duration;
-    frames[top + column.leftCalls] = 0;
-    frames[top + column.leftTime] = 0;
+    frames[below + column.foldedCalls] =
+      (frames[below + column.foldedCalls] as number) + (frames[top + column.foldedCalls] as number) + 1;
+    frames[below + column.foldedTime] = (frames[below + column.foldedTime] as number) + duration;
+    frames[top + column.foldedCalls] = 0;
+    frames[top + column.foldedTime] = 0;
     fiber.top = below;
   };
   const enterSlowly = (func: number): void => {
-    if (openFrame(fiber, collecting, func, now(), 0)) counters?.enter(func);
+    if (openFrame(fiber, context, func, now(), 0)) counters?.enter(func);
   };
   const exitSlowly = (func: number, end: number): void => {
-    if (!leaveTooDeep(fiber, collecting)) closeFunction(fiber, collecting, func, end);
+    if (!leaveTooDeep(fiber, context)) closeFunction(fiber, context, func, end);
   };
   /**
    * Without `bind()`, no event tells that a trap has ended calls. But nothing of them is left when the host's own code has returned
@@ -106,32 +106,32 @@ export function createCollector(
     isWatching = true;
     queueMicrotask(() => {
       isWatching = false;
-      endLeftovers();
+      closeUnclosedCalls();
     });
   };
-  const endLeftovers = (ending?: Ending): void => {
-    if (main.scopes === 0 && holders === 0) closeAbove(main, collecting, 0, now(), ending);
+  const closeUnclosedCalls = (reason?: CloseReason): void => {
+    if (main.scopes === 0 && holders === 0) closeAbove(main, context, 0, now(), reason);
   };
 
   return {
-    ...createAnnotations(now, collecting, current),
+    ...createAnnotations(now, context, current),
     enter,
     exit,
     begin(called) {
       const { top, tooDeep, tooDeepOutside, memory } = fiber;
       // A boundary for which there is no room is counted with what is too deep, but is no call that was dropped.
-      if (top > 0 && tooDeep === 0 && !openFrame(fiber, collecting, Number.NaN, 0, special.boundary)) dropped.depth--;
+      if (top > 0 && tooDeep === 0 && !openFrame(fiber, context, Number.NaN, 0, flag.boundary)) dropped.depth--;
       fiber.tooDeepOutside = fiber.tooDeep;
       fiber.scopes++;
       if (called !== undefined) fiber.memory = called;
       return { fiber, top, tooDeep, tooDeepOutside, memory };
     },
-    end(mark, ending) {
-      mark.fiber.scopes--;
-      mark.fiber.memory = mark.memory;
-      closeAbove(mark.fiber, collecting, mark.top, now(), ending);
-      mark.fiber.tooDeep = mark.tooDeep;
-      mark.fiber.tooDeepOutside = mark.tooDeepOutside;
+    end(scope, reason) {
+      scope.fiber.scopes--;
+      scope.fiber.memory = scope.memory;
+      closeAbove(scope.fiber, context, scope.top, now(), reason);
+      scope.fiber.tooDeep = scope.tooDeep;
+      scope.fiber.tooDeepOutside = scope.tooDeepOutside;
     },
     newFiber(parent) {
       const made = createFiber(() => parent, limits);
@@ -153,20 +153,20 @@ export function createCollector(
       return previous;
     },
     current,
-    finish(finished, ending) {
-      closeAbove(finished, collecting, 0, now(), ending);
+    finish(finished, reason) {
+      closeAbove(finished, context, 0, now(), reason);
     },
-    endLeftovers: () => endLeftovers(),
-    holdLeftovers() {
+    closeUnclosedCalls: () => closeUnclosedCalls(),
+    deferUnclosedCalls() {
       holders++;
-      return (ending) => {
+      return (reason) => {
         holders--;
-        endLeftovers(ending);
+        closeUnclosedCalls(reason);
       };
     },
-    pin() {
+    retain() {
       for (let at = fiber.top; at > 0; at -= stride) {
-        if (!has(fiber, at, special.boundary | special.overflow)) mark(fiber, at, special.pinned);
+        if (!hasFlag(fiber, at, flag.boundary | flag.overflow)) setFlag(fiber, at, flag.retained);
       }
       return innermostSpan(fiber);
     },

@@ -1,25 +1,25 @@
 import type { FlameGraphData } from './data.ts';
 import { type Frames, frameColumns, rowsOf } from './frames.ts';
 
-/** Time in which nothing was traced is cut to this share of the rest: calls that come an hour apart stand side by side. */
+/** Time in which nothing was traced is shortened to this share of the rest: calls that come an hour apart stand side by side. */
 const maxGapShare = 0.01;
 
 /** The frames over time, and how moments become places. */
-export interface OverTime extends Frames {
-  /** Where a moment is drawn, in nanoseconds from the left edge, which is the moment but for the gaps that were cut. */
+export interface TimeOrder extends Frames {
+  /** Where a moment is drawn, in nanoseconds from the left edge, which is the moment but for the collapsed gaps. */
   readonly placeOf: (timeNano: number) => number;
-  /** The middles of stretches without any call that were cut, in nanoseconds from the left edge. */
-  readonly cuts: readonly number[];
+  /** The middles of stretches without any call that were collapsed, in nanoseconds from the left edge. */
+  readonly collapsedGaps: readonly number[];
 }
 
 /**
  * Lays spans out over time: each below the one that it lies in. Trees that overlap in time (of several instances, or of calls
  * that waited for the host) get rows of their own, below one another.
  */
-export function layOutOverTime(data: FlameGraphData): OverTime {
+export function layOutTimeOrder(data: FlameGraphData): TimeOrder {
   const count = data.name.length;
   const columns = frameColumns(count);
-  const gaps = cutGaps(data);
+  const gaps = collapseGaps(data);
   columns.name.set(data.name);
   columns.parent.set(data.parent);
   columns.total.set(data.duration);
@@ -27,9 +27,9 @@ export function layOutOverTime(data: FlameGraphData): OverTime {
   columns.pages.set(data.pages);
   columns.calls.fill(1);
   for (const [span] of data.failures) columns.failures[span] = 1;
-  for (const [span, calls, time] of data.leftOut) {
-    columns.leftOutCalls[span] = calls;
-    columns.leftOutTime[span] = time;
+  for (const [span, calls, time] of data.folded) {
+    columns.foldedCalls[span] = calls;
+    columns.foldedTime[span] = time;
   }
   for (let span = 0; span < count; span++) {
     const start = data.start[span] as number;
@@ -43,14 +43,14 @@ export function layOutOverTime(data: FlameGraphData): OverTime {
     rows: rowsOf(columns),
     extent,
     placeOf: gaps.placeOf,
-    cuts: gaps.cuts,
+    collapsedGaps: gaps.collapsedGaps,
   };
 }
 
 /** Finds the gaps between trees that are too long to be shown, and moves everything behind them to the left. */
-function cutGaps(data: FlameGraphData): {
+function collapseGaps(data: FlameGraphData): {
   readonly placeOf: (timeNano: number) => number;
-  readonly cuts: readonly number[];
+  readonly collapsedGaps: readonly number[];
 } {
   const roots = data.parent.flatMap((parent, span) => (parent === -1 ? [span] : []));
   const busy = roots
@@ -62,30 +62,30 @@ function cutGaps(data: FlameGraphData): {
   const busyNano = busy.reduce((sum, { from, to }) => sum + to - from, 0);
   const maxGap = busyNano * maxGapShare;
   /** From each of these moments on, everything stands so much further to the left. */
-  const cuts: { readonly after: number; readonly by: number }[] = [];
+  const collapsedGaps: { readonly after: number; readonly by: number }[] = [];
   let endedAt = 0;
   let by = 0;
   for (const { from, to } of busy) {
     if (from - endedAt > maxGap && endedAt > 0) {
       by += from - endedAt - maxGap;
-      cuts.push({ after: from, by });
+      collapsedGaps.push({ after: from, by });
     }
     endedAt = Math.max(endedAt, to);
   }
   const placeOf = (timeNano: number) => {
     let low = 0;
-    let high = cuts.length;
+    let high = collapsedGaps.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((cuts[middle]?.after ?? 0) <= timeNano) low = middle + 1;
+      if ((collapsedGaps[middle]?.after ?? 0) <= timeNano) low = middle + 1;
       else high = middle;
     }
-    const moved = timeNano - (cuts[low - 1]?.by ?? 0);
-    const next = cuts[low];
-    // Within a gap that was cut, at most where what follows it begins.
+    const moved = timeNano - (collapsedGaps[low - 1]?.by ?? 0);
+    const next = collapsedGaps[low];
+    // Within a collapsed gap, at most where what follows it begins.
     return next === undefined ? moved : Math.min(moved, next.after - next.by);
   };
-  return { placeOf, cuts: cuts.map((cut) => cut.after - cut.by - maxGap / 2) };
+  return { placeOf, collapsedGaps: collapsedGaps.map((gap) => gap.after - gap.by - maxGap / 2) };
 }
 
 /** Gives every span a row, in which nothing else stands at that time. */
