@@ -3,7 +3,7 @@ import { deletionMutations, deletionQueries } from './apps/deletion-queries.ts';
 import { guestMutations, guestQueries } from './apps/guest-queries.ts';
 import { invitationMutations, invitationQueries } from './apps/invitation-queries.ts';
 import { auditMutations, auditQueries } from './audit/audit-queries.ts';
-import { endedMutations } from './auth/expired-queries.ts';
+import { expiredMutations } from './auth/expired-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './auth/one-time-link-queries.ts';
 import { operatorMutations, operatorQueries } from './auth/operator-queries.ts';
@@ -56,7 +56,7 @@ const allMutations = {
   ...sessionMutations,
   ...oneTimeLinkMutations,
   ...authorizationMutations,
-  ...endedMutations,
+  ...expiredMutations,
   ...appMutations,
   ...extensionPointMutations,
   ...guestMutations,

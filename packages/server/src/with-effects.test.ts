@@ -76,7 +76,7 @@ describe('withEffects()', () => {
     await store.write(async (tx) => {
       await tx.updateLastUsed(new Map());
       await tx.leaseBlob({ address: addressOf('a'), size: 1, generation: 'e', leaseUntilMs: 1 });
-      await tx.deleteEnded(1);
+      await tx.deleteExpired(1);
     });
     const refused = async (tx: Transaction) => {
       await tx.insertUser(someUser());

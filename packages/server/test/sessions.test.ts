@@ -181,7 +181,7 @@ describe('sessions', () => {
       const { jar, id } = await signUpPerson(own);
       await jar.token();
       const { store, clock } = own.services.deps;
-      await store.write((tx) => tx.deleteEnded(clock() + 31 * day));
+      await store.write((tx) => tx.deleteExpired(clock() + 31 * day));
       assert.deepEqual(await store.read.sessions(id, {}), []);
     } finally {
       await own.close();

@@ -10,7 +10,7 @@ export const appQueries = {
   app: (db: Db, id: AppId): Promise<AppRecord | undefined> =>
     db.selectFrom('apps').select(columns.apps).where('id', '=', id).where('deletedAtMs', 'is', null).executeTakeFirst(),
 
-  /** The applications in which the user is a member or holds a guest; `appId` alone, if it is one, when it is given. */
+  /** The applications in which the user is a member or holds a guest. With `appId`, only that one. */
   appsOf(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]> {
     let apps = db
       .selectFrom('apps')
@@ -29,7 +29,7 @@ export const appQueries = {
       .where('userId', '=', userId)
       .executeTakeFirst(),
 
-  /** With the users' names; paged by user id. */
+  /** The members of an application by user id, with their names. */
   members(db: Db, appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]> {
     const members = db
       .selectFrom('members')
@@ -50,10 +50,10 @@ export const appQueries = {
     return count;
   },
 
-  /** Whether a user belongs to the team of any application. */
+  /** Whether a user is a member of any application. */
   isMemberOfAny: (db: Db, userId: UserId): Promise<boolean> => hasRow(appsOfMember(db, userId)),
 
-  /** The applications whose only owner the user is, by id. */
+  /** The applications of which the user is the only owner, by id. */
   appsOwnedAlone(db: Db, userId: UserId): Promise<AppRecord[]> {
     const owned = appsOfMember(db, userId).where('role', '=', 'owner');
     return db
@@ -89,8 +89,8 @@ export const appMutations = {
   ),
 
   /**
-   * Takes with it everything that belongs to the application, tokens restricted to it included; the bytes stay in the blob store.
-   * Its audit trail stays for the accounts that are in it, without the guest keys.
+   * Also deletes all rows that belong to the application, by foreign keys. Its audit events stay for the accounts that they belong
+   * to, without guest keys.
    */
   deleteApp: mutation(
     {
@@ -110,7 +110,7 @@ export const appMutations = {
     },
   ),
 
-  /** Adds the member, or changes the role (and keeps `createdAtMs`) of one who is there. */
+  /** Adds a member, or changes the role of a present one. */
   putMember: statement(
     { audit: true, invalidates: ({ appId, userId }) => [membershipTag(userId, appId), readableContentsTag(userId)] },
     (db: Db, member: MemberRecord) =>

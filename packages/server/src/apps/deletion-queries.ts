@@ -1,18 +1,18 @@
 import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
-import type { Db } from '../db/db.ts';
+import { type Db, isOfPlugin } from '../db/db.ts';
 import type { DeletionScope } from '../db/deletion-scope.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import type { PluginKey } from '../db/records.ts';
 
 /*
- * What a plugin, an extension point, or an application has very many rows of is deleted in pieces, each of so many rows of one table:
- * other writers wait for a transaction. Tables that refer to others come first, so that no piece cascades far.
+ * Large deletions run in batches, because other writers wait for a transaction. A batch deletes rows of one table. Tables that refer to
+ * others come first, so that no batch cascades to many rows.
  */
 
 export const deletionQueries = {
-  /** Whether more than so many rows of some table belong to it, or to the plugins of a user. */
+  /** Whether more than `limit` rows of some table belong to an entity, or to a user's plugins. */
   async hasMoreRows(db: Db, scope: DeletionScope | { readonly userId: UserId }, limit: number): Promise<boolean> {
     for (const { table, rows } of dependents(scope)) {
       const { rows: found } = await sql`
@@ -43,13 +43,13 @@ export const deletionQueries = {
 };
 
 export const deletionMutations = {
-  /** Also notes that its bindings are pending: `finishRebind()` deletes it once they are moved. */
+  /** Also marks its bindings as pending. `finishRebind()` moves them, and then deletes the plugin. */
   markPluginDeleted: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
-    (db: Db, key: PluginKey, atMs: number) => markDeleted(db, atMs).where(isOfPlugin(key)),
+    (db: Db, key: PluginKey, atMs: number) => markDeleted(db, atMs).where(isOfPlugin('plugins', key)),
   ),
 
-  /** Marks all plugins of a user, likewise. @returns these plugins */
+  /** As `markPluginDeleted`, for all plugins of a user. @returns these plugins */
   markPluginsDeleted: mutation(
     { audit: true, invalidates: nothing, freesSpace: true },
     (db: Db, userId: UserId, atMs: number): Promise<PluginKey[]> =>
@@ -67,7 +67,7 @@ export const deletionMutations = {
       db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id),
   ),
 
-  /** Deletes tokens that are restricted to the application at once. */
+  /** Also deletes the tokens that are restricted to the application. */
   markAppDeleted: mutation(
     { audit: true, invalidates: (id) => [id, allContentsTag], freesSpace: true },
     async (db: Db, id: AppId, atMs: number): Promise<void> => {
@@ -76,14 +76,10 @@ export const deletionMutations = {
     },
   ),
 
-  /** Deletes so many of the rows that belong to something marked as deleted. @returns whether none is left */
+  /** Deletes at most `limit` of the rows that belong to a deleted entity. @returns whether all are deleted */
   purgeRows: mutation(
-    {
-      // They go on with a deletion that has left its row.
-      audit: false,
-      invalidates: nothing,
-      freesSpace: true,
-    },
+    // The audit event was recorded when the entity was marked as deleted.
+    { audit: false, invalidates: nothing, freesSpace: true },
     async (db: Db, scope: DeletionScope, limit: number): Promise<boolean> => {
       for (const { table, key, rows } of dependents(scope)) {
         const columns = sql.join(key.map((column) => sql.ref(column)));
@@ -97,12 +93,12 @@ export const deletionMutations = {
     },
   ),
 
-  /** Deletes what is marked as deleted itself, once its rows are gone. */
+  /** Deletes the row of a deleted entity, after `purgeRows` has deleted all others. */
   purgeDeleted: mutation(
     { audit: false, invalidates: () => [allContentsTag], freesSpace: true },
     async (db: Db, scope: DeletionScope): Promise<void> => {
       if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
-      else if ('name' in scope) await sql`delete from plugins where ${isOfPlugin(scope)}`.execute(db);
+      else if ('name' in scope) await db.deleteFrom('plugins').where(isOfPlugin('plugins', scope)).execute();
       else await db.deleteFrom('extension_points').where('id', '=', scope.extensionPointId).execute();
     },
   ),
@@ -113,7 +109,7 @@ function markDeleted(db: Db, atMs: number) {
   return db.updateTable('plugins').set({ deletedAtMs: atMs, pendingRebind });
 }
 
-/** An application's audit trail stays for the accounts that are in it, without the guest keys. @returns whether none is left */
+/** Removes guest keys from at most `limit` audit events of an application. @returns whether no event has any */
 async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<boolean> {
   const withKeys = db
     .selectFrom('audit_events')
@@ -129,7 +125,7 @@ async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<bool
   return numUpdatedRows === 0n;
 }
 
-/** A table with rows that belong to something, the columns of its key, and which rows these are. */
+/** The rows of a table that belong to an entity, and the columns of the table's key. */
 interface Dependents {
   readonly table: 'bindings' | 'version_guests' | 'versions' | 'plugins' | 'invitations' | 'guests' | 'change_events';
   readonly key: readonly string[];
@@ -138,7 +134,7 @@ interface Dependents {
 
 function dependents(scope: DeletionScope | { readonly userId: UserId }): readonly Dependents[] {
   if ('appId' in scope) return ofApp(scope.appId);
-  if ('name' in scope) return dependentsOfPlugins(isOfPlugin(scope));
+  if ('name' in scope) return ofPlugin(scope);
   return 'extensionPointId' in scope ? ofExtensionPoint(scope.extensionPointId) : ofUser(scope.userId);
 }
 
@@ -147,8 +143,10 @@ function ofUser(id: UserId): readonly Dependents[] {
   return dependentsOfPlugins(sql<boolean>`("extensionPointId", "userId", name) in (${plugins})`);
 }
 
-function isOfPlugin({ extensionPointId, userId, name }: PluginKey) {
-  return sql<boolean>`"extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}`;
+function ofPlugin({ extensionPointId, userId, name }: PluginKey): readonly Dependents[] {
+  return dependentsOfPlugins(
+    sql<boolean>`"extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}`,
+  );
 }
 
 function ofExtensionPoint(id: ExtensionPointId): readonly Dependents[] {

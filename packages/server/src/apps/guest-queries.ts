@@ -21,7 +21,7 @@ export const guestQueries = {
   guests: (db: Db, appId: AppId, page: Page): Promise<GuestRecord[]> =>
     paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
 
-  /** The guests that a user holds in an application, by id: all of them, at most `limit` after an id, or the one that is named. */
+  /** The guests that a user holds in an application, by id; with `guestId`, only that one. */
   guestsHeldBy(
     db: Db,
     userId: UserId,
@@ -36,7 +36,7 @@ export const guestQueries = {
       readonly guestId?: string | undefined;
     } = {},
   ): Promise<GuestRecord[]> {
-    // Not a join: the planner would go through all guests of the application, and look who holds them.
+    // A subquery, because for a join the planner would scan all guests of the application.
     let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
     if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
     if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
@@ -44,7 +44,7 @@ export const guestQueries = {
     return atMost(guests.orderBy('id'), limit).execute();
   },
 
-  /** The guests that a user holds in these applications, by application and id; at most `limit` when it is given. */
+  /** The guests that a user holds in some applications, by application and id. */
   guestsHeldIn(db: Db, userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]> {
     const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
     return inChunks(
@@ -93,8 +93,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What a user may do, where some guests of one application are given to the user or taken away. */
-function rightsOfHolder([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly CacheTag[]> {
+/** The cache tags that change if a user gets or loses guests of one application. */
+function holderTags([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly CacheTag[]> {
   return async (db) => {
     const guest = guestId === undefined ? undefined : await guestQueries.guest(db, guestId);
     return guest === undefined ? [] : [membershipTag(userId, guest.appId), readableContentsTag(userId)];
@@ -106,7 +106,7 @@ export const guestMutations = {
     db.insertInto('guests').values(guest),
   ),
 
-  /** Takes its invitations, its users and its bindings with it; plugins and versions stay with their publishers. */
+  /** Also deletes the guest's invitations, users and bindings, by foreign keys. Plugins and versions stay. */
   deleteGuest: statement(
     {
       audit: true,
@@ -120,9 +120,9 @@ export const guestMutations = {
     (db: Db, id: GuestId) => db.deleteFrom('guests').where('id', '=', id),
   ),
 
-  /** Makes the user hold the guest; nothing when it does already. */
+  /** Adds a user to a guest. Does nothing if the user holds it. */
   putGuestUser: statement(
-    { audit: true, invalidates: ({ guestId, userId }) => rightsOfHolder([guestId], userId) },
+    { audit: true, invalidates: ({ guestId, userId }) => holderTags([guestId], userId) },
     (db: Db, guestUser: GuestUserRecord) =>
       db
         .insertInto('guest_users')
@@ -131,13 +131,13 @@ export const guestMutations = {
   ),
 
   /**
-   * Takes guests of one application from the user, and with each the bindings under it of what the user published, pins included,
-   * that it was published under it, and names that are reserved for the user there.
+   * Removes a user from guests of one application. Also deletes the user's bindings, reserved names, and publications under these
+   * guests.
    */
   deleteGuestUser: mutation(
     {
       audit: true,
-      invalidates: rightsOfHolder,
+      invalidates: holderTags,
       changes: (changed, db, guestIds, userId) => changed.addBound(db, { guestIds, userId }),
       freesSpace: true,
     },

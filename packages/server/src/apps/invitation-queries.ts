@@ -13,7 +13,7 @@ export const invitationQueries = {
   invitationByCodeHash: (db: Db, codeHash: string): Promise<InvitationRecord | undefined> =>
     db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
 
-  /** The invitations of guests, with the guest keys that they assign. */
+  /** The invitations of guests, with their guest keys. */
   invitations(db: Db, appId: AppId, page: Page): Promise<GuestInvitation[]> {
     const invitations = db
       .selectFrom('invitations')
@@ -38,7 +38,7 @@ export const invitationQueries = {
     return paged(invitations, 'invitations.id', page).execute();
   },
 
-  /** The pending invitations that a user made in an application, by id; with the guest keys that they assign, if they do. */
+  /** The pending invitations that a user made in an application, by id. Invitations of guests have their guest keys. */
   pendingInvitationsBy: (db: Db, userId: UserId, appId: AppId) =>
     db
       .selectFrom('invitations')
@@ -57,14 +57,14 @@ export const invitationMutations = {
     db.insertInto('invitations').values(invitation),
   ),
 
-  /** Moves a pending invitation on; one that is not pending stays as it is. */
+  /** Sets the final status of an invitation, if it is pending. */
   closeInvitation: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
     (db: Db, id: InvitationId, status: Exclude<StoredInvitationStatus, 'pending'>, settledAtMs: number) =>
       db.updateTable('invitations').set({ status, settledAtMs }).where('id', '=', id).where('status', '=', 'pending'),
   ),
 
-  /** Revokes pending invitations; those that are not pending stay as they are. */
+  /** Revokes those of the invitations that are pending. */
   revokeInvitations: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
     (db: Db, ids: readonly InvitationId[], settledAtMs: number) =>
@@ -75,7 +75,7 @@ export const invitationMutations = {
         .where('status', '=', 'pending'),
   ),
 
-  /** Notes that an account was made by means of an invitation. */
+  /** Stores that a user signed up with an invitation. */
   setInvitationSignUp: statement({ audit: true, invalidates: nothing }, (db: Db, id: InvitationId, userId: UserId) =>
     db.updateTable('invitations').set({ signedUpUserId: userId }).where('id', '=', id),
   ),

@@ -9,13 +9,13 @@ import type { AccountAuditEvent, AuditEventRecord } from '../db/audit-records.ts
 import type { Reply } from '../http/reply.ts';
 import type { Services } from '../services.ts';
 
-/** How each format calls itself (RFC 4180 §3 for the header line that CSV begins with). */
+/** The media type of each format. `header=present`: CSV begins with a header line (RFC 4180 §3). */
 const exportTypes: Readonly<Record<AuditExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-/** The columns of a table, and what each has of an entry. */
+/** The columns of CSV, each with its value of an entry. */
 const columns: Readonly<Record<string, (entry: AppAuditEntry) => string | null | undefined>> = {
   at: ({ at }) => at,
   action: ({ action }) => action,
@@ -33,10 +33,10 @@ const columns: Readonly<Record<string, (entry: AppAuditEntry) => string | null |
 };
 
 /**
- * Answers with a trail as a file, as fast as the client takes it and the store gives it: no more than a batch is in memory. A
- * client that takes nothing for too long is cut off.
+ * Streams an audit trail as a file, with backpressure: at most one batch is in memory. Disconnects a client that reads nothing for
+ * `idleTimeoutMs`.
  *
- * @param batches the events, in the order in which they are to come
+ * @param batches the events in the order of the file
  */
 export function sendAuditExport(
   { settings }: Services,
@@ -72,30 +72,30 @@ function toCsv(entry: AppAuditEntry): string {
   return csvLine(Object.values(columns).map((cellOf) => cellOf(entry) ?? ''));
 }
 
-/** A line of a table (RFC 4180 §2), whose cells no spreadsheet takes for a formula. */
+/** Returns a line of CSV (RFC 4180 §2), with formulas escaped. */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** What makes a spreadsheet take a cell for a formula: https://owasp.org/www-community/attacks/CSV_Injection */
+/** Spreadsheets evaluate such a cell: https://owasp.org/www-community/attacks/CSV_Injection */
 const startsFormula = /^[=+\-@\t\r\n]/;
 
 function csvCell(text: string): string {
-  const harmless = startsFormula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const escaped = startsFormula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }
 
-/** An entry of an application's trail, as it goes over the wire to its owners. */
+/** Converts an event to the wire format for owners of its application. */
 export function toAppAuditEntry(event: AuditEventRecord): AppAuditEntry {
   return { ...toEntry(event), guestKeys: event.guestKeys ?? {} };
 }
 
-/** An entry of an account's own trail, as it goes over the wire: without guest keys, which the store didn't tell either. */
+/** Converts an event to the wire format for its own account: without guest keys. */
 export function toAccountAuditEntry(event: AccountAuditEvent): AccountAuditEntry {
   return { ...toEntry(event), appId: event.appId, address: event.address };
 }
 
-/** An entry of whatever trail, as the operator reads it. */
+/** Converts an event to the format for the operator. */
 export function toOperatorAuditEntry(event: AuditEventRecord): OperatorAuditEntry {
   return { ...toAppAuditEntry(event), ...toAccountAuditEntry(event), accountId: event.accountId };
 }

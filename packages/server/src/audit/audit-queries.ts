@@ -16,18 +16,18 @@ const withKeys = (db: Db) => events(db).select('guestKeys');
 
 export const auditQueries = {
   auditOfApp: (db: Db, appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
-    cut(withKeys(db).where('appId', '=', appId), filter, page).execute(),
+    filtered(withKeys(db).where('appId', '=', appId), filter, page).execute(),
 
   auditOfAccount: (db: Db, accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]> =>
-    cut(events(db).where('accountId', '=', accountId), filter, page).execute(),
+    filtered(events(db).where('accountId', '=', accountId), filter, page).execute(),
 
   /** All events, for the operator. */
   auditOfAll: (db: Db, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
-    cut(withKeys(db), filter, page).execute(),
+    filtered(withKeys(db), filter, page).execute(),
 };
 
-/** The rows that a filter lets through, from the newest on. */
-function cut<O>(
+/** Returns a page of the rows that match a filter, the newest first. */
+function filtered<O>(
   rows: SelectQueryBuilder<Database, 'audit_events', O>,
   { action, userId, targetId, fromMs, toMs }: AuditFilter,
   { after, limit }: AuditPage,
@@ -45,7 +45,7 @@ function cut<O>(
   return found.orderBy('atMs', 'desc').orderBy('id', 'desc').limit(limit);
 }
 
-/** Times the number of columns it stays below what SQLite and PostgreSQL take of parameters: 32,766 and 65,535. */
+/** Times the number of columns, it is below the maximum number of parameters: 32,766 in SQLite and 65,535 in PostgreSQL. */
 const rowsPerInsert = 500;
 
 export const auditMutations = {
@@ -66,7 +66,7 @@ export const auditMutations = {
     },
   ),
 
-  /** Deletes events from before a time, the oldest first. @returns how many */
+  /** Deletes at most `limit` events from before a time, the oldest first. @returns the number of deleted events */
   deleteAuditBefore: mutation(
     { audit: false, invalidates: nothing, freesSpace: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {

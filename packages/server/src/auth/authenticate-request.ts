@@ -14,9 +14,9 @@ import { requireOperator } from './operators.ts';
 import { authenticateSession } from './sessions.ts';
 
 /**
- * Lets a caller in as the route's access says, or throws what it is refused with: 401, then 429, then 404, then 403.
+ * Authorizes a request by the access rule of its route. Checks in the order 401, 429, 404, 403.
  *
- * @param isAgain when the same request was let in before: it isn't counted once more
+ * @param isAgain whether the same request was authorized before. Rate limits don't count it again
  * @throws DomainError
  */
 export async function authorizeRequest(
@@ -41,11 +41,11 @@ export async function authorizeRequest(
     return { apiKey };
   }
   const actor = await authenticateToken(deps, secret);
-  if (!isAgain) count(services, request.method, usedBy(actor));
+  if (!isAgain) count(services, request.method, credentialOf(actor));
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
-      return admitUser(services, access, actor);
+      return authorizeUser(services, access, actor);
     case 'app':
       return { actor, access: await authorizeApp(deps, actor, access.purpose, params.appId ?? '') };
     case 'extensionPoint': {
@@ -58,7 +58,7 @@ export async function authorizeRequest(
 }
 
 /**
- * Browsers add a cookie to whatever any site sends here: these routes act for our own pages alone.
+ * Requires that a page of this server sent the request, because browsers add cookies to the requests of other sites too.
  *
  * @throws DomainError `cross_site_request`
  */
@@ -70,12 +70,12 @@ function requireOwnPage(services: Services, request: Request): void {
   );
 }
 
-/** What a use by the actor is noted and counted under: pages share their session, whichever token they have at the moment. */
-export function usedBy({ tokenId, sessionId }: Pick<Actor, 'tokenId' | 'sessionId'>): TokenId | SessionId {
+/** Returns the credential for rate limits and the "last used" time. The tokens of a browser's session count as the session. */
+export function credentialOf({ tokenId, sessionId }: Pick<Actor, 'tokenId' | 'sessionId'>): TokenId | SessionId {
   return sessionId ?? tokenId;
 }
 
-async function admitUser(
+async function authorizeUser(
   { deps }: Services,
   access: Access & { kind: 'user' },
   actor: Actor,
@@ -87,11 +87,11 @@ async function admitUser(
 }
 
 /**
- * The token of the `authorization` field (RFC 6750 §2.1). The scheme's name may be in any case.
+ * Returns the token of the `authorization` field (RFC 6750 §2.1). The scheme is case-insensitive.
  *
- * @param target the request's, as it was sent
- * @throws HttpError `missing_credentials`; or `invalid_request` for a token in the query, which logs would keep, and for more
- *   than one `authorization` field, of which a proxy may have checked another one than we would
+ * @param target the unchanged request target
+ * @throws HttpError `missing_credentials`; `invalid_request` for a token in the query, which logs would contain, and for several
+ *   `authorization` fields, of which a proxy may have checked another one
  */
 function bearerToken(message: IncomingMessage, target: string): string {
   const { authorization } = message.headers;
@@ -100,7 +100,7 @@ function bearerToken(message: IncomingMessage, target: string): string {
   if (query !== -1 && /[?&]access_token=/.test(target.slice(query))) {
     throw new DomainError('invalid_request', 'Send the token in the authorization field, never in the URL.');
   }
-  // RFC 6750 §2: no more than one way in a request
+  // RFC 6750 §2: a client must not use more than one method in a request
   if (hasRepeatedField(message, 'authorization')) {
     throw new DomainError('invalid_request', 'Send one authorization field, not several.');
   }

@@ -13,12 +13,12 @@ export const oneTimeLinkMutations = {
     db.insertInto('one_time_links').values(link),
   ),
 
-  /** Marks a link as used; one that was used before stays as it is. */
+  /** Marks a link as used, unless it was used before. */
   useOneTimeLink: statement({ audit: true, invalidates: nothing }, (db: Db, id: OneTimeLinkId, usedAtMs: number) =>
     db.updateTable('one_time_links').set({ usedAtMs }).where('id', '=', id).where('usedAtMs', 'is', null),
   ),
 
-  /** Makes a user's unused links expire at a time, unless they expire earlier. */
+  /** Sets an earlier expiry of a user's unused links. */
   expireLinksOf: statement(
     { audit: true, invalidates: nothing, freesSpace: true },
     (db: Db, userId: UserId, expiredAtMs: number) =>

@@ -3,25 +3,25 @@ import { type Db, hasRow } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
 import type { OperatorRecord } from '../db/node-records.ts';
 
-const atMost = 1000;
+const maxOperators = 1000;
 
 export const operatorQueries = {
   isOperator: (db: Db, userId: UserId): Promise<boolean> =>
     hasRow(db.selectFrom('operators').select('userId').where('userId', '=', userId)),
 
-  /** By user id, with the users' names; a thousand at the most. */
+  /** The first {@link maxOperators} operators by user id, with the users' names. */
   operators: (db: Db): Promise<(OperatorRecord & { readonly userName: string })[]> =>
     db
       .selectFrom('operators')
       .innerJoin('users', 'users.id', 'operators.userId')
       .select(['operators.userId', 'operators.createdAtMs', 'users.name as userName'])
       .orderBy('operators.userId')
-      .limit(atMost)
+      .limit(maxOperators)
       .execute(),
 };
 
 export const operatorMutations = {
-  /** Makes a user an operator; for one who is already nothing changes. */
+  /** Makes a user an operator. Changes nothing if the user is one. */
   putOperator: statement({ audit: true, invalidates: nothing }, (db: Db, operator: OperatorRecord) =>
     db
       .insertInto('operators')

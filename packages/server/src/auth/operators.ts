@@ -8,7 +8,7 @@ import type { Actor } from './access.ts';
 type OperatorDeps = Pick<Deps, 'store' | 'clock'>;
 
 /**
- * Lets in who may see how the server is. It is asked of the store each time: who is none any more is refused at once.
+ * Requires that the actor is an operator. It reads the store each time, so that a revocation takes effect at once.
  *
  * @throws DomainError `forbidden`
  */
@@ -16,14 +16,16 @@ export async function requireOperator(read: Queries, { userId }: Actor): Promise
   if (await read.isOperator(userId)) return;
   throw new DomainError(
     'forbidden',
-    'The status of the server is for its operators. Whoever runs it makes one with "tenon admin grant-operator".',
+    'Only operators can read the status of the server. Make one with "tenon admin grant-operator".',
   );
 }
 
 /**
- * Makes a user an operator, as part of a transaction; one who is stays one, and that is told once.
+ * Makes a user an operator, as part of a transaction. Does nothing if the user is one.
  *
- * @param means why: the account was the first one, or the operator of the machine says so
+ * @param means why: for the first account, or by a command on the machine
+ * @returns whether the user was not an operator before
+ * @throws DomainError `not_found`
  */
 export async function insertOperator(
   deps: Pick<Deps, 'clock'>,
@@ -44,12 +46,12 @@ export async function insertOperator(
   return true;
 }
 
-/** @returns whether the user was none before. @throws DomainError `not_found` */
+/** As {@link insertOperator}, in its own transaction. */
 export function grantOperator(deps: OperatorDeps, userId: UserId): Promise<boolean> {
   return deps.store.write((tx) => insertOperator(deps, tx, userId, 'operator'));
 }
 
-/** @returns whether the user was one before. @throws DomainError `not_found` */
+/** @returns whether the user was an operator before. @throws DomainError `not_found` */
 export function revokeOperator(deps: OperatorDeps, userId: UserId): Promise<boolean> {
   return deps.store.write(async (tx) => {
     const user = await tx.user(userId);

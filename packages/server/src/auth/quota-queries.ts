@@ -4,13 +4,17 @@ import { type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing } from '../db/mutation.ts';
 import type { PluginKey } from '../db/records.ts';
 
-/** What quotas count. Each question is answered from an index; bytes are summed by plugin, which keeps the sum of its versions. */
-const one = async <T>(db: Db, question: RawBuilder<T>): Promise<T> => (await question.execute(db)).rows[0] as T;
-const count = async (db: Db, rows: RawBuilder<unknown>): Promise<number> =>
-  (await one(db, sql<{ value: number }>`select count(*) as value ${rows}`)).value;
+/*
+ * Each query of a quota reads an index. The bytes of versions are summed by plugin: a plugin's row has the sum of its versions.
+ */
+
+const firstRow = async <T>(db: Db, query: RawBuilder<T>): Promise<T> => (await query.execute(db)).rows[0] as T;
+
+const count = async (db: Db, fromWhere: RawBuilder<unknown>): Promise<number> =>
+  (await firstRow(db, sql<{ count: number }>`select count(*) as count ${fromWhere}`)).count;
 
 export const quotaQueries = {
-  /** How many applications the user is an owner of. */
+  /** Counts the applications that a user owns. */
   countOwnedApps: (db: Db, userId: UserId): Promise<number> =>
     count(
       db,
@@ -20,25 +24,25 @@ export const quotaQueries = {
       `,
     ),
 
-  /** How many of a user's tokens have not expired, without those of sessions. */
+  /** Counts a user's tokens that have not expired, without those of sessions. */
   countTokens: (db: Db, userId: UserId, nowMs: number): Promise<number> =>
     count(db, sql`from tokens where "userId" = ${userId} and "sessionId" is null and "expiresAtMs" > ${nowMs}`),
 
-  /** How many of a user's API keys have not expired. */
+  /** Counts a user's API keys that have not expired. */
   countApiKeys: (db: Db, userId: UserId, nowMs: number): Promise<number> =>
     count(db, sql`from api_keys where "userId" = ${userId} and "expiresAtMs" > ${nowMs}`),
 
-  /** How many guests an application has, and invitations that can still be accepted. */
+  /** Counts an application's guests and its invitations that can still be accepted. */
   async countGuests(db: Db, appId: AppId, nowMs: number): Promise<number> {
     const guests = await count(db, sql`from guests where "appId" = ${appId}`);
-    // Written out, since a partial index serves only queries that can be seen to be within it.
+    // `status` is a literal, because a partial index is used only if the query contains its condition.
     const open = sql`from invitations where "appId" = ${appId} and status = 'pending' and "expiresAtMs" > ${nowMs}`;
     return guests + (await count(db, open));
   },
 
-  /** How many extension points an application has, and how many bytes their schemas have. */
-  schemasOf: (db: Db, appId: AppId): Promise<{ readonly count: number; readonly bytes: number }> =>
-    one(
+  /** Counts an application's extension points and the bytes of their schemas. */
+  countExtensionPoints: (db: Db, appId: AppId): Promise<{ readonly count: number; readonly bytes: number }> =>
+    firstRow(
       db,
       sql<{ count: number; bytes: number }>`
         select count(*) as count, cast(coalesce(sum(octet_length("schemaJson")), 0) as bigint) as bytes
@@ -46,24 +50,25 @@ export const quotaQueries = {
       `,
     ),
 
-  /** How many bytes a user's versions have. */
-  async publishedBy(db: Db, userId: UserId): Promise<number> {
-    const { bytes } = await one(
+  /** Sums the bytes of a user's versions. */
+  async sumPublishedBytes(db: Db, userId: UserId): Promise<number> {
+    const { bytes } = await firstRow(
       db,
       sql<{ bytes: number }>`
-        select cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "userId" = ${userId} and "deletedAtMs" is null
+        select cast(coalesce(sum(bytes), 0) as bigint) as bytes
+        from plugins where "userId" = ${userId} and "deletedAtMs" is null
       `,
     );
     return bytes;
   },
 
-  /** The time up to which the bytes that an account has stored are paid for; 0 for none. */
+  /** Returns the GCRA time of the bytes that an account stored; 0 for none. */
   async accountPaidAtMs(db: Db, userId: UserId): Promise<number> {
     const user = await db.selectFrom('users').select('publishPaidAtMs').where('id', '=', userId).executeTakeFirst();
     return user?.publishPaidAtMs ?? 0;
   },
 
-  /** The time up to which the publishes of a plugin are paid for; 0 for none. */
+  /** Returns the GCRA time of a plugin's publishes; 0 for none. */
   async pluginPaidAtMs(db: Db, key: PluginKey): Promise<number> {
     const plugin = await db
       .selectFrom('plugins')
@@ -73,27 +78,28 @@ export const quotaQueries = {
     return plugin?.publishPaidAtMs ?? 0;
   },
 
-  /** How many plugins there are in an application, and how many bytes their versions have. */
-  publishedIn: (db: Db, appId: AppId): Promise<{ readonly plugins: number; readonly bytes: number }> =>
-    one(
+  /** Counts an application's plugins and the bytes of their versions. */
+  countPlugins: (db: Db, appId: AppId): Promise<{ readonly plugins: number; readonly bytes: number }> =>
+    firstRow(
       db,
       sql<{ plugins: number; bytes: number }>`
-        select count(*) as plugins, cast(coalesce(sum(bytes), 0) as bigint) as bytes from plugins where "appId" = ${appId} and "deletedAtMs" is null
+        select count(*) as plugins, cast(coalesce(sum(bytes), 0) as bigint) as bytes
+        from plugins where "appId" = ${appId} and "deletedAtMs" is null
       `,
     ),
 };
 
-/** What publishes count by; the version that a publish makes is audited. */
-const paid = { audit: false, invalidates: nothing };
+/** Not audited, because the publish that calls them inserts an audit event. */
+const rules = { audit: false, invalidates: nothing };
 
 export const quotaMutations = {
-  /** Stores the time up to which the bytes that an account has stored are paid for. */
-  putAccountPaid: mutation(paid, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
+  /** Stores the GCRA time of the bytes that an account stored. */
+  putAccountPaid: mutation(rules, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
     await db.updateTable('users').set({ publishPaidAtMs: atMs }).where('id', '=', userId).execute();
   }),
 
-  /** Stores the time up to which the publishes of a plugin are paid for. */
-  putPluginPaid: mutation(paid, async (db: Db, key: PluginKey, atMs: number): Promise<void> => {
+  /** Stores the GCRA time of a plugin's publishes. */
+  putPluginPaid: mutation(rules, async (db: Db, key: PluginKey, atMs: number): Promise<void> => {
     await db.updateTable('plugins').set({ publishPaidAtMs: atMs }).where(isOfPlugin('plugins', key)).execute();
   }),
 };

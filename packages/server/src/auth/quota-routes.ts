@@ -3,7 +3,7 @@ import { json, type Route, routeTagged } from '../http/route.ts';
 import { toQuotaUse } from './account-wire.ts';
 import { readAccountQuotas, readAppQuotas } from './quotas.ts';
 
-const useOf = (name: string, what: string, limit: number, used: number) => ({
+const exampleOf = (name: string, what: string, limit: number, used: number) => ({
   quotas: [{ name, what, isBytes: false, limit, used }],
 });
 
@@ -16,7 +16,7 @@ export const quotaRoutes: readonly Route[] = [
     id: 'readAccountQuotas',
     summary: "Read your account's quota usage",
     responses: {
-      200: json('each quota', quotaUse, useOf('applications', 'applications that the account owns', 20, 3)),
+      200: json('each quota', quotaUse, exampleOf('applications', 'applications that the account owns', 20, 3)),
     },
     handle: async ({ deps }, { auth }) => toQuotaUse(await readAccountQuotas(deps, auth.actor.userId)),
   }),
@@ -25,7 +25,7 @@ export const quotaRoutes: readonly Route[] = [
     id: 'readAppQuotas',
     summary: "Read an application's quota usage",
     description: 'Without the quotas on publishes per hour and on a single plugin.',
-    responses: { 200: json('each quota', quotaUse, useOf('plugins', 'plugins', 10_000, 12)) },
+    responses: { 200: json('each quota', quotaUse, exampleOf('plugins', 'plugins', 10_000, 12)) },
     handle: async ({ deps }, { auth }) => toQuotaUse(await readAppQuotas(deps, auth.access.app.id)),
   }),
 ];

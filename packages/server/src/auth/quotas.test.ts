@@ -10,8 +10,8 @@ describe('the rate of publishing', () => {
     const key = { extensionPointId: newId('extensionPoint'), userId: newId('user'), name: 'a' };
     let paidAtMs = 0;
     const read = {
-      publishedBy: async () => 0,
-      publishedIn: async () => ({ plugins: 0, bytes: 0 }),
+      sumPublishedBytes: async () => 0,
+      countPlugins: async () => ({ plugins: 0, bytes: 0 }),
       pluginPaidAtMs: async () => paidAtMs,
     };
     const publishAt = async (nowMs: number) => {

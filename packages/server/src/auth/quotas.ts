@@ -45,14 +45,14 @@ export async function readAccountQuotas({ store, limits, clock }: QuotaContext, 
     applications: await read.countOwnedApps(userId),
     tokens: await read.countTokens(userId, nowMs),
     'api-keys': await read.countApiKeys(userId, nowMs),
-    'account-bytes': await read.publishedBy(userId),
+    'account-bytes': await read.sumPublishedBytes(userId),
   });
 }
 
 /** Reads how much of its quotas an application uses. */
 export async function readAppQuotas({ store, limits, clock }: QuotaContext, appId: AppId): Promise<QuotaUsage[]> {
   const { read } = store;
-  const [published, schemas] = [await read.publishedIn(appId), await read.schemasOf(appId)];
+  const [published, schemas] = [await read.countPlugins(appId), await read.countExtensionPoints(appId)];
   return usageOf(limits.quotas, appId, {
     'app-bytes': published.bytes,
     'extension-points': schemas.count,
@@ -87,7 +87,7 @@ const dayMs = 24 * hourMs;
  * @throws DomainError `quota_exceeded`; `rate_limited`, with the seconds to wait
  */
 export async function requirePublishQuota(
-  read: Pick<Queries, 'publishedBy' | 'publishedIn' | 'pluginPaidAtMs'>,
+  read: Pick<Queries, 'sumPublishedBytes' | 'countPlugins' | 'pluginPaidAtMs'>,
   limits: Quotas,
   key: PluginKey,
   appId: AppId,
@@ -95,8 +95,8 @@ export async function requirePublishQuota(
   size: number,
   nowMs: number,
 ): Promise<number> {
-  requireQuota(limits, 'account-bytes', key.userId, await read.publishedBy(key.userId), size);
-  const { plugins, bytes } = await read.publishedIn(appId);
+  requireQuota(limits, 'account-bytes', key.userId, await read.sumPublishedBytes(key.userId), size);
+  const { plugins, bytes } = await read.countPlugins(appId);
   requireQuota(limits, 'app-bytes', appId, bytes, size);
   if (present === undefined) requireQuota(limits, 'plugins', appId, plugins);
   else requireQuota(limits, 'versions', appId, present.newest.number);

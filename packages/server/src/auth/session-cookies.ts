@@ -5,7 +5,7 @@ import type { Request } from '../http/request.ts';
 import type { Services } from '../services.ts';
 import { type Browser, knownBrowserLifetimeMs, type StartedSession } from './sessions.ts';
 
-/** What the domain knows of the browser that asks. */
+/** Returns the browser of a request. */
 export function browserOf(services: Services, request: Request): Browser {
   const address = services.clients.of(request.message);
   return {
@@ -17,14 +17,14 @@ export function browserOf(services: Services, request: Request): Browser {
   };
 }
 
-/** Hands a new session's secrets to the browser. */
-export function keepSession(services: Services, reply: Reply, started: StartedSession): void {
+/** Sets the cookies of a new session. */
+export function setSessionCookies(services: Services, reply: Reply, started: StartedSession): void {
   const { session, sessionSecret, browserSecret } = started;
   setCookie(services, reply, 'session', sessionSecret, session.expiresAtMs - services.deps.clock());
   setCookie(services, reply, 'browser', browserSecret, knownBrowserLifetimeMs);
 }
 
-/** Has the browser forget its session; accounts go on knowing it. */
-export function dropSession(services: Services, reply: Reply): void {
+/** Removes the session cookie. The browser stays known to its accounts. */
+export function removeSessionCookie(services: Services, reply: Reply): void {
   setCookie(services, reply, 'session', '', 0);
 }

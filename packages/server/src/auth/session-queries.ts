@@ -14,7 +14,7 @@ export const sessionQueries = {
   sessionByHash: (db: Db, secretHash: string): Promise<SessionRecord | undefined> =>
     sessions(db).where('secretHash', '=', secretHash).executeTakeFirst(),
 
-  /** A user's sessions, the expired ones included. */
+  /** A user's sessions, including expired ones. */
   sessions: (db: Db, userId: UserId, page: Page): Promise<SessionRecord[]> =>
     paged(sessions(db).where('userId', '=', userId), 'id', page).execute(),
 
@@ -37,18 +37,18 @@ export const sessionMutations = {
       db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id),
   ),
 
-  /** Takes the session's tokens with it. */
+  /** Also deletes the session's tokens, by the foreign key. */
   deleteSession: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: SessionId) =>
     db.deleteFrom('sessions').where('id', '=', id),
   ),
 
-  /** Deletes a user's sessions, but not the one that is excepted. */
+  /** Deletes a user's sessions, except one. */
   deleteSessionsOf: mutation(
     { audit: true, invalidates: (userId) => [userId], freesSpace: true },
     async (db: Db, userId: UserId, except?: SessionId): Promise<void> => {
-      let doomed = db.deleteFrom('sessions').where('userId', '=', userId);
-      if (except !== undefined) doomed = doomed.where('id', '!=', except);
-      await doomed.execute();
+      let deletion = db.deleteFrom('sessions').where('userId', '=', userId);
+      if (except !== undefined) deletion = deletion.where('id', '!=', except);
+      await deletion.execute();
     },
   ),
 
@@ -60,17 +60,17 @@ export const sessionMutations = {
     db.deleteFrom('known_browsers').where('userId', '=', userId),
   ),
 
-  /** Deletes the oldest of a user's known browsers, so that so many are left at the most. */
+  /** Deletes a user's oldest known browsers, so that at most `max` remain. */
   trimKnownBrowsers: mutation(
     { audit: true, invalidates: nothing },
-    async (db: Db, userId: UserId, atMost: number): Promise<void> => {
+    async (db: Db, userId: UserId, max: number): Promise<void> => {
       const newest = db
         .selectFrom('known_browsers')
         .select('secretHash')
         .where('userId', '=', userId)
         .orderBy('createdAtMs', 'desc')
         .orderBy('secretHash')
-        .limit(atMost);
+        .limit(max);
       await db
         .deleteFrom('known_browsers')
         .where('userId', '=', userId)

@@ -22,7 +22,7 @@ import { readAccount, resetPassword } from './accounts.ts';
 import { withCodeTries } from './code-attempts.ts';
 import { confirmSession } from './confirmation.ts';
 import { describeLink } from './one-time-links.ts';
-import { browserOf, dropSession, keepSession } from './session-cookies.ts';
+import { browserOf, removeSessionCookie, setSessionCookies } from './session-cookies.ts';
 import { endSession, findSession, issueSessionToken, type StartedSession } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 import { signUp } from './sign-up.ts';
@@ -138,7 +138,7 @@ export const sessionRoutes: readonly Route[] = [
     responses: { 204: { description: 'signed out', headers: { 'set-cookie': 'removes the session cookie' } } },
     handle: async (services, { auth }, reply) => {
       await endSession(services.deps, auth.session);
-      dropSession(services, reply);
+      removeSessionCookie(services, reply);
     },
   }),
   route('POST', '/session/token', {
@@ -179,6 +179,6 @@ async function stateOf(services: Services, session: SessionRecord): Promise<Sess
 }
 
 function answerStarted(services: Services, reply: Reply, started: StartedSession): Promise<SessionState> {
-  keepSession(services, reply, started);
+  setSessionCookies(services, reply, started);
   return stateOf(services, started.session);
 }

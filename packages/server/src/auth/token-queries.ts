@@ -14,9 +14,7 @@ export const tokenQueries = {
 
   token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
 
-  /**
-   * A user's tokens, the expired ones included, without those of sessions; those restricted to `appId` alone when it is given.
-   */
+  /** A user's tokens, including expired ones, without those of sessions. With `appId`, only those that are restricted to it. */
   tokens(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]> {
     const all = tokens(db).where('userId', '=', userId).where('sessionId', 'is', null);
     return paged(appId === undefined ? all : all.where('appId', '=', appId), 'id', page).execute();
@@ -35,7 +33,7 @@ export const tokenQueries = {
 export const tokenMutations = {
   insertToken: statement(
     {
-      // The pages of a browser fetch one each hour and each time that they are opened: the session's start is what counts.
+      // The token of a session isn't audited, because the start of the session is.
       audit: (token) => token.sessionId === null,
       invalidates: nothing,
       freesSpace: (token) => token.sessionId !== null,
@@ -64,20 +62,17 @@ export const tokenMutations = {
     db.deleteFrom('api_keys').where('id', '=', id),
   ),
 
-  /** Notes when tokens, keys and sessions were last used. Ids that are gone meanwhile are passed over. */
+  /** Stores when tokens, keys and sessions were last used. Ignores unknown ids. */
   updateLastUsed: mutation(
-    {
-      audit: false,
-      // Nobody shows from memory when something was last used.
-      invalidates: nothing,
-    },
+    // No response takes the time of the last use from a cache.
+    { audit: false, invalidates: nothing },
     async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void> => {
       for (const [id, usedAtMs] of uses) await updateLastUsedOf(db, id, usedAtMs);
     },
   ),
 };
 
-/** Several processes note uses, each from time to time: a later one that is known already stays. */
+/** Doesn't overwrite a later time, which another process may have stored. */
 async function updateLastUsedOf(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
   await db
     .updateTable(tableOf(id))

@@ -10,7 +10,7 @@ const passwords = (db: Db) => db.selectFrom('passwords').select(columns.password
 export const userQueries = {
   user: (db: Db, id: UserId): Promise<UserRecord | undefined> => users(db).where('id', '=', id).executeTakeFirst(),
 
-  /** @param email in its normal form */
+  /** @param email the normalized address */
   userByEmail: (db: Db, email: string): Promise<UserRecord | undefined> =>
     users(db).where('email', '=', email).executeTakeFirst(),
 
@@ -24,11 +24,11 @@ export const userQueries = {
       .where('users.email', '=', email)
       .executeTakeFirst(),
 
-  /** Whether there is, or was, any user. */
+  /** Whether any user exists or existed. */
   anyUser: (db: Db): Promise<boolean> => hasRow(db.selectFrom('users').select('id')),
 };
 
-/** Where a user's own things are. Codes go before the tokens that they name. */
+/** The tables whose rows belong to one user. Codes come before the tokens that they refer to. */
 const tablesOfUsers = [
   'passwords',
   'known_browsers',
@@ -47,7 +47,7 @@ const tablesOfUsers = [
 ] as const;
 
 export const userMutations = {
-  /** @throws ConflictError when another user has the e-mail address */
+  /** @throws ConflictError if another user has the e-mail address */
   insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
     db.insertInto('users').values({ ...user, publishPaidAtMs: 0 }),
   ),
@@ -56,17 +56,13 @@ export const userMutations = {
     db.updateTable('users').set({ name }).where('id', '=', id),
   ),
 
-  /** @throws ConflictError when another user has the e-mail address */
+  /** @throws ConflictError if another user has the e-mail address */
   setEmail: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, email: string) =>
     db.updateTable('users').set({ email }).where('id', '=', id),
   ),
 
   putPassword: mutation(
-    {
-      // A password is hashed anew at sign-in when hashes cost more by now, and that leaves the row of the sign-in.
-      audit: true,
-      invalidates: nothing,
-    },
+    { audit: true, invalidates: nothing },
     async (db: Db, password: PasswordRecord): Promise<void> => {
       const { hash, updatedAtMs } = password;
       await db
@@ -78,10 +74,9 @@ export const userMutations = {
   ),
 
   /**
-   * Deletes what belongs to the user alone: password, sessions, known browsers, links, codes, tokens and keys, memberships,
-   * guests held, and plugins with their versions and bindings. Of the user a record stays, with the name that is given, no
-   * e-mail address, and the time of the deletion; in the audit trails of applications the same name stands for the user, and what
-   * is in the user's trail alone goes.
+   * Deletes all rows of a user: those of {@link tablesOfUsers}, plugins with their versions and bindings, and the user's audit
+   * trail. The user's row stays, with the given name and without the e-mail address. The audit trails of applications stay too,
+   * with the given name.
    */
   eraseUser: mutation(
     {
@@ -96,16 +91,16 @@ export const userMutations = {
       { name, deletedAtMs }: { readonly name: string; readonly deletedAtMs: number },
     ): Promise<void> => {
       for (const table of tablesOfUsers) await db.deleteFrom(table).where('userId', '=', id).execute();
-      // Versions and bindings go with the plugins. Plugins that are marked as deleted go in pieces.
+      // This deletes versions and bindings by foreign keys. Plugins that are marked as deleted are purged in batches.
       await db.deleteFrom('plugins').where('userId', '=', id).where('deletedAtMs', 'is', null).execute();
-      await forgetInAudit(db, id, name);
+      await anonymizeAudit(db, id, name);
       await db.updateTable('users').set({ name, email: null, deletedAtMs }).where('id', '=', id).execute();
     },
   ),
 };
 
-/** What applications are told of the user stays, under the name that is given; what nobody but the user could read goes. */
-async function forgetInAudit(db: Db, id: UserId, name: string): Promise<void> {
+/** Deletes the events that only the user can read, and replaces the user's name in the others. */
+async function anonymizeAudit(db: Db, id: UserId, name: string): Promise<void> {
   await db.deleteFrom('audit_events').where('accountId', '=', id).where('appId', 'is', null).execute();
   await db
     .updateTable('audit_events')

@@ -1,6 +1,6 @@
 import type { ChangeEventData, ChangeEventName, ExtensionPointId } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../auth/access.ts';
-import { authorizeRequest, usedBy } from '../auth/authenticate-request.ts';
+import { authorizeRequest, credentialOf } from '../auth/authenticate-request.ts';
 import type { ChangeEventRecord } from '../db/change-records.ts';
 import { changeId } from '../db/change-records.ts';
 import { TooManyAttemptsError } from '../http/domain-errors.ts';
@@ -54,7 +54,7 @@ export async function sendChanges(
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
     async renew() {
       await authorizeRequest(services, access, request, true);
-      services.lastUsed.note(usedBy(actor)); // an open stream counts as a use of its token
+      services.lastUsed.note(credentialOf(actor)); // an open stream counts as a use of its token
     },
     quietMs: () => Math.max(1, Math.min(heartbeatMs, actor.expiresAtMs - services.deps.clock())),
     signal: disconnectSignal(response),

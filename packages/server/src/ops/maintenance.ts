@@ -25,7 +25,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
   const { deps, settings, log } = services;
   try {
     if (!isTrusted(await checkClock(), services)) return;
-    await deps.store.write((tx) => tx.deleteEnded(deps.clock() - keptWhenEndedMs));
+    await deps.store.write((tx) => tx.deleteExpired(deps.clock() - keptWhenEndedMs));
     if (settings.auditRetentionMs !== undefined) {
       const deleted = await purgeExpiredAuditEvents(deps, settings.auditRetentionMs);
       if (deleted > 0) log.info({ deleted }, 'audit retention: deleted events');

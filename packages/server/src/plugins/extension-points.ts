@@ -46,7 +46,7 @@ export async function createExtensionPoint(
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
     const { quotas } = deps.limits;
-    const { count, bytes } = await tx.schemasOf(access.app.id);
+    const { count, bytes } = await tx.countExtensionPoints(access.app.id);
     requireQuota(quotas, 'extension-points', access.app.id, count);
     requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
     await tx.insertExtensionPoint(extensionPoint);
@@ -122,7 +122,7 @@ export async function updateExtensionPoint(
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
     if (addedBytes > 0) {
-      const { bytes } = await tx.schemasOf(present.appId);
+      const { bytes } = await tx.countExtensionPoints(present.appId);
       requireQuota(deps.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
     }
     await tx.updateExtensionPoint(present.id, change);

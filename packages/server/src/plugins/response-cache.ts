@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentAddress } from '@tenon/protocol';
 import { type Actor, accessCacheTags, type ExtensionPointAccess } from '../auth/access.ts';
 import type { CredentialId } from '../auth/authenticate.ts';
-import { usedBy } from '../auth/authenticate-request.ts';
+import { credentialOf } from '../auth/authenticate-request.ts';
 import { contentCacheTags } from '../auth/content-access.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import { type CacheTag, listTag } from '../cache/cache-tag.ts';
@@ -30,7 +30,7 @@ interface CachedResponse {
   /** The route's path template, for metrics and spans. */
   readonly route: string;
   readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
-  readonly usedBy: CredentialId;
+  readonly credential: CredentialId;
   readonly tags: readonly CacheTag[];
 }
 
@@ -98,7 +98,9 @@ function store(
   const { authorization, target, route, since } = request;
   const key = keyOf(authorization, target);
   if (key === undefined) return;
-  cache.of(responses).set(key, { resource, route, actor: { userId, expiresAtMs }, usedBy: usedBy(actor), tags }, since);
+  cache
+    .of(responses)
+    .set(key, { resource, route, actor: { userId, expiresAtMs }, credential: credentialOf(actor), tags }, since);
 }
 
 function getCached(
@@ -135,7 +137,7 @@ export function respondFromCache(
   try {
     const cached = getCached(services.deps, headers.authorization, url);
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
-    services.lastUsed.note(cached.usedBy);
+    services.lastUsed.note(cached.credential);
     return cached.route;
   } catch {
     // If a store is unavailable, the rest of the pipeline reads it again and sends the error response.

@@ -195,7 +195,7 @@ const changes: Readonly<Record<string, Change>> = {
   unbind: (tx, { versions, guests }, pick) =>
     putBinding(tx, { ...pick(versions), guestId: pick(guests).id, versionId: null, updatedAtMs: someTimeMs }),
   deletePlugin: (tx, { versions }, pick) => tx.deletePlugin(pick(versions)),
-  deleteEnded: (tx) => tx.deleteEnded(someTimeMs),
+  deleteExpired: (tx) => tx.deleteExpired(someTimeMs),
   touch: (tx, { tokens, sessions }) =>
     tx.updateLastUsed(new Map([...tokens, ...sessions].map(({ id }) => [id, someTimeMs]))),
 };

@@ -25,7 +25,7 @@ export const authorizationMutations = {
     db.insertInto('authorization_codes').values(code),
   ),
 
-  /** Marks a code as exchanged for a token, which is there already; one that was exchanged before stays as it is. */
+  /** Marks a code as exchanged for a stored token, unless it was exchanged before. */
   useAuthorizationCode: statement(
     { audit: true, invalidates: nothing },
     (db: Db, codeHash: string, { tokenId, usedAtMs }: { readonly tokenId: TokenId; readonly usedAtMs: number }) =>
@@ -36,17 +36,14 @@ export const authorizationMutations = {
         .where('usedAtMs', 'is', null),
   ),
 
-  /** @throws ConflictError when another request has the same user code */
+  /** @throws ConflictError if another grant has the same user code */
   insertDeviceGrant: statement(
-    {
-      // Nobody has approved it yet, and until then it opens nothing.
-      audit: false,
-      invalidates: nothing,
-    },
+    // The audit event is recorded when a user decides.
+    { audit: false, invalidates: nothing },
     (db: Db, grant: DeviceGrantRecord) => db.insertInto('device_grants').values(grant),
   ),
 
-  /** Settles a pending request; one that is not pending stays as it is. */
+  /** Approves or denies a grant, if it is pending. */
   decideDeviceGrant: statement(
     { audit: true, invalidates: nothing },
     (

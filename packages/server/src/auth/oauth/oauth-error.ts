@@ -10,19 +10,19 @@ import { toProblem } from '../../http/problem.ts';
 import { OauthError } from './errors.ts';
 
 /**
- * OAuth's form of errors (RFC 6749 §5.2): JSON with `error`, and `error_description` for people. What the specification has no
- * status for (a body that is too large, a rate that is passed) keeps the one that it has everywhere.
+ * OAuth's error format (RFC 6749 §5.2): JSON with `error` and `error_description`. Errors for which the RFC has no status, such as a
+ * too large body, have the same status as elsewhere.
  */
 export const oauthErrorFormat: ErrorFormat = {
   contentType: 'application/json',
   schema: oauthError,
   describe: (code) => `\`${oauthCodeOf(code)}\`: ${errorCodes[code].title}`,
-  toResponse: (error, baseUrl) => (error instanceof OauthError ? ownAnswer(error) : otherAnswer(error, baseUrl)),
+  toResponse: (error, baseUrl) => (error instanceof OauthError ? toOauthResponse(error) : fromProblem(error, baseUrl)),
 };
 
-/** Refused because a client tried to authenticate, which a public one can't (RFC 6749 §5.2, `invalid_client`). */
+/** A client tried to authenticate, but it is public (RFC 6749 §5.2, `invalid_client`). */
 export class ClientAuthenticationError extends OauthError {
-  /** Whether it tried with an `authorization` field: the answer then names the scheme. */
+  /** Whether it sent an `authorization` field. The response must then name the scheme. */
   readonly usedBasic: boolean;
 
   constructor(usedBasic: boolean) {
@@ -31,7 +31,7 @@ export class ClientAuthenticationError extends OauthError {
   }
 }
 
-function ownAnswer(error: OauthError): ErrorResponse {
+function toOauthResponse(error: OauthError): ErrorResponse {
   const isChallenge = error instanceof ClientAuthenticationError && error.usedBasic;
   return {
     status: isChallenge ? 401 : 400,
@@ -43,19 +43,19 @@ function ownAnswer(error: OauthError): ErrorResponse {
   };
 }
 
-function otherAnswer(error: unknown, baseUrl: string): ErrorResponse {
+function fromProblem(error: unknown, baseUrl: string): ErrorResponse {
   const { problem, ...rest } = toProblem(error, baseUrl);
   return { ...rest, body: bodyOf(oauthCodeOf(rest.code), problem.detail) };
 }
 
-/** The codes for servers in trouble are the authorization endpoint's (RFC 6749 §4.1.2.1); the token endpoint has none of its own. */
+/** For server errors, it uses the codes of the authorization endpoint (RFC 6749 §4.1.2.1), because the token endpoint has no codes for them. */
 function oauthCodeOf(code: ErrorCode): OauthErrorCode {
   const { status } = errorCodes[code];
   if (status === 429 || status === 503) return 'temporarily_unavailable';
   return status >= 500 ? 'server_error' : 'invalid_request';
 }
 
-/** Descriptions are printable ASCII without quotes and backslashes (RFC 6749 §5.2). */
+/** Replaces characters that a description must not contain (RFC 6749 §5.2). */
 function bodyOf(error: OauthErrorCode, description: string): OauthErrorBody {
   return { error, error_description: description.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?') };
 }

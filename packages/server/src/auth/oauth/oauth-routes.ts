@@ -32,7 +32,11 @@ const clientId = Type.Optional(Type.String({ description: `\`${cliClientId}\`` }
 const clientSecret = Type.Optional(Type.String({ description: 'must be absent: the client is public' }));
 
 /** The common options of the routes with OAuth's error format. RFC 6749 §5.1 requires `pragma` besides `cache-control`. */
-const form = { area: 'distribution', errorFormat: oauthErrorFormat, headers: () => ({ pragma: 'no-cache' }) } as const;
+const oauthOptions = {
+  area: 'distribution',
+  errorFormat: oauthErrorFormat,
+  headers: () => ({ pragma: 'no-cache' }),
+} as const;
 
 const tokenBody = formFields(
   Type.Object({
@@ -79,7 +83,7 @@ const revocationBody = formFields(
   { token: 'tnn_0000000000000000000000000000AbCdEf', client_id: cliClientId },
 );
 
-const refusals = (...codes: readonly string[]) => ({
+const oauthErrors = (...codes: readonly string[]) => ({
   400: {
     description: codes.map((code) => `\`${code}\``).join(', '),
     schema: oauthError,
@@ -105,7 +109,7 @@ export const oauthRoutes: readonly Route[] = [
   }),
   route('POST', oauthPaths.token, {
     access: { kind: 'public' },
-    ...form,
+    ...oauthOptions,
     body: tokenBody,
     id: 'exchangeForToken',
     summary: 'Exchange an approved code for an access token',
@@ -118,7 +122,7 @@ export const oauthRoutes: readonly Route[] = [
         expires_in: 2_592_000,
         scope: 'read publish',
       }),
-      ...refusals(
+      ...oauthErrors(
         'invalid_request',
         'invalid_client',
         'invalid_grant',
@@ -137,7 +141,7 @@ export const oauthRoutes: readonly Route[] = [
   }),
   route('POST', oauthPaths.deviceAuthorization, {
     access: { kind: 'public' },
-    ...form,
+    ...oauthOptions,
     body: deviceBody,
     id: 'startDeviceLogin',
     summary: 'Start a login on a machine without a browser (RFC 8628)',
@@ -152,7 +156,7 @@ export const oauthRoutes: readonly Route[] = [
         expires_in: 600,
         interval: pollIntervalSeconds,
       }),
-      ...refusals('invalid_request', 'invalid_client', 'invalid_scope'),
+      ...oauthErrors('invalid_request', 'invalid_client', 'invalid_scope'),
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }) => {
@@ -176,7 +180,7 @@ export const oauthRoutes: readonly Route[] = [
   }),
   route('POST', oauthPaths.revoke, {
     access: { kind: 'public' },
-    ...form,
+    ...oauthOptions,
     body: revocationBody,
     id: 'revokeOauthToken',
     summary: 'Revoke an access token (RFC 7009)',
@@ -184,7 +188,7 @@ export const oauthRoutes: readonly Route[] = [
       'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
     responses: {
       200: { description: 'the token is invalid' },
-      ...refusals('invalid_request', 'invalid_client', 'unsupported_token_type'),
+      ...oauthErrors('invalid_request', 'invalid_client', 'unsupported_token_type'),
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }, reply) => {

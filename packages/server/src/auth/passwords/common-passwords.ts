@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 
-/** Knows the passwords that people use most, and many that were leaked. */
+/** The passwords that are used most, and many leaked ones. */
 export interface CommonPasswords {
-  /** @param text in lower case */
+  /** @param text the password in lower case */
   has(text: string): Promise<boolean>;
 }
 
@@ -12,8 +12,8 @@ export interface CommonPasswords {
 const listFile = new URL('../../../data/common-passwords.txt.br', import.meta.url);
 
 /**
- * The list of common and leaked passwords, loaded on first use. It stays one string: a search takes less than a millisecond, and a Set of
- * its lines would need ten times the memory.
+ * Loads the list on first use, as one string. A search takes less than a millisecond, and a Set of its lines would need ten times the
+ * memory.
  */
 export function createCommonPasswords(file: URL = listFile): CommonPasswords {
   let list: Promise<string> | undefined;

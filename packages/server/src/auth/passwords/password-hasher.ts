@@ -1,8 +1,7 @@
 import process from 'node:process';
 import { UnavailableError } from '../../db/store.ts';
 import { currentFairnessKey } from '../../workers/fairness-key.ts';
-import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
-import { createPool, PoolError } from '../../workers/pool.ts';
+import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from '../../workers/pool.ts';
 import { threadWorkers } from '../../workers/thread-worker.ts';
 import {
   type ParsedHash,
@@ -14,17 +13,17 @@ import {
   tagBytes,
 } from './password-tasks.ts';
 
-/** Hashes passwords, off the main thread and a few at a time. */
+/** Hashes and verifies passwords in threads. */
 export interface PasswordHasher {
-  /** The password's hash in PHC string form, with a salt of its own. */
+  /** Returns the hash as a PHC string, with a random salt. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one of the hash. Takes as long when there is none, so that the time tells nothing.
+   * Whether a password matches a hash. Without a hash it takes equally long, so that the timing doesn't reveal whether there is one.
    *
-   * @throws UnavailableError when too many wait already
+   * @throws UnavailableError if too many passwords wait
    */
   verify(password: string, hash: string | undefined): Promise<boolean>;
-  /** Whether a hash was made with a lower cost than new ones are. */
+  /** Whether a hash has a lower cost than new hashes. */
   isOutdated(hash: string): boolean;
 }
 
@@ -43,12 +42,12 @@ interface PasswordHasherOptions {
 
 export type PasswordWorkers = ReturnType<typeof createPasswordWorkers>;
 
-/** Far longer than any hash takes on a working machine. */
+/** Far longer than a hash takes. */
 const timeoutMs = 30_000;
 
 const maxHeapMiB = 64; // Argon2 allocates its memory outside the JavaScript heap
 
-/** @throws Error when Node.js was built with an OpenSSL older than 3.2, which lacks Argon2; some distributions do so */
+/** @throws Error if Node.js was built with an OpenSSL older than 3.2, which lacks Argon2 */
 function assertArgon2(): void {
   try {
     runPasswordTask({ kind: 'hash', password: '', cost: { memoryKiB: 8, passes: 1, lanes: 1 } });
@@ -83,7 +82,7 @@ export function createPasswordWorkers(
       throw error;
     }
   };
-  // verify() computes this hash when there is none to compare with, so that both cases take equally long. The outcome is ignored.
+  // verify() computes this hash if there is none to compare with. The outcome is ignored.
   const dummyHash: ParsedHash = { ...cost, salt: new Uint8Array(16), tag: new Uint8Array(tagBytes) };
 
   const hasher: PasswordHasher = {

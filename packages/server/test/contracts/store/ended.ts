@@ -5,7 +5,7 @@ import { type Backend, opened } from '../backend.ts';
 
 /** What is cleared away once it serves nothing any more. */
 export function endedContract(backend: Backend): void {
-  describe('deleteEnded()', () => {
+  describe('deleteExpired()', () => {
     const store = opened(backend, backend.openStore);
 
     /** One of everything that ends, at that time. */
@@ -50,7 +50,7 @@ export function endedContract(backend: Backend): void {
       const all = Object.keys(ending);
       assert.deepEqual(await left(ended), all);
 
-      await store.it.write((tx) => tx.deleteEnded(someTimeMs));
+      await store.it.write((tx) => tx.deleteExpired(someTimeMs));
       assert.deepEqual(await left(ended), ['lasting', 'token']);
       assert.deepEqual(
         await left(ending),
@@ -58,7 +58,7 @@ export function endedContract(backend: Backend): void {
         'what ends at that time has not ended before it',
       );
 
-      await store.it.write((tx) => tx.deleteEnded(someTimeMs + 1));
+      await store.it.write((tx) => tx.deleteExpired(someTimeMs + 1));
       assert.deepEqual(await left(ending), ['lasting', 'token']);
     });
   });

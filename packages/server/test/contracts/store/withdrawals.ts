@@ -112,7 +112,7 @@ export function withdrawalsContract(backend: Backend): void {
       assert.equal(await store.it.read.semverUse(key('a'), '1.0.1'), undefined);
       await store.it.write((tx) => tx.deleteGuestUser([guest.id], publisher.id));
       assert.deepEqual(await reserved(), []);
-      await store.it.write((tx) => tx.deleteEnded(times.untilMs + 1));
+      await store.it.write((tx) => tx.deleteExpired(times.untilMs + 1));
       assert.equal(await store.it.read.semverUse(key('a'), '1.0.0'), undefined);
     });
 
