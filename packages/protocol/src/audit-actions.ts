@@ -1,3 +1,5 @@
+import { type ExtensionPointInput, extensionPointInput } from './extension-points.ts';
+
 /* The actions in the audit trail. */
 
 export type AuditTrail =
@@ -38,7 +40,7 @@ const action = <const T extends AuditTrail, const K extends AuditTargetKind, con
   details: D,
 ) => ({ trail, target, words, details });
 
-const extensionPointDetails = ['name', 'requiresApproval', 'limits', 'schema'] as const;
+const extensionPointDetails = Object.keys(extensionPointInput.properties) as (keyof ExtensionPointInput)[];
 
 /**
  * All audited actions. `docs/reference/audit.md` has the same list.

@@ -5,6 +5,7 @@ export * from './audit-actions.ts';
 export * from './binding-target.ts';
 export * from './change-events.ts';
 export * from './error-codes.ts';
+export * from './extension-points.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './login.ts';

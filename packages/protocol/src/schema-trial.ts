@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
+import { extensionPointLimits, extensionPointSchema, extensionPointUpdate } from './extension-points.ts';
 import { id } from './fields.ts';
-import { extensionPointLimits, extensionPointSchema, extensionPointUpdate } from './schemas.ts';
 import { Type } from './type.ts';
 
 /* Testing a change of an extension point's schema or limits before it is made. */

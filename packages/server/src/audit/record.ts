@@ -125,11 +125,11 @@ async function credentialName(tx: Transaction, { tokenId, sessionId }: AuditUser
   return tokenId === undefined ? null : ((await tx.token(tokenId))?.name ?? null);
 }
 
-/** Compares fields of two records, and returns those that differ, for the details of an audit event. */
+/** Compares fields of two records, by default all, and returns those that differ, for the details of an audit event. */
 export function changedFields<T extends object, K extends keyof T & string>(
   before: T,
   after: T,
-  fields: readonly K[],
+  fields: readonly K[] = Object.keys(before) as K[],
 ): { [Name in K]?: { readonly before: T[Name]; readonly after: T[Name] } } {
   const changed: { [Name in K]?: { before: T[Name]; after: T[Name] } } = {};
   for (const field of fields) {

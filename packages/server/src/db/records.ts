@@ -144,6 +144,9 @@ export interface ExtensionPointRecord {
   readonly updatedAtMs: number;
 }
 
+/** What an update of an extension point sets. */
+export type ExtensionPointChange = Omit<ExtensionPointRecord, 'id' | 'appId' | 'createdAtMs'>;
+
 /** The limits of an extension point that sets none. */
 export const noLimits: ExtensionPointLimits = {
   maxModuleBytes: null,

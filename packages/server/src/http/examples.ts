@@ -1,3 +1,5 @@
+import { extensionPointExample } from '@tenon/protocol';
+
 /** Examples for the OpenAPI description. A test validates each against its schema. */
 export const example = {
   appId: 'app_01j29hxk3mfpq8ad68ha6hbsex',
@@ -28,17 +30,6 @@ export const appExample = {
   role: 'owner' as const,
   guestIds: [],
   hasMoreGuests: false,
-  createdAt: example.time,
-  updatedAt: example.time,
-};
-
-export const extensionPointExample = {
-  id: example.extensionPointId,
-  appId: example.appId,
-  name: 'Formula functions',
-  schema: { exports: { evaluate: { input: { type: 'string' }, output: { type: 'number' } } } },
-  requiresApproval: true,
-  limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   createdAt: example.time,
   updatedAt: example.time,
 };

@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
-import { columns, type ExtensionPointRecord } from '../db/records.ts';
+import { columns, type ExtensionPointChange, type ExtensionPointRecord } from '../db/records.ts';
 
 function extensionPointsNotDeleted(db: Db) {
   return db.selectFrom('extension_points').select(columns.extensionPoints).where('deletedAtMs', 'is', null);
@@ -26,21 +26,8 @@ export const extensionPointMutations = {
 
   updateExtensionPoint: statement(
     { audit: true, invalidates: (id) => [id] },
-    (
-      db: Db,
-      id: ExtensionPointId,
-      {
-        name,
-        schemaJson,
-        requiresApproval,
-        limits,
-        updatedAtMs,
-      }: Pick<ExtensionPointRecord, 'name' | 'schemaJson' | 'requiresApproval' | 'limits' | 'updatedAtMs'>,
-    ) =>
-      db
-        .updateTable('extension_points')
-        .set({ name, schemaJson, requiresApproval, limits, updatedAtMs })
-        .where('id', '=', id),
+    (db: Db, id: ExtensionPointId, change: ExtensionPointChange) =>
+      db.updateTable('extension_points').set(change).where('id', '=', id),
   ),
 
   /** Also deletes its plugins, versions and bindings, but not the blobs. */

@@ -1,5 +1,6 @@
 import {
   extensionPoint,
+  extensionPointExample,
   extensionPointInput,
   extensionPointUpdate,
   schemaTrial,
@@ -8,7 +9,7 @@ import {
 } from '@tenon/protocol';
 import type { Actor } from '../auth/access.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { extensionPointExample, schemaTrialExample } from '../http/examples.ts';
+import { schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
 import { toList } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { type ExtensionPointLimits, newId } from '@tenon/protocol';
+import { type ExtensionPointInput, type ExtensionPointUpdate, newId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { type PageOf, readAllPages } from '../db/paging.ts';
-import { type ExtensionPointRecord, noLimits } from '../db/records.ts';
+import { type ExtensionPointChange, type ExtensionPointRecord, noLimits } from '../db/records.ts';
 import type { BoundedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
@@ -15,21 +15,11 @@ import type { JobOptions } from './module-checker.ts';
 /** The schema of an extension point that is created without one. */
 const emptySchema = '{"exports":{}}';
 
-/** The fields of a request that creates or updates an extension point. */
-interface ExtensionPointFields {
-  readonly name: string;
-  /** An object, or its YAML or JSON text. */
-  readonly schema?: unknown;
-  readonly requiresApproval?: boolean;
-  /** An omitted limit keeps its value. */
-  readonly limits?: Partial<ExtensionPointLimits>;
-}
-
 /** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
 export async function createExtensionPoint(
   deps: Deps,
   access: AppAccess,
-  fields: ExtensionPointFields,
+  fields: ExtensionPointInput,
   jobOptions?: JobOptions,
 ): Promise<ExtensionPointRecord> {
   const createdAtMs = deps.clock();
@@ -98,7 +88,7 @@ export async function listExtensionPoints(
 export async function updateExtensionPoint(
   deps: Deps,
   access: ExtensionPointAccess,
-  fields: Partial<ExtensionPointFields>,
+  fields: ExtensionPointUpdate,
   {
     jobOptions,
     precondition,
@@ -113,7 +103,7 @@ export async function updateExtensionPoint(
       await requireRecentPassword(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
-    const change = {
+    const change: ExtensionPointChange = {
       name: fields.name ?? present.name,
       schemaJson: schemaJson ?? present.schemaJson,
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
@@ -131,12 +121,7 @@ export async function updateExtensionPoint(
       action: 'extension_point.update',
       appId: present.appId,
       target: changed,
-      details: changedFields(auditDetails(present), auditDetails(changed), [
-        'name',
-        'requiresApproval',
-        'limits',
-        'schema',
-      ]),
+      details: changedFields(auditDetails(present), auditDetails(changed)),
     });
     return changed;
   });
@@ -164,8 +149,8 @@ export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAcc
 const maxAuditedSchema = 4096;
 
 /** Returns the audited fields of an extension point. The digest replaces a long schema. */
-function auditDetails({ name, requiresApproval, limits, schemaJson }: ExtensionPointRecord) {
+function auditDetails({ id, appId, schemaJson, createdAtMs, updatedAtMs, ...fields }: ExtensionPointRecord) {
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
-  return { name, requiresApproval, limits, schema };
+  return { ...fields, schema };
 }

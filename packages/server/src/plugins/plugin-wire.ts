@@ -13,17 +13,9 @@ import type { NamedWithdrawal } from './withdrawals.ts';
 const schemaOf = createParsedSchemas();
 
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.ExtensionPoint {
-  const { id, appId, name, schemaJson, requiresApproval, limits, createdAtMs, updatedAtMs } = extensionPoint;
-  return {
-    id,
-    appId,
-    name,
-    schema: schemaOf(schemaJson),
-    requiresApproval,
-    limits,
-    createdAt: time(createdAtMs),
-    updatedAt: time(updatedAtMs),
-  };
+  const { id, appId, name, schemaJson, createdAtMs, updatedAtMs, ...others } = extensionPoint;
+  const schema = schemaOf(schemaJson);
+  return { id, appId, name, schema, ...others, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
 }
 
 export function toSchemaTrial({

@@ -1,5 +1,8 @@
 import type { Migration } from '../migrate.ts';
 import { baseline } from './0001-baseline.ts';
 
-/** All migrations, in the order in which they run. A released migration never changes. */
+/**
+ * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
+ * its own file.
+ */
 export const migrations: readonly Migration[] = [baseline];

@@ -1,0 +1,78 @@
+import type { Static } from 'typebox';
+import { displayName, id, nullable, timestamp } from './fields.ts';
+import { Type } from './type.ts';
+import { wasmProposals } from './wasm-proposals.ts';
+
+/**
+ * An extension point's schema. In responses, `exports` is a map keyed by export name. Requests may also have a list of names, or of objects
+ * with a `name`. Everything else is stored unchanged.
+ */
+export const extensionPointSchema = Type.Object(
+  { exports: Type.Record(Type.String(), Type.Unknown(), { description: "a plugin's exports by name" }) },
+  { additionalProperties: true },
+);
+
+const bounds = {
+  maxModuleBytes: nullable(Type.Integer({ minimum: 8 }), {
+    description: "the maximum size of a module in bytes; `null` for the server's limit",
+  }),
+  maxInitialMemoryPages: nullable(Type.Integer({ minimum: 0 }), {
+    description: 'the maximum initial size of its memories, in pages of 64 KiB; `null` for no limit',
+  }),
+  proposals: nullable(
+    Type.Array(Type.Enum([...wasmProposals]), { maxItems: wasmProposals.length, uniqueItems: true }),
+    {
+      description: 'the allowed WebAssembly proposals, beyond the first version; `null` for all',
+    },
+  ),
+  allowWasi: Type.Boolean({ description: 'whether it may import WASI preview 1' }),
+};
+
+/** The limits of an extension point on modules, besides the exports and imports of the schema. */
+export const extensionPointLimits = Type.Object(bounds);
+export type ExtensionPointLimits = Static<typeof extensionPointLimits>;
+
+export const extensionPoint = Type.Object({
+  id: id('extensionPoint', 'the extension point'),
+  appId: id('app', 'the application that owns it'),
+  name: Type.String(),
+  schema: extensionPointSchema,
+  requiresApproval: Type.Boolean({
+    description: "whether a new version is bound only after the application's team approves it",
+  }),
+  limits: extensionPointLimits,
+  createdAt: timestamp('when it was created'),
+  updatedAt: timestamp('when it last changed'),
+});
+export type ExtensionPoint = Static<typeof extensionPoint>;
+
+/** For the OpenAPI description. */
+export const extensionPointExample = {
+  id: 'ext_01j29hxk3mfpq8ad68ha6hbsex',
+  appId: 'app_01j29hxk3mfpq8ad68ha6hbsex',
+  name: 'Formula functions',
+  schema: { exports: { evaluate: { input: { type: 'string' }, output: { type: 'number' } } } },
+  requiresApproval: true,
+  limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
+  createdAt: '2026-03-01T12:00:00.000Z',
+  updatedAt: '2026-03-01T12:00:00.000Z',
+} satisfies ExtensionPoint;
+
+const schemaInput = Type.Union([Type.Object({}, { additionalProperties: true }), Type.String()], {
+  description: 'an object, or its YAML or JSON text',
+});
+
+export const extensionPointInput = Type.Object({
+  name: displayName('shown to members and guests'),
+  schema: Type.Optional(schemaInput),
+  requiresApproval: Type.Optional(
+    Type.Boolean({ description: "whether a new version waits for the team's approval; default `false`" }),
+  ),
+  // Rejects unknown properties: a misspelt limit would silently have no effect.
+  limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
+});
+export type ExtensionPointInput = Static<typeof extensionPointInput>;
+
+/** A `PUT` that leaves a field out keeps that field's value. */
+export const extensionPointUpdate = Type.Partial(extensionPointInput);
+export type ExtensionPointUpdate = Static<typeof extensionPointUpdate>;
