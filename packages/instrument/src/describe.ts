@@ -72,16 +72,10 @@ export function describeModule(bytes: Uint8Array): ModuleDescription {
   return { imports, exports, memories, functionCount: module.functionTypes.length };
 }
 
-function describeMemory({
-  minimum,
-  maximum,
-  pageSizeLog2,
-  isImported,
-  isExported,
-  isShared,
-}: Memory): MemoryDescription {
-  const maximumPages = maximum === undefined ? {} : { maximumPages: maximum };
-  return { minimumPages: minimum, ...maximumPages, pageBytes: 2 ** pageSizeLog2, isImported, isExported, isShared };
+function describeMemory(memory: Memory): MemoryDescription {
+  const { minimum: minimumPages, maximum: maximumPages, pageSizeLog2, isImported, isExported, isShared } = memory;
+  const maximum = maximumPages === undefined ? {} : { maximumPages };
+  return { minimumPages, ...maximum, pageBytes: 2 ** pageSizeLog2, isImported, isExported, isShared };
 }
 
 function signatureOf(module: Module, functionIndex: number): FunctionSignature {

@@ -57,13 +57,13 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const names = readNames(module, nameNotes);
   const traced = selectFunctions(module, names, options, notes);
   const plan = makePlan(module, bodyBounds, traced, options, notes);
-  if (plan === undefined) return unchanged(module, notes);
-  notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
-  const output = assemble({ ...plan, module, names, notes });
+  if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
+  // Not slice(), which doesn't copy a Node.js Buffer.
+  const output = plan === undefined ? new Uint8Array(bytes) : assemble({ ...plan, module, names, notes });
   const report = {
-    tracedFunctions: countOnes(traced),
+    tracedFunctions: traced.reduce((total, flag) => total + flag, 0),
     totalFunctions: module.functionTypes.length,
-    addedImports: plan.layout.hooks,
+    addedImports: plan?.layout.hooks ?? [],
     inputBytes: bytes.length,
     outputBytes: output.length,
     notes,
@@ -151,22 +151,4 @@ function exceptionHandlingNotes({ layout, scan }: Plan): Note[] {
   if (exceptionHandling === 'none' || scan.exceptionHandling !== 'none') return [];
   const message = `The module has tags but no handler, so both legacy and exnref exception handling fit: ${exceptionHandling} was chosen`;
   return [{ code: 'exception_handling_chosen', message, exceptionHandling }];
-}
-
-function countOnes(flags: Uint8Array): number {
-  return flags.reduce((total, flag) => total + flag, 0);
-}
-
-function unchanged(module: Module, notes: readonly Note[]): InstrumentResult {
-  const { bytes, functionTypes } = module;
-  const report = {
-    tracedFunctions: 0,
-    totalFunctions: functionTypes.length,
-    addedImports: [],
-    inputBytes: bytes.length,
-    outputBytes: bytes.length,
-    notes,
-  };
-  // Not slice(), which doesn't copy a Node.js Buffer.
-  return { bytes: new Uint8Array(bytes), report };
 }

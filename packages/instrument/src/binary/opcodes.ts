@@ -81,8 +81,6 @@ export const Op = {
   return: 0x0f,
   call: 0x10,
   returnCall: 0x12,
-  returnCallIndirect: 0x13,
-  returnCallRef: 0x15,
   catchAll: 0x19,
   tryTable: 0x1f,
   localGet: 0x20,

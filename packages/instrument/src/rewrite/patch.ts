@@ -5,7 +5,7 @@ import type { BodyContext } from './body-context.ts';
 import { hookCallLength, putHookCall } from './exit-guard.ts';
 import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
 
-const { br, call, memoryGrow, refFunc, return: returnOp, returnCall, returnCallIndirect, returnCallRef } = Op;
+const { br, call, memoryGrow, refFunc, return: returnOp, returnCall } = Op;
 
 /** What a patch site becomes: calls of hooks, then the instruction with a new opcode and operand. */
 export interface Patch {
@@ -26,7 +26,7 @@ export function createPatch(): Patch {
 }
 
 /**
- * Decides what the next patch site becomes, and moves on to the one after it. Both measuring and writing go by the result.
+ * Decides what the next patch site becomes, and moves on to the one after it. Both measuring and writing use the result.
  */
 export function nextPatch(
   { module, layout }: BodyContext,
@@ -37,45 +37,54 @@ export function nextPatch(
 ): void {
   const source = module.bytes;
   const site = patchSites.next;
-  const opcode = source[site] as number;
   patch.exited = -1;
   patch.tailCalled = -1;
   patch.start = site;
   patch.end = site;
-  if (opcode === returnOp) {
-    const depth = readDepth(patchSites);
-    if (isTraced) {
+  patch.opcode = source[site] as number;
+  switch (patch.opcode) {
+    case call:
+      patch.operand = callIndex(layout, readOperand(source, patch));
+      break;
+    case refFunc:
+      patch.operand = referenceIndex(layout, readOperand(source, patch));
+      break;
+    case memoryGrow:
+      patch.opcode = call;
+      patch.operand = layout.growHelpers[readOperand(source, patch)] as number;
+      break;
+    case returnOp: {
+      const depth = readDepth(patchSites);
+      if (!isTraced) break;
       patch.end = site + 1;
       patch.opcode = br;
       patch.operand = depth;
+      break;
     }
-  } else {
-    const isTailCall = opcode === returnCall || opcode === returnCallIndirect || opcode === returnCallRef;
-    if (isTailCall && isTraced) patch.exited = layout.importCount + body + layout.shift;
-    if (!isTailCall || opcode === returnCall) {
-      // A LEB128 that the scan has checked.
-      let at = site + 1;
-      let index = 0;
-      for (let shift = 0; ; shift += 7) {
-        const byte = source[at++] as number;
-        index |= (byte & 0x7f) << shift;
-        if (byte < 0x80) break;
-      }
-      if (opcode === returnCall && isTracedImport(layout, index)) patch.tailCalled = index;
-      patch.end = at;
-      patch.opcode = opcode === memoryGrow ? call : opcode;
-      patch.operand = operandOf(layout, opcode, index);
+    case returnCall: {
+      if (isTraced) patch.exited = layout.importCount + body + layout.shift;
+      const index = readOperand(source, patch);
+      if (isTracedImport(layout, index)) patch.tailCalled = index;
+      patch.operand = definitionIndex(layout, index);
+      break;
     }
+    default: // return_call_indirect, return_call_ref
+      if (isTraced) patch.exited = layout.importCount + body + layout.shift;
   }
   nextPatchSite(patchSites);
 }
 
-/** The index that takes the place of the one in a `call`, `memory.grow`, `ref.func` or `return_call`. */
-function operandOf(layout: Layout, opcode: number, index: number): number {
-  if (opcode === call) return callIndex(layout, index);
-  if (opcode === memoryGrow) return layout.growHelpers[index] as number;
-  if (opcode === refFunc) return referenceIndex(layout, index);
-  return definitionIndex(layout, index);
+/** Reads the index behind the opcode, a LEB128 that the scan has checked, which the patch replaces. */
+function readOperand(source: Uint8Array, patch: Patch): number {
+  let at = patch.start + 1;
+  let index = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = source[at++] as number;
+    index |= (byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  patch.end = at;
+  return index;
 }
 
 /** A tail call must not deepen the stack, so it reaches a traced import without the wrapper, whose frame would remain. */

@@ -107,14 +107,11 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       addReturnSite(cursor.patchSites, opAt, depth);
       break;
     case CallIndirect:
-      cursor.traits |= canThrow;
-      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
-      pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
-      break;
     case CallRef:
       cursor.traits |= canThrow;
       countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
+      if (kind === CallIndirect) pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case Throw:
       cursor.traits |= canThrow;
@@ -146,15 +143,12 @@ export function scanInstruction(scan: CodeScan, cursor: Cursor): void {
       pos = skipLeb(source, pos, 5, functionIndex);
       break;
     }
+    case ReturnCallIndirect:
     case ReturnCallRef:
       countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
       addPatchSite(cursor.patchSites, opAt);
       pos = skipLeb(source, pos, 5, functionIndex);
-      break;
-    case ReturnCallIndirect:
-      countType(scan.module.cost, peekU32(source, pos, end, functionIndex), opAt);
-      addPatchSite(cursor.patchSites, opAt);
-      pos = skipLeb(source, skipLeb(source, pos, 5, functionIndex), 5, functionIndex);
+      if (kind === ReturnCallIndirect) pos = skipLeb(source, pos, 5, functionIndex);
       break;
     case MemoryGrow: {
       const index = peekU32(source, pos, end, functionIndex);

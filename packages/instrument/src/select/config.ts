@@ -39,9 +39,7 @@ export interface ExtraOptions {
  */
 export function parseConfig(text: string): InstrumentOptions {
   const config = parseJson(text, 'the configuration');
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
-    throw invalidConfig(`Expected the configuration to be an object, found ${kindOf(config)}`);
-  }
+  checkObject(config, 'the configuration');
   const keys = Object.keys(config);
   const unknown = keys.find((key) => key !== 'allowed' && key !== 'banned');
   if (unknown !== undefined) {
@@ -60,9 +58,7 @@ export function parseConfig(text: string): InstrumentOptions {
  */
 export function parseExtraOptions(text: string): ExtraOptions {
   const options = parseJson(text, 'the options');
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
-  }
+  checkObject(options, 'the options');
   const unknown = Object.keys(options).find((key) => key !== 'patterns' && key !== 'exceptionHandling');
   if (unknown !== undefined) {
     throw invalidConfig(
@@ -83,9 +79,7 @@ const optionKeys: Readonly<Record<keyof InstrumentOptions, true>> = {
 
 /** Checks options and refuses unknown keys. Throws `invalid_config`. */
 export function checkOptions(options: InstrumentOptions): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidConfig(`Expected the options to be an object, found ${kindOf(options)}`);
-  }
+  checkObject(options, 'the options');
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(optionKeys, key));
   if (unknown !== undefined) {
     const known = Object.keys(optionKeys).map((key) => `"${key}"`);
@@ -118,6 +112,11 @@ function parseJson(text: string, what: string): unknown {
   } catch (cause) {
     throw invalidConfig(`Expected ${what} to be JSON: ${(cause as Error).message}`, cause);
   }
+}
+
+function checkObject(value: unknown, what: string): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw invalidConfig(`Expected ${what} to be an object, found ${kindOf(value)}`);
 }
 
 function checkNames(key: string, value: unknown): readonly string[] {

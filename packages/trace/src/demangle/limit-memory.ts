@@ -1,13 +1,15 @@
+import { readU32 } from '../name-section.ts';
+
 const memorySectionId = 5;
 const headerBytes = 8;
 
 /**
- * Gives the one memory that a module defines a maximum, so that what the module does with what strangers hand it ends in a failed
- * growth, and not in a gigabyte.
+ * Gives the one memory that a module defines a maximum, so that untrusted input makes `memory.grow` fail before the module
+ * takes a gigabyte.
  *
  * @param bytes a valid core module that defines exactly one 32-bit memory
  * @param maxPages the maximum to declare, in pages of 64 KiB; one that the module declares itself is replaced
- * @returns the module with that one section written anew: https://webassembly.github.io/spec/core/binary/modules.html#memory-section
+ * @returns the module with a new memory section: https://webassembly.github.io/spec/core/binary/modules.html#memory-section
  * @throws RangeError where there is no such memory, or it begins with more
  */
 export function limitMemory(bytes: Uint8Array, maxPages: number): Uint8Array<ArrayBuffer> {
@@ -45,13 +47,8 @@ function withSection(bytes: Uint8Array, start: number, end: number, section: rea
 }
 
 function readUnsigned(bytes: Uint8Array, start: number): { readonly value: number; readonly next: number } {
-  let value = 0;
-  for (let index = 0; index < 5; index++) {
-    const byte = bytes[start + index];
-    if (byte === undefined) break;
-    value += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return { value, next: start + index + 1 };
-  }
+  const read = readU32(bytes, start);
+  if (read !== undefined) return read;
   throw new RangeError(`Expected an unsigned LEB128 number of 32 bits (at offset 0x${start.toString(16)})`);
 }
 
