@@ -1,4 +1,5 @@
 import type { AttributeValue, Span } from '../span.ts';
+import { firstStart, orderSpans } from '../span-tree.ts';
 
 /**
  * What the flame graph shows, as columns of plain JSON: it has to travel inside a page, and a trace may have 100,000 spans.
@@ -50,8 +51,8 @@ const maxTextLength = 2_000;
 
 /** Makes what the flame graph shows of finished spans: of one trace or of several, in any order. */
 export function flameGraphData(spans: readonly Span[], options: FlameGraphOptions = {}): FlameGraphData {
-  const { ordered, parents } = inOrder(spans);
-  const first = ordered.reduce((least, { startTimeUnixNano: at }) => (at < least ? at : least), firstStart(ordered));
+  const { spans: ordered, parents } = orderSpans(spans);
+  const first = firstStart(ordered);
   const names = numberNames(ordered);
   const folded = ordered.flatMap((span, at): [number, number, number][] =>
     span.folded.calls === 0 ? [] : [[at, span.folded.calls, Number(span.folded.timeNano)]],
@@ -77,44 +78,6 @@ export function flameGraphData(spans: readonly Span[], options: FlameGraphOption
     growth: ordered.flatMap((span) => growthOf(span, first)).sort(([a], [b]) => a - b),
     initialPages: options.initialPages ?? null,
   };
-}
-
-function firstStart(spans: readonly Span[]): bigint {
-  return spans[0]?.startTimeUnixNano ?? 0n;
-}
-
-/** Parents before children, by start; a span whose parent is not among them begins a tree of its own. */
-function inOrder(spans: readonly Span[]): { readonly ordered: readonly Span[]; readonly parents: readonly number[] } {
-  const byStart = spans
-    .map((span, at) => ({ span, at }))
-    .sort((a, b) => compare(a.span.startTimeUnixNano, b.span.startTimeUnixNano) || a.at - b.at)
-    .map(({ span }) => span);
-  const known = new Set(byStart.map(({ spanId }) => spanId));
-  const children = Map.groupBy(byStart, ({ spanId, parentSpanId }) =>
-    parentSpanId !== undefined && parentSpanId !== spanId && known.has(parentSpanId) ? parentSpanId : undefined,
-  );
-  const ordered: Span[] = [];
-  const parents: number[] = [];
-  const placed = new Set<string>();
-  const placeTree = (root: Span) => {
-    const left: { span: Span; parent: number }[] = [{ span: root, parent: -1 }];
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      const { span, parent } = next;
-      if (placed.has(span.spanId)) continue;
-      placed.add(span.spanId);
-      const at = ordered.push(span) - 1;
-      parents.push(parent);
-      for (const child of (children.get(span.spanId) ?? []).toReversed()) left.push({ span: child, parent: at });
-    }
-  };
-  for (const root of children.get(undefined) ?? []) placeTree(root);
-  // What is left lies in a circle, which no adapter makes: it is shown all the same.
-  for (const span of byStart) placeTree(span);
-  return { ordered, parents };
-}
-
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function numberNames(spans: readonly Span[]) {

@@ -1,3 +1,4 @@
+import { mergePaths } from '../span-tree.ts';
 import type { FlameGraphData } from './data.ts';
 import { type Frames, frameColumns, rowsOf } from './frames.ts';
 
@@ -6,7 +7,7 @@ import { type Frames, frameColumns, rowsOf } from './frames.ts';
  * altogether, the most first: where the time went, however many calls it was.
  */
 export function layOutLeftHeavy(data: FlameGraphData): Frames {
-  const { frameOf, count } = numberPaths(data);
+  const { groupOf: frameOf, count } = mergePaths(data.parent, data.name, data.names.length);
   const columns = frameColumns(count);
   for (let span = 0; span < data.name.length; span++) {
     const frame = frameOf[span] as number;
@@ -29,24 +30,6 @@ export function layOutLeftHeavy(data: FlameGraphData): Frames {
 
 function add(column: Int32Array | Float64Array, at: number, amount: number): void {
   column[at] = (column[at] as number) + amount;
-}
-
-/** Numbers the paths from a root to each span, parents before children. */
-function numberPaths(data: FlameGraphData): { readonly frameOf: Int32Array; readonly count: number } {
-  const frameOf = new Int32Array(data.name.length);
-  const known = new Map<number, number>();
-  for (let span = 0; span < data.name.length; span++) {
-    const parent = data.parent[span] as number;
-    const above = parent === -1 ? 0 : (frameOf[parent] as number) + 1;
-    const key = above * data.names.length + (data.name[span] as number);
-    let frame = known.get(key);
-    if (frame === undefined) {
-      frame = known.size;
-      known.set(key, frame);
-    }
-    frameOf[span] = frame;
-  }
-  return { frameOf, count: known.size };
 }
 
 /** @returns the right edge */

@@ -1,3 +1,4 @@
+import { freeLane } from '../span-tree.ts';
 import type { FlameGraphData } from './data.ts';
 import { type Frames, frameColumns, rowsOf } from './frames.ts';
 
@@ -91,31 +92,30 @@ function collapseGaps(data: FlameGraphData): {
 /** Gives every span a row, in which nothing else stands at that time. */
 function stack(columns: ReturnType<typeof frameColumns>): void {
   const { parent, from, to, row, count } = columns;
-  /** Trees that overlap stand in lanes below each other; each lane has as many rows as its highest tree. */
-  const lanes: { endsAt: number; height: number }[] = [];
+  /** Trees that overlap stand in lanes below each other: when each lane is free again. */
+  const laneEnds: number[] = [];
   const laneOf = new Int32Array(count);
-  /** Where what stands in a row of a lane ends. */
+  /** The end of what stands in each row of a lane. */
   const rowEnds: number[][] = [];
   for (let span = 0; span < count; span++) {
     const above = parent[span] as number;
     const start = from[span] as number;
     const end = to[span] as number;
-    const lane = above === -1 ? freeLane(lanes, start) : (laneOf[above] as number);
+    const lane = above === -1 ? freeLane(laneEnds, start) : (laneOf[above] as number);
     laneOf[span] = lane;
+    laneEnds[lane] = Math.max(laneEnds[lane] as number, end);
     rowEnds[lane] ??= [];
     const ends = rowEnds[lane] as number[];
     let at = above === -1 ? 0 : (row[above] as number) + 1;
     while ((ends[at] ?? 0) > start) at++;
     ends[at] = Math.max(ends[at] ?? 0, end);
     row[span] = at;
-    const { endsAt, height } = lanes[lane] as { endsAt: number; height: number };
-    lanes[lane] = { endsAt: Math.max(endsAt, end), height: Math.max(height, at + 1) };
   }
-  const bases = lanes.map((_, lane) => lanes.slice(0, lane).reduce((sum, { height }) => sum + height, 0));
-  for (let span = 0; span < count; span++) row[span] = (row[span] as number) + (bases[laneOf[span] as number] ?? 0);
-}
-
-function freeLane(lanes: { endsAt: number; height: number }[], start: number): number {
-  const free = lanes.findIndex(({ endsAt }) => endsAt <= start);
-  return free >= 0 ? free : lanes.push({ endsAt: 0, height: 0 }) - 1;
+  let height = 0;
+  const bases = rowEnds.map(({ length }) => {
+    height += length;
+    return height - length;
+  });
+  for (let span = 0; span < count; span++)
+    row[span] = (row[span] as number) + (bases[laneOf[span] as number] as number);
 }

@@ -1,7 +1,7 @@
 import type { Attributes, Span, SpanEvent } from '../span.ts';
 import { spanAttributes } from '../span-attributes.ts';
-import { firstStart, lanesOf } from './lanes.ts';
-import { walkTrees } from './span-tree.ts';
+import { firstStart, walkTrees } from '../span-tree.ts';
+import { lanesOf } from './lanes.ts';
 
 export interface ChromeTraceOptions {
   /** What the process is called. Default: `wasm`. */

@@ -1,6 +1,6 @@
 import type { Span } from '../span.ts';
-import { mergedTrees } from './merged-tree.ts';
-import { walkTrees } from './span-tree.ts';
+import { walkTrees } from '../span-tree.ts';
+import { callTrees } from './call-tree.ts';
 
 export interface FoldedStacksOptions {
   /** Deeper calls count for the one at this depth: a line names its whole stack. Default: 500. */
@@ -17,7 +17,7 @@ export function foldedStacks(spans: readonly Span[], options: FoldedStacksOption
   const { maxDepth = 500 } = options;
   const stack: string[] = [];
   const selfTimes = new Map<string, bigint>();
-  walkTrees(mergedTrees(spans), {
+  walkTrees(callTrees(spans, true), {
     enter(tree, depth) {
       if (depth < maxDepth) stack.push(foldable(tree.name));
       if (tree.selfTimeNano === 0n) return;

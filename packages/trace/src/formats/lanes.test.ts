@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeSpan } from '../../test/support/make-span.ts';
+import { type SpanTree, walkTrees } from '../span-tree.ts';
 import { lanesOf } from './lanes.ts';
-import { type SpanTree, walkTrees } from './span-tree.ts';
 
 describe('lanesOf()', () => {
   it('puts roots one after the other in one lane', () => {

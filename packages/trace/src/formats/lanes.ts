@@ -1,5 +1,5 @@
 import type { Span } from '../span.ts';
-import { byStart, type SpanTree, spanTrees } from './span-tree.ts';
+import { byStart, freeLane, type SpanTree, spanTrees } from '../span-tree.ts';
 
 /**
  * Lays spans out in lanes in which they only ever lie within each other or one after the other, as the formats of profilers want it. Calls
@@ -13,10 +13,12 @@ export function lanesOf(spans: readonly Span[]): SpanTree[][] {
     for (const misfit of takeMisfits(roots[index] as SpanTree)) roots.push(misfit);
   }
   const lanes: SpanTree[][] = [];
+  const ends: bigint[] = [];
   for (const root of roots.sort(byStart)) {
-    const free = lanes.find((lane) => (lane.at(-1) as SpanTree).span.endTimeUnixNano <= root.span.startTimeUnixNano);
-    if (free === undefined) lanes.push([root]);
-    else free.push(root);
+    const lane = freeLane(ends, root.span.startTimeUnixNano);
+    ends[lane] = root.span.endTimeUnixNano;
+    lanes[lane] ??= [];
+    lanes[lane].push(root);
   }
   return lanes;
 }
@@ -41,13 +43,4 @@ function takeMisfits(root: SpanTree): SpanTree[] {
     }
   }
   return misfits;
-}
-
-/** When the first of these spans begins, in nanoseconds since 1970; 0 where there is none. */
-export function firstStart(spans: readonly Span[]): bigint {
-  let first: bigint | undefined;
-  for (const { startTimeUnixNano } of spans) {
-    if (first === undefined || startTimeUnixNano < first) first = startTimeUnixNano;
-  }
-  return first ?? 0n;
 }

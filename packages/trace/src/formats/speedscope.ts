@@ -1,6 +1,6 @@
 import type { Span } from '../span.ts';
-import { firstStart, lanesOf } from './lanes.ts';
-import { type SpanTree, walkTrees } from './span-tree.ts';
+import { firstStart, type SpanTree, walkTrees } from '../span-tree.ts';
+import { lanesOf } from './lanes.ts';
 
 export interface SpeedscopeOptions {
   /** What the profile is called. Default: the name of the first root. */

@@ -1,6 +1,6 @@
 import { countOf, formatCount, formatDuration, formatPages, visible } from '../format.ts';
 import type { Span } from '../span.ts';
-import { type MergedTree, mergedTrees, singleTrees } from './merged-tree.ts';
+import { type CallTree, callTrees } from './call-tree.ts';
 
 export interface TreeTextOptions {
   /** Whether to colour it for a terminal, by ANSI escapes. Default: false. */
@@ -47,7 +47,7 @@ interface Line {
  */
 export function treeText(spans: readonly Span[], options: TreeTextOptions = {}): string {
   const { color = false, calls = 'merged', maxDepth = 100, maxLines = 2_000, maxNameLength = 200 } = options;
-  const roots = calls === 'merged' ? mergedTrees(spans) : singleTrees(spans);
+  const roots = callTrees(spans, calls === 'merged');
   if (roots.length === 0) return '';
   const { lines, hiddenCalls } = linesOf(roots, { maxDepth, maxLines, maxNameLength });
   const header: Line = { total: 'total', self: 'self', memory: 'memory', indent: '', name: '', notes: [], failure: '' };
@@ -58,7 +58,7 @@ export function treeText(spans: readonly Span[], options: TreeTextOptions = {}):
   return hiddenCalls === 0 ? text : `${text}… and ${countOf(hiddenCalls, 'call')} that are not shown\n`;
 }
 
-function linesOf(roots: readonly MergedTree[], limits: Limits): { lines: Line[]; hiddenCalls: number } {
+function linesOf(roots: readonly CallTree[], limits: Limits): { lines: Line[]; hiddenCalls: number } {
   const lines: Line[] = [];
   let hiddenCalls = 0;
   const open = roots.map((tree) => ({ tree, depth: 0, indent: '', below: '' })).reverse();
@@ -68,7 +68,7 @@ function linesOf(roots: readonly MergedTree[], limits: Limits): { lines: Line[];
     if (isShown) lines.push(lineOf(tree, indent, limits.maxNameLength));
     else hiddenCalls += tree.calls;
     for (let index = tree.children.length - 1; index >= 0; index--) {
-      const child = tree.children[index] as MergedTree;
+      const child = tree.children[index] as CallTree;
       const isLast = index === tree.children.length - 1;
       // What is not shown needs no branches, which would grow with the depth.
       const branches = isShown
@@ -82,7 +82,7 @@ function linesOf(roots: readonly MergedTree[], limits: Limits): { lines: Line[];
 
 const nothing = { indent: '', below: '' };
 
-function lineOf(tree: MergedTree, indent: string, maxNameLength: number): Line {
+function lineOf(tree: CallTree, indent: string, maxNameLength: number): Line {
   const { calls, failures, foldedCalls, foldedTimeNano, grownPages } = tree;
   const times = calls > 1 ? [`×${formatCount(calls)}`] : [];
   const folded =
