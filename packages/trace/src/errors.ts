@@ -40,9 +40,3 @@ export class TraceError extends Error {
     this.faults = options.faults ?? [];
   }
 }
-
-/** An `invalid_option` error that tells of every fault at once. */
-export function invalidOptions(faults: readonly OptionFault[]): TraceError {
-  const lines = faults.map(({ pointer, detail }) => `${pointer || '(the options)'}: ${detail}`);
-  return new TraceError('invalid_option', `Cannot start tracing: ${lines.join('; ')}`, { faults });
-}

@@ -1,5 +1,20 @@
+import {
+  type Check,
+  checkOptions,
+  escapeKey,
+  expects,
+  failOn,
+  hasMembers,
+  isBoolean,
+  isCount,
+  isFunction,
+  isRecord,
+  listOf,
+  optionGroup,
+  wrong,
+} from './check-options.ts';
 import type { TraceClock } from './clock.ts';
-import { invalidOptions, type OptionFault, type TraceError } from './errors.ts';
+import type { OptionFault, TraceError } from './errors.ts';
 import type { RandomSource } from './ids.ts';
 import type { Attributes, AttributeValue, SpanExporter } from './span.ts';
 
@@ -74,59 +89,55 @@ export const defaultLimits: TraceLimits = Object.freeze({
   traceTextLength: 4_194_304,
 });
 
-/** What goes over JSON and command lines: the part of the options that is data, in the interface's spelling. */
-const configurationKeys = {
-  span_filter: ['spanFilter', { min_duration_microseconds: 'minDurationMicroseconds' }],
-  limits: [
-    'limits',
-    {
-      spans: 'spans',
-      depth: 'depth',
-      functions: 'functions',
-      events: 'events',
-      attributes: 'attributes',
-      text_length: 'textLength',
-      trace_text_length: 'traceTextLength',
-    },
-  ],
-  statistics: ['statistics', undefined],
-} as const;
+const limitChecks: Readonly<Record<keyof TraceLimits, Check>> = {
+  spans: isCount,
+  depth: isCount,
+  functions: isCount,
+  events: isCount,
+  attributes: isCount,
+  textLength: isCount,
+  traceTextLength: isCount,
+};
+const spanFilterChecks = {
+  minDurationMicroseconds: expects(
+    'a number of microseconds, 0 or more',
+    (value) => Number.isFinite(value) && (value as number) >= 0,
+  ),
+};
 
-type Found = Record<string, unknown>;
+/** Does not compile without one of the {@link TraceOptions}. */
+const optionChecks: Readonly<Record<keyof TraceOptions, Check>> = {
+  spanFilter: optionGroup(spanFilterChecks),
+  exporters: listOf(hasMembers({ export: isFunction }, { flush: isFunction, shutdown: isFunction })),
+  parent: checkParent,
+  attributes: checkAttributes,
+  statistics: isBoolean,
+  limits: optionGroup(limitChecks),
+  demangle: isFunction,
+  failureReason: isFunction,
+  onError: isFunction,
+  clock: hasMembers(
+    { now: isFunction, wallNow: isFunction },
+    { timeOrigin: expects('a number of milliseconds', (value) => typeof value === 'number') },
+  ),
+  random: isFunction,
+};
+export const optionNames: readonly string[] = Object.keys(optionChecks);
+
+const configurationChecks = optionGroup({
+  span_filter: optionGroup(inSnakeCase(spanFilterChecks)),
+  limits: optionGroup(inSnakeCase(limitChecks)),
+  statistics: isBoolean,
+});
 
 /**
  * Reads options from JSON, as text or parsed: `{"span_filter": {"min_duration_microseconds": 20}, "limits": {…}, "statistics": true}`.
  * Throws a {@link TraceError} with code `invalid_option` whose `faults` have the JSON pointer of everything that is wrong.
  */
 export function parseConfiguration(json: unknown): TraceOptions {
-  const faults: OptionFault[] = [];
-  const result: Found = {};
-  const value = typeof json === 'string' ? parseJson(json, faults) : json;
-  for (const [key, found] of entriesOf(value, '', faults)) {
-    const known = Object.hasOwn(configurationKeys, key)
-      ? configurationKeys[key as keyof typeof configurationKeys]
-      : undefined;
-    if (known === undefined) faults.push(unknownOption(`/${escapeKey(key)}`, Object.keys(configurationKeys)));
-    else if (known[1] === undefined) result[known[0]] = checkScalar(found, `/${key}`, known[0], faults);
-    else result[known[0]] = readGroup(found, `/${key}`, known[1], faults);
-  }
-  if (faults.length > 0) throw invalidOptions(faults);
-  return result;
-}
-
-function readGroup(
-  value: unknown,
-  pointer: string,
-  names: Readonly<Record<string, string>>,
-  faults: OptionFault[],
-): Found {
-  const group: Found = {};
-  for (const [key, found] of entriesOf(value, pointer, faults)) {
-    const name = Object.hasOwn(names, key) ? names[key] : undefined;
-    if (name === undefined) faults.push(unknownOption(`${pointer}/${escapeKey(key)}`, Object.keys(names)));
-    else group[name] = checkScalar(found, `${pointer}/${key}`, name, faults);
-  }
-  return group;
+  const value = typeof json === 'string' ? parseJson(json) : json;
+  checkOptions('start tracing', configurationChecks, value);
+  return inCamelCase(value) as TraceOptions;
 }
 
 /** The options with their defaults. */
@@ -135,150 +146,61 @@ export interface ResolvedOptions {
   readonly limits: TraceLimits;
 }
 
-/** What {@link TraceOptions} has: a record, which does not compile without one of them. */
-const isOption: Readonly<Record<keyof TraceOptions, true>> = {
-  spanFilter: true,
-  exporters: true,
-  parent: true,
-  attributes: true,
-  statistics: true,
-  limits: true,
-  demangle: true,
-  failureReason: true,
-  onError: true,
-  clock: true,
-  random: true,
-};
-export const optionNames: readonly string[] = Object.keys(isOption);
-
 /** Checks options of the TypeScript structure. Throws as {@link parseConfiguration} does. */
 export function resolveOptions(options: TraceOptions): ResolvedOptions {
-  const faults: OptionFault[] = [];
-  for (const [key, value] of entriesOf(options, '', faults)) {
-    if (!optionNames.includes(key)) faults.push(unknownOption(`/${escapeKey(key)}`, optionNames));
-    else if (value !== undefined) checkOption(key, value, faults);
-  }
-  if (faults.length > 0) throw invalidOptions(faults);
+  checkOptions('start tracing', optionGroup(optionChecks), options);
   return {
     minDurationMicroseconds: options.spanFilter?.minDurationMicroseconds ?? defaultMinDurationMicroseconds,
     limits: { ...defaultLimits, ...definedEntries(options.limits ?? {}) },
   };
 }
 
-function checkOption(key: string, value: unknown, faults: OptionFault[]): void {
-  const pointer = `/${key}`;
-  if (key === 'spanFilter') {
-    readGroup(value, pointer, { minDurationMicroseconds: 'minDurationMicroseconds' }, faults);
-  } else if (key === 'limits') {
-    readGroup(value, pointer, Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, name])), faults);
-  } else if (key === 'statistics') {
-    checkScalar(value, pointer, key, faults);
-  } else if (key === 'exporters') {
-    checkExporters(value, pointer, faults);
-  } else if (key === 'clock') {
-    for (const name of ['now', 'wallNow']) checkFunction((value as Found)?.[name], `${pointer}/${name}`, faults);
-    const timeOrigin = (value as Found)?.timeOrigin;
-    if (timeOrigin !== undefined && typeof timeOrigin !== 'number') {
-      faults.push(wrong(`${pointer}/timeOrigin`, 'a number of milliseconds', timeOrigin));
-    }
-  } else if (key === 'attributes') {
-    checkAttributes(value, pointer, faults);
-  } else if (key === 'parent') {
-    checkParent(value, pointer, faults);
-  } else checkFunction(value, pointer, faults);
-}
-
-function checkExporters(value: unknown, pointer: string, faults: OptionFault[]): void {
-  if (!Array.isArray(value)) faults.push(wrong(pointer, 'an array', value));
-  else
-    for (const [index, exporter] of value.entries()) {
-      const found = exporter as Partial<SpanExporter> | null | undefined;
-      checkFunction(found?.export, `${pointer}/${index}/export`, faults);
-      for (const name of ['flush', 'shutdown'] as const) {
-        if (found?.[name] !== undefined) checkFunction(found[name], `${pointer}/${index}/${name}`, faults);
-      }
-    }
-}
-
 function checkAttributes(value: unknown, pointer: string, faults: OptionFault[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    faults.push(wrong(pointer, 'an object or a Map', value));
+  if (!isRecord(value)) {
+    wrong('an object or a Map', value, pointer, faults);
     return;
   }
   for (const [name, attribute] of value instanceof Map ? value : Object.entries(value)) {
-    const values: readonly unknown[] = Array.isArray(attribute) ? attribute : [attribute];
-    const types = Array.isArray(attribute)
-      ? ['string', 'number', 'boolean']
-      : ['string', 'number', 'boolean', 'bigint'];
+    const isList = Array.isArray(attribute);
+    const values: readonly unknown[] = isList ? attribute : [attribute];
+    const types = ['string', 'number', 'boolean', ...(isList ? [] : ['bigint'])];
     if (typeof name === 'string' && values.every((each) => types.includes(typeof each))) continue;
     const expected = 'a name with a string, a number, a boolean, a bigint, or an array of the first three';
-    faults.push(wrong(`${pointer}/${escapeKey(String(name))}`, expected, attribute));
+    wrong(expected, attribute, `${pointer}/${escapeKey(String(name))}`, faults);
   }
 }
 
 function checkParent(value: unknown, pointer: string, faults: OptionFault[]): void {
   if (value === null || typeof value === 'string' || typeof value === 'function') return;
   if (typeof value !== 'object') {
-    faults.push(wrong(pointer, 'a traceparent, an object with one, or a function that gives one', value));
-  } else if (typeof (value as Found).traceparent !== 'string') {
-    faults.push(wrong(`${pointer}/traceparent`, 'a traceparent', (value as Found).traceparent));
-  }
+    wrong('a traceparent, an object with one, or a function that gives one', value, pointer, faults);
+  } else
+    hasMembers({ traceparent: expects('a traceparent', (text) => typeof text === 'string') }, {})(
+      value,
+      pointer,
+      faults,
+    );
 }
 
-function checkFunction(value: unknown, pointer: string, faults: OptionFault[]): void {
-  if (typeof value !== 'function') faults.push(wrong(pointer, 'a function', value));
+function inSnakeCase(checks: Readonly<Record<string, Check>>): Record<string, Check> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(checks).map(([name, check]) => [snake(name), check]));
 }
 
-/** The scalars that options have: a flag, a duration, and counts. */
-function checkScalar(value: unknown, pointer: string, name: string, faults: OptionFault[]): unknown {
-  if (value === undefined) return undefined;
-  if (name === 'statistics') {
-    if (typeof value !== 'boolean') faults.push(wrong(pointer, 'true or false', value));
-  } else if (name === 'minDurationMicroseconds') {
-    if (!Number.isFinite(value) || (value as number) < 0) {
-      faults.push(wrong(pointer, 'a number of microseconds, 0 or more', value));
-    }
-  } else if (!Number.isSafeInteger(value) || (value as number) < 1) {
-    faults.push(wrong(pointer, 'a whole number, 1 or more', value));
-  }
-  return value;
+function inCamelCase(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [camel(name), inCamelCase(each)]));
 }
 
-function parseJson(text: string, faults: OptionFault[]): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    faults.push({ pointer: '', detail: `expected JSON: ${(cause as Error).message}` });
-    return {};
+    return failOn('start tracing', [{ pointer: '', detail: `expected JSON: ${(cause as Error).message}` }]);
   }
-}
-
-function entriesOf(value: unknown, pointer: string, faults: OptionFault[]): [string, unknown][] {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
-  if (faults.length === 0 || pointer !== '') faults.push(wrong(pointer, 'an object', value));
-  return [];
 }
 
 function definedEntries(group: Partial<TraceLimits>): Partial<TraceLimits> {
   return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== undefined));
-}
-
-function unknownOption(pointer: string, known: readonly string[]): OptionFault {
-  return { pointer, detail: `there is no such option; there are ${known.join(', ')}` };
-}
-
-function wrong(pointer: string, expected: string, found: unknown): OptionFault {
-  return { pointer, detail: `expected ${expected}, found ${describe(found)}` };
-}
-
-function describe(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
-    return `${value}`;
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-/** As JSON pointers want it: https://www.rfc-editor.org/rfc/rfc6901#section-3 */
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

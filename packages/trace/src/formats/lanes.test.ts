@@ -10,6 +10,15 @@ describe('lanesOf()', () => {
     assert.deepEqual(lanesOf(spans).map(written), ['f1 f2']);
   });
 
+  it('has spans that are each other’s ancestors, the first as a root', () => {
+    const spans = [
+      makeSpan({ id: 1, parent: 2, start: 1, end: 9 }),
+      makeSpan({ id: 2, parent: 1, start: 2, end: 8 }),
+      makeSpan({ id: 3, parent: 2, start: 3, end: 7 }),
+    ];
+    assert.deepEqual(lanesOf(spans).map(written), ['f1(f2(f3))']);
+  });
+
   it('puts roots that overlap in lanes of their own', () => {
     const spans = [
       makeSpan({ id: 1, start: 0, end: 10 }),

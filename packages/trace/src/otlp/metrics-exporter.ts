@@ -1,16 +1,8 @@
+import { isCount, isFunction, oneOf } from '../check-options.ts';
 import { TraceError } from '../errors.ts';
 import type { FunctionStatistics, TraceStatistics } from '../span.ts';
 import { metricsRequest, type Temporality } from './metrics-request.ts';
-import {
-  checkCount,
-  checkFunction,
-  checkOtlpOptions,
-  checkPositive,
-  hostEnvironment,
-  type OtlpEnvironment,
-  type OtlpOptions,
-  oneOf,
-} from './options.ts';
+import { checkOtlpOptions, hostEnvironment, isTimerDelay, type OtlpEnvironment, type OtlpOptions } from './options.ts';
 import { metricsRequestSchema } from './schema.ts';
 import { statisticsSince, sumOf } from './statistics-difference.ts';
 import { createTransport, exportFailed, tell } from './transport.ts';
@@ -48,11 +40,11 @@ export interface OtlpMetrics {
  */
 export function otlpMetrics(options: OtlpMetricsOptions): OtlpMetrics {
   checkOtlpOptions(options, {
-    source: checkFunction,
-    livePages: checkFunction,
-    intervalMs: checkPositive,
+    source: isFunction,
+    livePages: isFunction,
+    intervalMs: isTimerDelay,
     temporality: oneOf('cumulative', 'delta'),
-    maxFunctions: checkCount,
+    maxFunctions: isCount,
   });
   return createOtlpMetrics(options, hostEnvironment(options));
 }

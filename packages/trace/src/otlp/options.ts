@@ -1,4 +1,16 @@
-import { type OptionFault, TraceError } from '../errors.ts';
+import {
+  type Check,
+  checkOptions,
+  expects,
+  expectsSecret,
+  isCount,
+  isFunction,
+  isObject,
+  isRecord,
+  oneOf,
+  optionGroup,
+} from '../check-options.ts';
+import type { TraceError } from '../errors.ts';
 import type { ResourceAttributes } from './resource.ts';
 
 /** Headers of every request: as they are, or made anew for each, for tokens that change. */
@@ -77,99 +89,53 @@ export function hostEnvironment(options: OtlpOptions): OtlpEnvironment {
   };
 }
 
-type Check = (value: unknown) => string | undefined;
+/** Milliseconds that a timer can hold. */
+export const isTimerDelay: Check = expects(
+  'a number of milliseconds, more than 0 and less than 2,147,483,648',
+  (value) => typeof value === 'number' && value > 0 && value < 2 ** 31,
+);
 
-const checks: Readonly<Record<string, Check>> = {
-  endpoint: checkUrl,
-  url: checkUrl,
+const checks: Readonly<Record<keyof OtlpOptions, Check>> = {
+  endpoint: expectsSecret('an http or https URL without user name and fragment', isUsableUrl),
+  url: expectsSecret('an http or https URL without user name and fragment', isUsableUrl),
   protocol: oneOf('http/protobuf', 'http/json'),
+  headers: expectsSecret('names and values as HTTP has them, or a function that makes them', areHeaders),
   compression: oneOf('gzip', 'none'),
-  headers: (value) => (typeof value === 'function' ? undefined : checkHeaders(value)),
-  resource: checkObject,
-  timeoutMs: checkPositive,
-  shutdownTimeoutMs: checkPositive,
-  fetch: checkFunction,
-  onError: checkFunction,
-};
-
-const retryChecks: Readonly<Record<string, Check>> = {
-  maxAttempts: checkCount,
-  initialDelayMs: checkPositive,
-  maxDelayMs: checkPositive,
-  maxRetryAfterMs: checkPositive,
+  resource: isObject,
+  timeoutMs: isTimerDelay,
+  retry: optionGroup({
+    maxAttempts: isCount,
+    initialDelayMs: isTimerDelay,
+    maxDelayMs: isTimerDelay,
+    maxRetryAfterMs: isTimerDelay,
+  }),
+  shutdownTimeoutMs: isTimerDelay,
+  fetch: isFunction,
+  onError: isFunction,
 };
 
 /**
- * Checks options against what all exporters share and what one has beside it.
+ * Checks options against those of all exporters and those of one.
  *
  * @throws TraceError with code `invalid_option` and every fault with its JSON pointer
  */
 export function checkOtlpOptions(options: OtlpOptions, own: Readonly<Record<string, Check>>): void {
-  const faults: OptionFault[] = [];
-  const { retry, ...flat } = options;
-  checkEach(flat, { ...checks, ...own, retry: checkObject }, '/', faults);
-  if (retry !== undefined && checkObject(retry) === undefined) checkEach(retry, retryChecks, '/retry/', faults);
-  else checkEach({ retry }, { retry: checkObject }, '/', faults);
-  if (faults.length === 0) return;
-  const text = faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; ');
-  throw new TraceError('invalid_option', `Cannot export by OTLP: ${text}`, { faults });
-}
-
-function checkEach(options: object, known: Readonly<Record<string, Check>>, prefix: string, faults: OptionFault[]) {
-  for (const [key, value] of Object.entries(options)) {
-    const pointer = `${prefix}${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const check = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (check === undefined) {
-      faults.push({ pointer, detail: `there is no such option; there are ${Object.keys(known).join(', ')}` });
-    } else if (value !== undefined) {
-      const expected = check(value);
-      if (expected !== undefined) faults.push({ pointer, detail: `expected ${expected}` });
-    }
-  }
-}
-
-/** A whole number of at least 1. */
-export function checkCount(value: unknown): string | undefined {
-  return Number.isSafeInteger(value) && (value as number) > 0 ? undefined : 'a whole number, 1 or more';
-}
-
-/** Milliseconds that a timer can hold. */
-export function checkPositive(value: unknown): string | undefined {
-  const fits = typeof value === 'number' && value > 0 && value < 2 ** 31;
-  return fits ? undefined : 'a number of milliseconds, more than 0 and less than 2,147,483,648';
-}
-
-function checkObject(value: unknown): string | undefined {
-  return isObject(value) ? undefined : 'an object';
-}
-
-export function checkFunction(value: unknown): string | undefined {
-  return typeof value === 'function' ? undefined : 'a function';
-}
-
-export function oneOf(...values: readonly string[]): Check {
-  const names = values.map((value) => JSON.stringify(value)).join(' or ');
-  return (value) => (values.includes(value as string) ? undefined : names);
+  checkOptions('export by OTLP', optionGroup({ ...checks, ...own }), options);
 }
 
 /** `fetch` takes no URL with a user name, and a fragment never reaches a server. */
-function checkUrl(value: unknown): string | undefined {
+function isUsableUrl(value: unknown): boolean {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  const isUsable =
-    url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.hash}` === '';
-  return isUsable ? undefined : 'an http or https URL without user name and fragment';
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.hash}` === '';
 }
 
-function checkHeaders(value: unknown): string | undefined {
-  if (!isObject(value)) return 'an object, or a function that makes one';
+function areHeaders(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  if (!isRecord(value)) return false;
   try {
-    for (const [name, text] of Object.entries(value)) new Headers([[name, text]]);
-    return undefined;
+    for (const [name, text] of Object.entries(value)) new Headers([[name, text as string]]);
+    return true;
   } catch {
-    return 'names and values as HTTP has them'; // says nothing of the value, which may be a secret
+    return false;
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,7 @@
+import { expects, hasMembers, isCount } from '../check-options.ts';
 import { TraceError } from '../errors.ts';
 import type { Span, SpanExporter } from '../span.ts';
-import {
-  checkCount,
-  checkOtlpOptions,
-  checkPositive,
-  hostEnvironment,
-  type OtlpEnvironment,
-  type OtlpOptions,
-} from './options.ts';
+import { checkOtlpOptions, hostEnvironment, isTimerDelay, type OtlpEnvironment, type OtlpOptions } from './options.ts';
 import { traceRequestSchema } from './schema.ts';
 import { type HostSpan, traceRequest } from './trace-request.ts';
 import { createTransport, DeliveryFailure, exportFailed, tell } from './transport.ts';
@@ -57,20 +51,16 @@ export interface OtlpExporter extends SpanExporter {
  */
 export function otlpExporter(options: OtlpExporterOptions = {}): OtlpExporter {
   checkOtlpOptions(options, {
-    maxQueueSpans: checkCount,
-    maxBatchSpans: checkCount,
-    batchDelayMs: checkPositive,
+    maxQueueSpans: isCount,
+    maxBatchSpans: isCount,
+    batchDelayMs: isTimerDelay,
     scope: checkScope,
   });
   return createOtlpExporter(options, hostEnvironment(options));
 }
 
-function checkScope(value: unknown): string | undefined {
-  const { name, version } = (value ?? {}) as { readonly name?: unknown; readonly version?: unknown };
-  return typeof name === 'string' && typeof version === 'string'
-    ? undefined
-    : 'an object with name and version, as text';
-}
+const isText = expects('a text', (value) => typeof value === 'string');
+const checkScope = hasMembers({ name: isText, version: isText }, {});
 
 /** {@link otlpExporter} in a world that is handed in. */
 export function createOtlpExporter(options: OtlpExporterOptions, environment: OtlpEnvironment): OtlpExporter {
