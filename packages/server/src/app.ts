@@ -14,15 +14,17 @@ import { respondFromCache } from './plugins/response-cache.ts';
 import { routesOf } from './routes.ts';
 import type { Services } from './services.ts';
 
-/** The HTTP side. */
 export type App = ReturnType<typeof createApp>;
 
-/** Puts the HTTP side together from its parts. */
+/** The maximum interval between two checks of all connections. */
+const maxCheckIntervalMs = 5_000;
+
+/** Creates the HTTP server. */
 export function createApp(services: Services, routes: readonly Route[] = routesOf(services.settings.only)) {
   const { settings, addresses } = services;
   const publicUrls = () => [addresses.base(), addresses.instrument()];
   const endpoints = routes.map((route) => createEndpoint(services, route, authorizeRequest));
-  const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a long id is an unknown id
+  const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a longer id is unknown
   const { listener, closeAfterResponses } = createPipeline(services, router, {
     respondFromCache,
     respondNotFound: respondNotFound,
@@ -33,15 +35,15 @@ export function createApp(services: Services, routes: readonly Route[] = routesO
     headersTimeout: settings.headerTimeoutMs,
     requestTimeout: settings.bodyTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
-    connectionsCheckingInterval: Math.min(5_000, settings.headerTimeoutMs),
+    connectionsCheckingInterval: Math.min(maxCheckIntervalMs, settings.headerTimeoutMs),
   });
   const connections = limitConnections(server, settings.maxConnections);
-  const inTurn = connections.sequential(listener);
-  server.on('request', inTurn);
-  // The caller is authorized before a byte of the body is asked for; see `endpoint.ts`.
-  server.on('checkContinue', inTurn);
-  // Other expectations may be ignored (RFC 9110 §10.1.1); Node.js would refuse them with an empty response of its own.
-  server.on('checkExpectation', inTurn);
+  const onRequest = connections.sequential(listener);
+  server.on('request', onRequest);
+  // The endpoint sends `100 Continue` after it has authorized the caller.
+  server.on('checkContinue', onRequest);
+  // Other expectations may be ignored (RFC 9110 §10.1.1). By default, Node.js rejects them with an empty response.
+  server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket: Socket) =>
     sendClientError(
       services,
@@ -56,20 +58,18 @@ export function createApp(services: Services, routes: readonly Route[] = routesO
   return {
     server,
     router,
-    /** Responds to requests, wherever they come from. */
     listener,
-    /** Starts to listen. @returns the port */
+    /** Starts to listen. Returns the port. */
     async listen(host: string, port: number): Promise<number> {
       server.listen(port, host);
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
-    /** Makes every further response the last on its connection. */
     closeAfterResponses,
-    /** Stops listening, and resolves once all responses have been sent. */
+    /** Stops listening. Resolves when all responses have been sent. */
     async close(): Promise<void> {
       closeAfterResponses();
-      services.changes.close(); // event streams would hold up the shutdown for as long as their clients listen
+      services.changes.close(); // event streams never end by themselves
       if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
@@ -78,23 +78,19 @@ export function createApp(services: Services, routes: readonly Route[] = routesO
   };
 }
 
-/** How often connections are checked, in milliseconds, at most. */
-const maxCheckMs = 5_000;
-
 /**
- * Closes connections that would stay open for ever. One kind is those whose client takes nothing of a response for the idle time-out. A
- * time-out of all connections would also close those whose response is still being worked out, so it is set only where bytes
- * wait to be sent; Node.js restarts it with whatever is taken, and replaces it when the response has ended. The other kind is those
- * without a request, once the server closes.
+ * Closes a connection when its client reads nothing of a response for the idle time-out. The time-out is set only while bytes wait to be
+ * sent, because a handler may take longer than that to respond. Node.js restarts the time-out whenever the client reads, and
+ * replaces it at the end of the response. Also closes unused connections once the server closes.
  */
 function closeStalledConnections(server: Server, open: Iterable<Socket>, idleTimeoutMs: number): void {
   const check = (): void => {
     for (const socket of open) {
-      // Node.js before 26 takes it for one in use, and would wait for it.
+      // Node.js before 26 doesn't count a connection without a request as idle.
       if (!server.listening && socket.bytesRead === 0) socket.destroy();
       if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(idleTimeoutMs);
     }
   };
-  const timer = setInterval(check, Math.min(maxCheckMs, idleTimeoutMs)).unref();
+  const timer = setInterval(check, Math.min(maxCheckIntervalMs, idleTimeoutMs)).unref();
   server.once('close', () => clearInterval(timer));
 }

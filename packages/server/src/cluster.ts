@@ -8,7 +8,7 @@ import { shareOf } from './config/share.ts';
 import { handleSignals, type SignalHandler } from './ops/handle-signals.ts';
 import { type OnListening, serve } from './server.ts';
 
-/** The delay before a worker is started again. It doubles while workers end within a minute of their start. */
+/** The delay before a worker restarts. It doubles while the worker exits within `stableMs` of its start. */
 const firstDelayMs = 100;
 const maxDelayMs = 30_000;
 const stableMs = 60_000;
@@ -17,8 +17,8 @@ const stableMs = 60_000;
 const stopGraceMs = 30_000;
 
 /**
- * Serves with several processes on one port. The first process starts the workers by running its own command line again, restarts those
- * that end, and passes SIGTERM and SIGINT on. It serves nothing itself, so that workers share nothing but the port and the stores.
+ * Serves with several processes on one port. The first process starts the workers by running its own command line again, restarts workers
+ * that exit, and forwards SIGTERM and SIGINT. It serves no requests itself. Workers share only the port and the stores.
  */
 export function serveWithWorkers(config: Config, onListening: OnListening, log: Logger): Promise<void> {
   return cluster.isPrimary ? supervise(config, log) : serveAsWorker(config, onListening, log);
@@ -26,7 +26,7 @@ export function serveWithWorkers(config: Config, onListening: OnListening, log: 
 
 async function supervise({ workers: count, warnings, drainMs, shutdownTimeoutMs }: Config, log: Logger): Promise<void> {
   for (const warning of warnings) log.warn(warning);
-  // Workers accept connections from a shared socket: one that was handed to a worker that crashes would never be closed.
+  // Workers accept connections themselves. A connection that the first process hands to a crashing worker would never be closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const signals = handleSignals(log);
   cluster.once('listening', signals.onServing);
@@ -57,7 +57,7 @@ async function supervise({ workers: count, warnings, drainMs, shutdownTimeoutMs 
       if (stopping.signal.aborted) return;
       log.error({ worker: number, pid: worker.process.pid, code, signal }, 'worker exited');
       if (!wasReady) {
-        exitCode = code || 1; // the worker has said why it can't serve
+        exitCode = code || 1; // the worker has logged why it can't serve
         return stop();
       }
       failures = performance.now() - startedMs < stableMs ? failures + 1 : 1;
@@ -67,7 +67,7 @@ async function supervise({ workers: count, warnings, drainMs, shutdownTimeoutMs 
   };
 
   const first = Promise.withResolvers<void>();
-  const running = [keepRunning(1, first.resolve)]; // it migrates the stores before the others open them
+  const running = [keepRunning(1, first.resolve)]; // migrates the stores before the others open them
   await Promise.race([first.promise, ...running]);
   for (let number = 2; number <= count; number++) running.push(keepRunning(number, () => {}));
   await Promise.all(running);
@@ -81,8 +81,8 @@ async function serveAsWorker(config: Config, onListening: OnListening, log: Logg
   stopWithPrimary(signals);
   try {
     const server = await serve(shareOf(config), ownLog, signals.onServing);
-    const isFirstTime = cluster.worker?.id === 1;
-    if (isFirstTime && server.start !== undefined) onListening(server, server.start);
+    const isFirstStart = cluster.worker?.id === 1;
+    if (isFirstStart && server.start !== undefined) onListening(server, server.start);
     process.send?.('ready');
     await signals.stopping;
     await server.close();
@@ -91,7 +91,7 @@ async function serveAsWorker(config: Config, onListening: OnListening, log: Logg
   }
 }
 
-/** Stops in order when the first process is gone; at once when it ends during a shutdown, which is what a second signal does. */
+/** Shuts down gracefully when the first process exits. Exits at once when it exits during a shutdown, which a second signal causes. */
 function stopWithPrimary({ isServing, stop }: SignalHandler): void {
   cluster.worker?.once('disconnect', () => {
     const { worker } = cluster;

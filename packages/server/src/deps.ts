@@ -36,7 +36,7 @@ export interface Deps {
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
-  /** Recorded as the author of every audit event, whoever the actor is. */
+  /** The recorded author of all audit events. Default: the actor. */
   readonly auditAuthor?: 'operator';
   readonly random: RandomBytes;
   readonly limits: DomainLimits;

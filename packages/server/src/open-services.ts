@@ -35,39 +35,35 @@ import type { Addresses, Services } from './services.ts';
 import { withEffects } from './with-effects.ts';
 import type { OnTaskEnd } from './workers/pool.ts';
 
-/** What works on a data folder without HTTP. */
+/** The services that don't need HTTP. */
 export interface DataServices {
   readonly deps: Deps;
-  /** What counts, where a server runs. */
   readonly metrics: Metrics | undefined;
-  /** What traces, where it was asked for. */
   readonly tracing: Tracing | undefined;
   readonly workers: Services['workers'];
   readonly passwords: PasswordWorkers;
   readonly changes: ChangeFeed;
   readonly limits: RequestLimits;
-  /** Elapsed time in milliseconds, by which limits count. */
+  /** The clock of the rate limits. */
   readonly monotonicClock: Clock;
   /** Closes the workers and the stores. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a data folder, which another process may have open too; it is made when it isn't there.
+ * Opens the stores and creates the services on them. Creates the data folder if it is missing. Another process may have it open too.
  *
- * @param cost what hashing a password is to cost
- * @param metrics counts what is done with it
- * @param tracing makes spans of what requests have done with it
- * @throws NewerSchemaError when a newer version wrote it, and the file system's errors
+ * @param cost the cost of a password hash; lower in tests
+ * @throws NewerSchemaError for a data folder of a newer version; file system errors
  */
 export async function openData(
   config: Config,
   cost: PasswordCost = passwordCost,
-  metrics?: Metrics | undefined,
-  tracing?: Tracing | undefined,
+  metrics?: Metrics,
+  tracing?: Tracing,
 ): Promise<DataServices> {
   await assertDatabaseNotLost(config);
-  const allowances = createRequestLimits(config);
+  const limits = createRequestLimits(config);
   const opened = await openFinishedStores(config);
   const counted = metrics === undefined ? opened.blobs : countBlobs(opened.blobs, metrics.registry);
   const blobs = tracing?.traceBlobs(counted) ?? counted;
@@ -81,9 +77,14 @@ export async function openData(
     metrics: metrics && createStoreMetrics(metrics.registry),
     spans: tracing?.storeSpans,
   });
-  const onEndOf = (pool: 'modules' | 'passwords') => both(metrics?.tasksOf(pool), tracing?.tasksOf(pool));
-  const workers = createModuleWorkers(config, onEndOf('modules'));
-  const passwords = createPasswordWorkers({ ...config, cost }, onEndOf('passwords'));
+  const onTaskEnd = (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => {
+    const listeners = [metrics?.tasksOf(pool), tracing?.tasksOf(pool)];
+    return (...end) => {
+      for (const listener of listeners) listener?.(...end);
+    };
+  };
+  const workers = createModuleWorkers(config, onTaskEnd('modules'));
+  const passwords = createPasswordWorkers({ ...config, cost }, onTaskEnd('passwords'));
   const changes = createChangeFeed(store);
   const deps: Deps = {
     store,
@@ -95,7 +96,7 @@ export async function openData(
     random: randomBytes,
     passwords,
     commonPasswords: createCommonPasswords(),
-    rates: allowances.rates,
+    rates: limits.rates,
     mutex: createKeyedMutex(),
     limits: config,
     createApps: config.createApps,
@@ -106,7 +107,7 @@ export async function openData(
     workers,
     passwords,
     changes,
-    limits: allowances,
+    limits,
     monotonicClock,
     metrics,
     tracing,
@@ -132,19 +133,11 @@ async function openFinishedStores(config: Config): Promise<Stores> {
   }
 }
 
-function both(first: OnTaskEnd, second: OnTaskEnd): OnTaskEnd {
-  if (first === undefined || second === undefined) return first ?? second;
-  return (...end) => {
-    first(...end);
-    second(...end);
-  };
-}
-
-/** Makes what HTTP works with out of an opened data folder. */
+/** Creates the services of the HTTP server. */
 export function createServices(config: Config, data: DataServices, addresses: Addresses, log: Logger): Services {
   const { deps, workers, changes } = data;
   const { rates, changeStreams } = data.limits;
-  const watched = {
+  const observed = {
     changeStreams,
     contents: createContentCache(deps.contents, config.contentCacheBytes),
     draining: { isOn: false },
@@ -152,17 +145,17 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     requests: data.metrics?.requests,
   };
   return {
-    ...watched,
+    ...observed,
     deps,
     workers,
     lastUsed: createLastUsedLog(deps),
     changes,
     status: createStatus({
-      ...watched,
+      ...observed,
       store: deps.store,
       clock: deps.clock,
       settings: config,
-      totals: () => totalsOf(watched.requests),
+      totals: () => totalsOf(observed.requests),
       workers,
       passwords: data.passwords,
       eventLoop: data.metrics?.eventLoop,

@@ -16,7 +16,7 @@ import { type FirstStart, firstStart } from './ops/first-start.ts';
 import { lockFolder } from './ops/folder-lock.ts';
 import { createLog } from './ops/log.ts';
 import { runMaintenance } from './ops/maintenance.ts';
-import { createMetrics, type Metrics } from './ops/metrics/metrics.ts';
+import { createMetrics } from './ops/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from './ops/metrics/serve-metrics.ts';
 import { startHeartbeat } from './ops/status/heartbeat.ts';
 import { statusTickMs } from './ops/status/status.ts';
@@ -26,17 +26,16 @@ import type { Addresses, Services } from './services.ts';
 
 /** A server that listens. */
 export interface RunningServer {
-  /** `{base_url}`: where clients reach it. */
+  /** `{base_url}` */
   readonly url: string;
-  /** The port that it listens on. */
   readonly port: number;
-  /** The port that it tells metrics on, if it does. */
+  /** The port of `GET /metrics`, if there is one. */
   readonly metricsPort: number | undefined;
-  /** What this start found in the data folder, or made there; `undefined` for workers other than the first. */
+  /** What this start found or created in the data folder; `undefined` for workers other than the first. */
   readonly start: FirstStart | undefined;
   /**
-   * Serves on for as long as load balancers are given to look elsewhere, stops accepting, finishes what is in flight (for as long
-   * as the configuration allows), writes what is still to be written, and closes everything in order. Called again, it returns the same promise.
+   * Shuts down gracefully: serves for the drain time, stops accepting requests, waits for those in progress until the shutdown time-out,
+   * then closes all services. Further calls return the same promise.
    */
   close(): Promise<void>;
 }
@@ -44,39 +43,39 @@ export interface RunningServer {
 /** Called when a server listens and its start is complete. */
 export type OnListening = (server: RunningServer, start: FirstStart) => void;
 
-/** How often uses of tokens, keys and sessions are written. */
+/** How often the times at which tokens, keys and sessions were last used are written. */
 const flushIntervalMs = 60_000;
 
 /** How often expired rows are deleted: sessions, links, codes, audit events, change events. */
 const maintenanceIntervalMs = 60 * 60_000;
 
-/** How often it is looked for changes that nobody has finished. */
+/** How often the server finishes changes that another process has started but not finished. */
 const finishIntervalMs = 60_000;
 
 /**
- * Opens the data folder and serves it over HTTP.
+ * Opens the stores and serves them over HTTP.
  *
- * @param onResponse called once it answers requests, before its start is complete
- * @throws NewerSchemaError for a data folder of a newer version, UnknownBlobsError for a database without plugins beside some, UnavailableError when a store stays away for 15 seconds, and the
- * errors of the file system and of listening
+ * @param onServing called when the server accepts requests, before its start is complete
+ * @throws NewerSchemaError for a data folder of a newer version; UnknownBlobsError for a database without plugins next to a blob store with
+ *   some; UnavailableError when a store is unavailable for 15 seconds; file system and network errors
  */
 export async function serve(
   configured: Config,
   log: Logger = createLog(configured.logLevel),
-  onResponse: () => void = () => {},
+  onServing: () => void = () => {},
 ): Promise<RunningServer> {
   for (const warning of configured.warnings) log.warn(warning);
-  const runsJobs = configured.worker === 1;
-  const config = capConnections(configured, runsJobs ? log : undefined); // one of several warns for all
+  const isFirstWorker = configured.worker === 1; // runs the background jobs, and warns for all workers
+  const config = capConnections(configured, isFirstWorker ? log : undefined);
   const metrics = createMetrics(config, bindingsPath);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
-  await makeDurableFolder(config.dataDir); // also where it keeps nothing but quickstart.env
+  await makeDurableFolder(config.dataDir); // quickstart.env is here even if both stores are elsewhere
   const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
   try {
     await assertBlobsKnown(data.deps);
   } catch (error) {
-    // A blob store that is away is told of by the readiness.
+    // The readiness check reports an unavailable blob store.
     if (error instanceof UnknownBlobsError) {
       await data.close();
       await tracing?.close();
@@ -84,7 +83,7 @@ export async function serve(
       throw error;
     }
   }
-  const folderLock = runsJobs ? lockFolder(config.dataDir) : undefined;
+  const folderLock = isFirstWorker ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const services = createServices(config, data, addressesOf(config, bound), log);
   const app = createApp(services);
@@ -96,11 +95,13 @@ export async function serve(
   const timers = [
     setInterval(() => void flushLastUsed(services), flushIntervalMs),
     setInterval(() => services.status.tick(), statusTickMs),
-    ...(runsJobs ? [setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs)] : []),
-    ...(runsJobs ? [setInterval(() => void finishChanges(services, stopping.signal), finishIntervalMs)] : []),
   ];
+  if (isFirstWorker) {
+    timers.push(setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs));
+    timers.push(setInterval(() => void finishChanges(services, stopping.signal), finishIntervalMs));
+  }
   for (const timer of timers) timer.unref();
-  const collector = runsJobs ? startGarbageCollector(data.deps, config, log) : undefined;
+  const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 
@@ -109,7 +110,8 @@ export async function serve(
     for (const timer of timers) clearInterval(timer);
     const collected = collector?.stop();
     const deadline = setTimeout(() => app.server.closeAllConnections(), config.shutdownTimeoutMs);
-    app.server.keepAliveTimeout = 1; // answers that have begun don't say that they are the last, and clients keep their connections
+    // Clients keep the connections of responses that began without `connection: close`.
+    app.server.keepAliveTimeout = 1;
     await app.close();
     clearTimeout(deadline);
     await flushLastUsed(services);
@@ -118,7 +120,7 @@ export async function serve(
     await data.close();
     folderLock?.release();
     await tracing?.close();
-    await metricsServer?.close(); // last, so that what a shutdown waits for can be seen
+    await metricsServer?.close(); // last, so that metrics show what a shutdown waits for
     metrics.close();
     log.info('stopped');
   };
@@ -130,46 +132,48 @@ export async function serve(
     await sleep(config.drainMs);
   };
   let stopped: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    stopped ??= drain().then(stop);
-    return stopped;
-  };
 
   try {
-    metricsServer = await openMetrics(config, metrics);
-    app.server.once('listening', onResponse);
+    if (config.metricsPort !== undefined) {
+      metricsServer = await serveMetrics(metrics.registry.text, { host: config.metricsHost, port: config.metricsPort });
+    }
+    app.server.once('listening', onServing);
     bound.port = await app.listen(config.host, config.port);
     const { dataDir, demo, host, only } = config;
     const url = services.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const options = { dataDir, demo, host, only, url, onNotWritten, holdsFolderLock: folderLock !== undefined };
-    const start = runsJobs ? await retryWhileUnavailable(() => firstStart(data.deps, options)) : undefined;
-    if (runsJobs && folderLock === undefined) {
-      log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
+    let start: FirstStart | undefined;
+    if (isFirstWorker) {
+      start = await retryWhileUnavailable(() => firstStart(data.deps, options));
+      if (folderLock === undefined) {
+        log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
+      }
+      await runMaintenance(services, checkClock);
+      void finishChanges(services, stopping.signal);
     }
-    if (runsJobs) await runMaintenance(services, checkClock);
-    if (runsJobs) void finishChanges(services, stopping.signal);
     await heartbeat?.beat();
-    if (runsJobs) void logReadinessFailures(services);
+    if (isFirstWorker) void logReadinessFailures(services);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
-    return { url, port: bound.port, metricsPort: metricsServer?.port, start, close };
+    return {
+      url,
+      port: bound.port,
+      metricsPort: metricsServer?.port,
+      start,
+      close: () => (stopped ??= drain().then(stop)),
+    };
   } catch (error) {
-    stopped ??= stop(); // nobody was told that it serves
+    stopped ??= stop();
     await stopped;
     throw error;
   }
 }
 
-/** Where nothing is traced, nothing of it is loaded. */
+/** Loads the tracing modules only if tracing is configured. */
 async function openTracing(config: Config, log: Logger): Promise<Tracing | undefined> {
   if (config.otelEndpoint === undefined) return undefined;
   const { openTracing } = await import('./ops/tracing/tracing.ts');
   return openTracing(config, log);
-}
-
-async function openMetrics({ metricsHost, metricsPort }: Config, metrics: Metrics): Promise<MetricsServer | undefined> {
-  if (metricsPort === undefined) return undefined;
-  return serveMetrics(metrics.registry.text, { host: metricsHost, port: metricsPort });
 }
 
 function addressesOf(config: Config, bound: { readonly port: number }): Addresses {
@@ -177,20 +181,21 @@ function addressesOf(config: Config, bound: { readonly port: number }): Addresse
   return { base, instrument: () => config.instrumentUrl ?? base() };
 }
 
-/** A node that starts with a wrong bucket serves lists, and should say at once what it can't. Never rejects. */
+/** Logs unavailable stores at the start: a server with a wrong bucket still serves lists. Never rejects. */
 async function logReadinessFailures({ readiness, log }: Services): Promise<void> {
   for (const { store, cause } of await readiness.failures()) log.warn({ err: cause, store }, 'not ready');
-  for (const { store, cause } of await readiness.writeFailures())
+  for (const { store, cause } of await readiness.writeFailures()) {
     log.warn({ err: cause, store }, 'not ready for changes');
+  }
 }
 
-async function flushLastUsed({ lastUsed: uses, log }: Services): Promise<void> {
-  await uses.flush().catch((error: unknown) => {
-    if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'uses of tokens could not be written');
+async function flushLastUsed({ lastUsed, log }: Services): Promise<void> {
+  await lastUsed.flush().catch((error: unknown) => {
+    if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'last-used times could not be written');
   });
 }
 
-/** Finishes what changes of very many rows have left: a process may have ended in the middle of one. Never rejects. */
+/** Finishes large changes that were interrupted by the end of a process. Never rejects. */
 async function finishChanges({ deps, log }: Services, signal: AbortSignal): Promise<void> {
   try {
     const settled = await finishPendingChanges(deps, signal);

@@ -16,18 +16,18 @@ import type { Readiness } from './ops/status/readiness.ts';
 import type { Status } from './ops/status/status.ts';
 import type { RequestTraces } from './ops/tracing/trace-requests.ts';
 
-/** What authorization hands to the handlers of routes. */
+/** The results of authorization, for route handlers. */
 export type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from './auth/access.ts';
 
-/** Where the server is reached. The port is known only once it listens, so both are asked for each time. */
+/** The URLs of the server. Functions, because the port is known only when the server listens. */
 export interface Addresses {
-  /** `{base_url}`, without a slash at its end. */
+  /** `{base_url}`, without a trailing slash. */
   readonly base: () => string;
-  /** `{instrument_url}`, without a slash at its end. */
+  /** `{instrument_url}`, without a trailing slash. */
   readonly instrument: () => string;
 }
 
-/** Everything that the HTTP side works with. `open-services.ts` makes it. */
+/** The services that routes depend on. Created in `open-services.ts`. */
 export interface Services {
   readonly deps: Deps;
   readonly lastUsed: LastUsedLog;
@@ -35,30 +35,30 @@ export interface Services {
   readonly changes: ChangeFeed;
   readonly changeStreams: KeyedSemaphore;
   readonly contents: ContentCache;
-  /** Set when the server is about to stop: it still serves, but `/readyz` returns 503, so that load balancers send to others. */
+  /** Set before the server stops. It still serves, but `/readyz` returns 503, so that load balancers use other servers. */
   readonly draining: { isOn: boolean };
   readonly readiness: Readiness;
   readonly status: Status;
   readonly bodyBudget: ByteBudget;
-  /** Requests that are under way, by account; but neither those that are answered from memory nor change streams. */
+  /** Concurrent requests by account, without change streams and responses from the cache. */
   readonly requestSemaphore: KeyedSemaphore;
   readonly addresses: Addresses;
-  /** A field of every response, or nothing. */
+  /** `strict-transport-security`, if the public URL is https. */
   readonly transportSecurity: readonly [name: string, value: string] | readonly [];
   readonly clients: ClientAddresses;
   readonly writes: RateLimiter;
-  /** Unknown codes of invitations and links, by client address. */
+  /** Attempts with unknown codes of invitations and links, by client address. */
   readonly codeTries: RateLimiter;
-  /** Logins with a device's code that are begun, by client address. */
+  /** Started logins with a device code, by client address. */
   readonly deviceLogins: RateLimiter;
   readonly devicePolls: DevicePolls;
-  /** The pages; `undefined` when they are not built. */
+  /** `undefined` if the console is not built. */
   readonly console: ConsoleFiles | undefined;
-  /** The description of the routes that are served, as JSON. */
+  /** The OpenAPI description as JSON. */
   readonly openApi: () => Buffer;
-  /** Counts requests, where somebody asks for metrics. */
+  /** `undefined` without metrics. */
   readonly requests: RequestCounts | undefined;
-  /** Traces requests, where there is a collector. */
+  /** `undefined` without tracing. */
   readonly traces: RequestTraces | undefined;
   readonly settings: Settings;
   readonly log: Logger;

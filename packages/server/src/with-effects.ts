@@ -6,17 +6,17 @@ import type { StoreSpans } from './ops/tracing/store-spans.ts';
 import { callAround } from './queries.ts';
 
 interface EffectOptions {
-  /** Emits the binding lists that transactions change; by default none. */
+  /** Emits change events for binding lists. Default: none. */
   readonly changes?: ChangeFeedOptions | undefined;
-  /** Whether a change fails without an audit event. Default: true. */
+  /** Whether a change without an audit event fails. Default: true. */
   readonly requiresAudit?: boolean;
   readonly metrics?: StoreMetrics | undefined;
   readonly spans?: StoreSpans | undefined;
 }
 
 /**
- * Returns the store with what the declarations of mutations ask for: a transaction writes the change events of the lists that it
- * changes, fails without an audit event, and is measured and traced. The store itself applies the cache tags.
+ * Wraps a store with the effects that mutations declare. A transaction writes change events for the binding lists that it changes, fails
+ * without an audit event, and is measured and traced. The store itself applies the cache tags.
  */
 export function withEffects(store: Store, options: EffectOptions): Store {
   const { changes, requiresAudit = true, metrics, spans } = options;

@@ -8,14 +8,14 @@ import type { ErrorFormat } from './http-error.ts';
 import { STATUS_CODES } from './node-http.ts';
 import { errorHeaders, problemFormat } from './problem.ts';
 
-/** How long a client may take to read the response with which its connection ends, in milliseconds. */
+/** How long the client may take to read the response before the server closes the connection. */
 const lastResponseMs = 2000;
 
 /**
- * Answers what Node's parser refuses, for which there is no response that can be used: on the bare socket.
+ * Responds to a request that Node's HTTP parser rejects. Writes to the socket, because there is no `ServerResponse` for it.
  *
- * @param pendingResponse the response that is owed on the connection, if the request came far enough to have one
- * @param errorFormatAt how errors are put at a target
+ * @param pendingResponse the unfinished response of an earlier request on the connection, or of this one if its header was valid
+ * @param errorFormatAt returns the error format of the route at a target
  */
 export function sendClientError(
   services: Services,
@@ -29,33 +29,33 @@ export function sendClientError(
     return;
   }
   const { code, detail } = describeParserError(error.code);
-  services.log.info({ code, parserCode: error.code }, 'request refused');
-  // A response that is under way can't be told from this one: the connection is all that can be ended.
+  services.log.info({ code, parserCode: error.code }, 'request rejected');
+  // The client could not distinguish this response from the rest of the pending one.
   if (pendingResponse?.headersSent === true) {
     socket.destroy();
     return;
   }
-  const form = errorFormatAt(pendingResponse?.req.url ?? '') ?? problemFormat;
-  endWith(socket, serializeResponse(services, new DomainError(code, detail), form));
+  const format = errorFormatAt(pendingResponse?.req.url ?? '') ?? problemFormat;
+  endConnection(socket, serializeResponse(services, new DomainError(code, detail), format));
 }
 
-/** Ends a connection with a whole response. A client that doesn't close it as well, having read that, loses it soon. */
-function endWith(socket: Socket, response: string): void {
-  socket.on('error', () => {}); // the client may have gone already
-  socket.resume(); // a request that is left unread would have the response thrown away with it
+/** Sends a response and closes the connection, at the latest after `lastResponseMs`. */
+function endConnection(socket: Socket, response: string): void {
+  socket.on('error', () => {}); // the client may have disconnected already
+  socket.resume(); // unread data would make the kernel reset the connection and discard the response
   socket.end(response);
   const timer = setTimeout(() => socket.destroy(), lastResponseMs);
   socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
 }
 
-function serializeResponse({ addresses }: Services, error: DomainError, form: ErrorFormat): string {
-  const { status, headers, body } = form.toResponse(error, addresses.base());
+function serializeResponse({ addresses }: Services, error: DomainError, format: ErrorFormat): string {
+  const { status, headers, body } = format.toResponse(error, addresses.base());
   const json = JSON.stringify(body);
   const fields = Object.entries({
     ...errorHeaders,
     ...corsHeaders,
     ...headers,
-    'content-type': form.contentType,
+    'content-type': format.contentType,
     connection: 'close',
     'content-length': String(Buffer.byteLength(json)),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -67,8 +67,8 @@ function describeParserError(parserCode: string | undefined): { code: ErrorCode;
     case 'HPE_HEADER_OVERFLOW':
       return { code: 'headers_too_large', detail: 'The request line and header fields are too large.' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { code: 'request_timeout', detail: 'The request took too long to come.' };
+      return { code: 'request_timeout', detail: 'The request did not arrive in time.' };
     default:
-      return { code: 'invalid_request', detail: 'This is not an HTTP request that can be read.' };
+      return { code: 'invalid_request', detail: 'The request is not valid HTTP.' };
   }
 }

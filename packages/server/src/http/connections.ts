@@ -1,41 +1,42 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long after a connection found no room the idle ones are closed: once for all that found none by then. In milliseconds. */
+/** The delay between rejecting a connection and closing idle ones. It batches several rejections. */
 const closeIdleAfterMs = 50;
 
-/** How many requests may wait on a connection for the one that is being answered. */
-const maxWaiting = 100;
+/** The maximum number of pipelined requests that wait on a connection. */
+const maxPipelined = 100;
 
 /**
- * Keeps the number of connections bounded. A connection too many is closed without a response, and soon after, so are all on
- * which no request is being answered, as clients expect of connections that they keep open (RFC 9112 §9.5): the next one finds room.
+ * Limits the number of connections. The server closes a further connection without a response, and soon after all idle ones, which
+ * clients must expect (RFC 9112 §9.5). So a client that tries again gets a connection.
  */
 export function limitConnections(server: Server, max: number) {
   const open = new Map<Socket, ServerResponse | undefined>();
-  let willCloseIdle = false;
-  // A worker of a cluster would else hand on connections, to others that may be as full.
+  let isScheduled = false;
+  // Without `dropMaxConnection`, a cluster worker passes the connection on to other workers, which may be full too.
   Object.assign(server, { maxConnections: max, dropMaxConnection: true });
   server.on('connection', (socket) => {
     open.set(socket, undefined);
     socket.once('close', () => open.delete(socket));
   });
   server.on('drop', () => {
-    if (willCloseIdle) return;
-    willCloseIdle = true;
+    if (isScheduled) return;
+    isScheduled = true;
     setTimeout(() => {
-      willCloseIdle = false;
+      isScheduled = false;
       server.closeIdleConnections();
     }, closeIdleAfterMs).unref();
   });
   return {
     [Symbol.iterator]: () => open.keys(),
-    /** Serves the requests of each connection one after another: see {@link sequentialRequests}. */
+    /** See {@link sequentialRequests}. */
     sequential: (serve: RequestListener): RequestListener =>
       sequentialRequests((message, response) => {
         if (response.socket !== null && open.has(response.socket)) open.set(response.socket, response);
         serve(message, response);
       }),
+    /** Returns the unfinished response on a connection. */
     pendingResponse(socket: Socket): ServerResponse | undefined {
       const response = open.get(socket);
       return response === undefined || response.writableFinished || response.destroyed ? undefined : response;
@@ -44,9 +45,8 @@ export function limitConnections(server: Server, max: number) {
 }
 
 /**
- * Serves the requests of each connection one after another, as they are answered. Node hands on all that came in one piece at once, a
- * thousand small ones, and keeps what is answered to each until its turn has come: a few connections would fill the memory. Who sends
- * many more ahead than any client does loses the connection.
+ * Handles the requests of each connection one after another. By default, Node.js emits all pipelined requests at once and buffers their
+ * responses, so that a few connections could fill the memory. Closes connections with too many pipelined requests.
  */
 export function sequentialRequests(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
@@ -57,14 +57,14 @@ export function sequentialRequests(serve: RequestListener): RequestListener {
     }
     const { socket } = message;
     const count = waiting.get(socket) ?? 0;
-    if (count === maxWaiting) {
+    if (count === maxPipelined) {
       socket.destroy();
       return;
     }
     waiting.set(socket, count + 1);
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
-      // Once Node has done what it does when a response gets its socket.
+      // Wait until Node.js has attached the socket to the response.
       setImmediate(() => {
         if (!response.destroyed) serve(message, response);
       });

@@ -3,24 +3,22 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { Request } from './request.ts';
 
-/** The encodings of bodies, the one first that is the smallest. */
+/** The supported encodings; the one with the smallest results first. */
 const encodings = ['br', 'gzip', 'identity'] as const;
 export type ContentEncoding = (typeof encodings)[number];
 
-/** Shorter bodies are not worth compressing. */
+/** Shorter bodies are not worth compressing; longer ones take too long. */
 const minBytes = 1024;
-
-/** Longer ones take too long. */
 const maxBytes = 4 * 1024 * 1024;
 
-// Responses are made once and sent once: the best compression would cost more time than it saves.
+// Most responses are sent once: a better compression takes more time than it saves.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify<Uint8Array, typeof brotliOptions, Buffer>(brotliCompress);
 
 /**
- * Which of the encodings to send, by `accept-encoding` (RFC 9110 §12.5.3): the one that the client prefers, and of those that it
- * likes the same, the smallest. `identity` where nothing else will do.
+ * Returns the encoding that `accept-encoding` prefers (RFC 9110 §12.5.3), and the one with the smallest result among equals. Returns
+ * `identity` if the client accepts none.
  */
 export function chooseEncoding(header: string | undefined, available: Iterable<ContentEncoding>): ContentEncoding {
   if (header === undefined) return 'identity';
@@ -32,7 +30,7 @@ export function chooseEncoding(header: string | undefined, available: Iterable<C
     weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight) || 0);
   }
   const has = new Set(available);
-  // What isn't named is not taken, but `identity` is, and comes after everything that is.
+  // `identity` is acceptable unless excluded, but any listed encoding is preferred to it.
   const weightOf = (encoding: ContentEncoding): number =>
     weights.get(encoding) ?? (encoding === 'identity' ? 1e-4 : (weights.get('*') ?? 0));
   let best: ContentEncoding = 'identity';
@@ -46,16 +44,17 @@ export function encodingFor({ headers }: Request, bytes: number): ContentEncodin
   return bytes < minBytes || bytes > maxBytes ? 'identity' : chooseEncoding(headers['accept-encoding'], encodings);
 }
 
-/** The entity tag of a representation's encoding: each is a representation of its own (RFC 9110 §8.8.3). */
+/** Returns the entity tag of an encoded representation, which differs for each encoding (RFC 9110 §8.8.3). */
 export function encodedEtag(etag: string, encoding: ContentEncoding): string {
   return encoding === 'identity' ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
 
+/** Returns the entity tags of all encodings. */
 export function encodedEtags(etag: string): readonly string[] {
   return encodings.map((encoding) => encodedEtag(etag, encoding));
 }
 
-/** What was compressed of bodies that are sent more than once, for as long as these are kept. */
+/** Compressed bodies, for as long as the uncompressed ones are in memory. */
 const compressed = new WeakMap<Uint8Array, Map<ContentEncoding, Promise<Uint8Array>>>();
 
 export function compress(
@@ -63,12 +62,12 @@ export function compress(
   encoding: Exclude<ContentEncoding, 'identity'>,
 ): Promise<Uint8Array> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const known = compressed.get(bytes) ?? new Map<ContentEncoding, Promise<Uint8Array>>();
-  compressed.set(bytes, known);
-  let result = known.get(encoding);
+  const byEncoding = compressed.get(bytes) ?? new Map<ContentEncoding, Promise<Uint8Array>>();
+  compressed.set(bytes, byEncoding);
+  let result = byEncoding.get(encoding);
   if (result === undefined) {
     result = encoding === 'br' ? brotliAsync(bytes, brotliOptions) : gzipAsync(bytes);
-    known.set(encoding, result);
+    byEncoding.set(encoding, result);
   }
   return result;
 }
@@ -78,6 +77,6 @@ export function compressChunks(
   encoding: Exclude<ContentEncoding, 'identity'>,
 ): AsyncIterable<Uint8Array> {
   const encoder: Transform = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip();
-  // An error destroys the encoder with it, and whoever reads from there finds it.
+  // An error destroys the encoder too, so its reader gets it.
   return pipeline(Readable.from(chunks, { objectMode: false }), encoder, () => {});
 }
