@@ -201,7 +201,7 @@ describe('the traces of requests', () => {
     const line = traced.lines.find(({ requestId }) => requestId === id) ?? assert.fail();
     assert.equal(line.traceId, callersTrace);
     assert.equal(line.spanId, root.spanId);
-    assert.equal(line.msg, 'request answered');
+    assert.equal(line.msg, 'request completed');
   });
 
   it('have no span of probes that are answered well, and one of those that are not', async () => {

@@ -3,27 +3,27 @@ import { nearestWord } from '@tenon/extension-schema/nearest-word';
 import { pairsOf } from './readers.ts';
 import { derivedValues, type Setting, type Settings, type SettingValues, settings } from './settings.ts';
 
-/** The server's configuration: read once, frozen. */
+/** The server's configuration, frozen. */
 export interface Config extends Settings {
   /**
-   * Whether a first start makes demo data: `true` on any host, `undefined` on a loopback host alone, `false` never.
-   * A flag only, without a variable.
+   * Whether a first start creates demo data: `true` always, `undefined` on a loopback host only, `false` never. There is a flag for this, but
+   * no variable.
    */
   readonly demo: boolean | undefined;
-  /** Which of several workers this process is, from 1. The first one makes what a first start makes, and runs maintenance. */
+  /** The number of this worker, from 1. The first worker does the work of a first start, and runs the background jobs. */
   readonly worker: number;
-  /** Variables that look like settings and are not. */
+  /** Warnings about unknown variables. */
   readonly warnings: readonly string[];
 }
 
-/** What the command line gave; a flag goes before its variable. Texts are read as the variables' are. */
+/** Values from the command line, which take precedence over variables. Same syntax as the variables. */
 export type ConfigFlags = {
   readonly [Name in keyof SettingValues]?: string | undefined;
 } & { readonly demo?: boolean | undefined };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Thrown when settings can't be read: `faults` has a line for each of them. */
+/** Thrown for invalid settings. `faults` has a line for each of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_configuration';
@@ -35,10 +35,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Set by the first process of several for each worker that it starts. */
+/** The variable in which the first process passes each worker its number. */
 export const workerVariable = 'TENON_WORKER';
 
-/** Variables of the command line and of `quickstart.env`. */
+/** Variables of the CLI and of `quickstart.env`. */
 const otherVariables =
   'URL TOKEN PROFILE CONFIG_DIR API_KEY APP_ID EXTENSION_POINT_ID GUEST_KEY USER_ID EMAIL PASSWORD WORKER'
     .split(' ')
@@ -47,7 +47,7 @@ const otherVariables =
 const entries = Object.entries(settings) as [keyof SettingValues, Setting<unknown>][];
 
 /**
- * Reads the configuration from flags, then the environment, then the defaults. A variable that is empty counts as unset.
+ * Reads the configuration from flags, environment variables, and defaults, in this order. An empty variable counts as unset.
  *
  * @throws ConfigError with every fault at once
  */
@@ -58,7 +58,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   const isTraced = isTracingOn(environment);
   for (const [name, { variable, item, read, default: fallback }] of entries) {
     const flag = flags[name];
-    // Without tracing, what is set for the machine's other programs is no fault of this one.
+    // Without tracing, `OTEL_` variables are for other programs, and may be invalid for the server.
     const isRead = isTraced || !variable.startsWith('OTEL_') || variable === settings.otelDisabled.variable;
     const set = item === undefined ? environment[variable] || undefined : items.get(item);
     const value = flag ?? (isRead ? set : undefined);
@@ -77,7 +77,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
 }
 
-/** The items of all variables that are lists, by name: no two lists have an item of the same name. */
+/** Returns the items of all list variables. Their names are unique across variables. */
 function itemsOf(environment: Environment, faults: string[]): ReadonlyMap<string, string> {
   const items = new Map<string, string>();
   for (const [variable, group] of Map.groupBy(entries, ([, setting]) => setting.variable)) {
@@ -95,7 +95,7 @@ function isTracingOn({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: Environ
   return Boolean(OTEL_EXPORTER_OTLP_ENDPOINT) && OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Settings that mean nothing without another one, or that don't fit together. */
+/** Returns faults for settings that need another setting or contradict each other. */
 function inconsistencies(values: Partial<SettingValues>): string[] {
   const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey, metricsHost, metricsPort } = values;
   const faults: string[] = [];
@@ -110,16 +110,16 @@ function inconsistencies(values: Partial<SettingValues>): string[] {
     const { maxBodyMemoryBytes } = derivedValues({ memoryMB });
     const needed = maxModuleBytes + maxConfigBytes;
     if (maxBodyMemoryBytes < needed) {
-      const least = Math.ceil(((needed + 4) * 3) / 2 ** 21);
+      const minimum = Math.ceil(((needed + 4) * 3) / 2 ** 21);
       faults.push(
-        `TENON_MEMORY_MB must be at least ${least} for the largest module and configuration, not ${memoryMB}`,
+        `TENON_MEMORY_MB must be at least ${minimum} for the largest module and configuration, not ${memoryMB}`,
       );
     }
   }
   return faults;
 }
 
-/** Variables of OpenTelemetry that would mean something for traces. */
+/** OpenTelemetry variables that configure tracing. */
 const tracingVariable = /^OTEL_(EXPORTER_OTLP_(?!METRICS_|LOGS_|PROFILES_)|TRACES_|BSP_|SPAN_|ATTRIBUTE_|PROPAGATORS$)/;
 
 function unknownVariables(environment: Environment, isTraced: boolean): readonly string[] {

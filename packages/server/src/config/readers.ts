@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 
-/** Reads a setting's text, and throws an error that completes "VARIABLE …" when it can't be one. */
+/** Parses a setting. Throws an error whose message completes "VARIABLE …" for invalid text. */
 export type Reader<T> = (text: string) => T;
 
 export const text: Reader<string> = (value) => value;
@@ -14,10 +14,9 @@ export const positiveInteger: Reader<number> = (value) => {
   return number;
 };
 
-/** More processes than any machine has cores for do harm alone. */
 const maxWorkers = 256;
 
-/** How many processes; `auto` is as many as there are cores. */
+/** A number of processes; `auto` means one for each core. */
 export const workerCount: Reader<number> = (value) => {
   const number = value === 'auto' ? Math.min(maxWorkers, availableParallelism()) : Number(value);
   if (!/^(auto|\d+)$/.test(value) || number < 1 || number > maxWorkers) {
@@ -35,7 +34,7 @@ export const port: Reader<number> = (value) => {
 
 const unitBytes: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** Bytes, plain or with a unit: `262144`, `256KiB`, `64 MiB`. */
+/** A number of bytes, with an optional unit: `262144`, `256KiB`, `64 MiB`. */
 export const byteSize: Reader<number> = (value) => {
   const match = /^(\d{1,12}) ?(KiB|MiB|GiB)?$/.exec(value);
   const bytes = match === null ? 0 : Number(match[1]) * (unitBytes[match[2] ?? ''] ?? 0);
@@ -46,7 +45,7 @@ export const byteSize: Reader<number> = (value) => {
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time with its unit, `500ms`, `15s`, `10m`, `12h`, `90d`; read as milliseconds. */
+/** A duration such as `500ms`, `15s`, `10m`, `12h` or `90d`. Returns milliseconds. */
 export const durationOrZero: Reader<number> = (value) => {
   const [, number, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|[smhd])$/.exec(value) ?? [];
   if (number === undefined) throw new Error(`must be a time such as 15s, 12h or 90d, not ${JSON.stringify(value)}`);
@@ -67,7 +66,7 @@ export function choice<const T extends string>(...values: readonly T[]): Reader<
   };
 }
 
-/** An absolute `http:` or `https:` URL without query and fragment; kept without a slash at its end. */
+/** An absolute `http:` or `https:` URL without query and fragment. Returns it without a trailing slash. */
 export const httpUrl: Reader<string> = (value) => {
   const url = URL.parse(value);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -81,7 +80,7 @@ export const httpUrl: Reader<string> = (value) => {
 
 /** A connection URI of PostgreSQL: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS */
 export const databaseUrl: Reader<string> = (value) => {
-  // Its password stays out of the error.
+  // The error doesn't quote the URL, which may contain a password.
   if (!/^postgres(?:ql)?:\/\/./.test(value)) throw new Error('must be a URL that begins with postgresql://');
   return value;
 };
@@ -91,7 +90,7 @@ export const yesOrNo: Reader<boolean> = (value) => {
   return value === 'true';
 };
 
-/** An IP address, or a range of them in CIDR notation. */
+/** An IP address, or a range in CIDR notation. */
 export const trustedAddress: Reader<string> = (value) => {
   const [address = '', prefix, ...rest] = value.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
@@ -102,7 +101,7 @@ export const trustedAddress: Reader<string> = (value) => {
   return value;
 };
 
-/** The name of a header field (RFC 9110 §5.1); kept in lower case. */
+/** The name of a header field (RFC 9110 §5.1). Returns it in lower case. */
 export const fieldName: Reader<string> = (value) => {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(value))
     throw new Error(`must be the name of a header field, not ${JSON.stringify(value)}`);
@@ -118,7 +117,7 @@ export function list<T>(item: Reader<T>): Reader<readonly T[]> {
       .map(item);
 }
 
-/** The pairs of a list such as `name=value,name=value`. Values may hold `=`. */
+/** Parses a list such as `name=value,name=value`. Values may contain `=`. */
 export function pairsOf(value: string): readonly (readonly [name: string, value: string])[] {
   return list(text)(value).map((pair) => {
     const [name = '', ...rest] = pair.split('=');
@@ -126,8 +125,8 @@ export function pairsOf(value: string): readonly (readonly [name: string, value:
   });
 }
 
-// Readers of OpenTelemetry's variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
-// None repeats a value that may be a secret.
+// Readers of OpenTelemetry variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+// Their errors don't quote values that may be secrets.
 
 export const anyCaseBoolean: Reader<boolean> = (value) => yesOrNo(value.toLowerCase());
 
@@ -139,7 +138,7 @@ export const ratio: Reader<number> = (value) => {
   return number;
 };
 
-/** An absolute `http:` or `https:` URL as it stands, path and query included. */
+/** An absolute `http:` or `https:` URL. Returns it unchanged, with path and query. */
 export const collectorUrl: Reader<string> = (value) => {
   const url = URL.parse(value);
   const isUsable = url !== null && /^https?:$/.test(url.protocol);
@@ -150,7 +149,7 @@ export const collectorUrl: Reader<string> = (value) => {
 };
 
 /**
- * Pairs in the form of W3C baggage: https://www.w3.org/TR/baggage/#header-content
+ * Pairs in the syntax of W3C baggage: https://www.w3.org/TR/baggage/#header-content
  *
  * @returns the values, percent-decoded, by name
  */

@@ -29,17 +29,16 @@ const second = 1000;
 const hour = 3600 * second;
 const day = 24 * hour;
 
-/** One setting: the variable that sets it, how its text is read, and its default. */
 export interface Setting<T> {
   readonly variable: string;
-  /** The name before `=`, where the variable is a list of several settings. */
+  /** The name before `=`, if the variable is a list of settings. */
   readonly item: string | undefined;
   readonly read: Reader<T>;
   readonly default: T;
   readonly description: string;
 }
 
-/** @param name a variable, or a variable and the name of an item in it: `TENON_TIMES header` */
+/** @param name a variable, or a variable and an item in it: `TENON_TIMES header` */
 function setting<T>(name: string, read: Reader<T>, fallback: NoInfer<T>, description: string): Setting<T> {
   const [variable = '', item] = name.split(' ');
   return { variable, item, read, default: fallback, description };
@@ -50,7 +49,7 @@ function optional<T>(name: string, read: Reader<T>, description: string): Settin
   return setting<T | undefined>(name, read, undefined, description);
 }
 
-/** Every setting of the server. `docs/reference/configuration.md` shows the same. */
+/** All settings of the server. A test compares `docs/reference/configuration.md` with them. */
 export const settings = {
   host: setting('TENON_HOST', text, '127.0.0.1', 'the address to listen on'),
   port: setting('TENON_PORT', port, 8366, 'the port to listen on; 0 takes any free port'),
@@ -358,12 +357,12 @@ export const settings = {
   ),
 } as const;
 
-/** The settings' values, by name. Times are milliseconds, sizes bytes unless the name says otherwise. */
+/** The values of all settings. Durations are in milliseconds; sizes are in bytes unless the name has another unit. */
 export type SettingValues = {
   readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer T> ? T : never;
 };
 
-/** What follows from the settings, and constants that tests change. */
+/** Values derived from settings, and constants that tests override. */
 export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
   const sixth = Math.floor((memoryMB * MiB) / 6);
   return {
@@ -378,7 +377,7 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     changeHeartbeatMs: 15 * second,
     /** How long a set-up or password link is valid. */
     linkLifetimeMs: day,
-    /** Threads that hash passwords, each with 64 MiB. One more starts when all of them work for one account or address and another one waits. */
+    /** Threads that hash passwords, with 64 MiB each. One more starts when all of them work for one account or address and another one waits. */
     passwordThreads: 2,
     /** Passwords that wait for a thread. When the queue is full, the account or address with the most waiting gets 503. */
     passwordQueue: 32,
@@ -387,9 +386,9 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     /** The largest JavaScript heap of a process that works on modules. */
     moduleWorkerMemoryMiB: 1024,
     moduleTimeoutPerMiBMs: second,
-    /** Right passwords for one account: checking one costs more than anything else here. */
+    /** Correct passwords for one account. The limit exists because a password hash is expensive. */
     signInsPerMinute: 20,
-    /** Command-line logins with a code to type that one address begins. */
+    /** Command-line logins with a device code that one address may start. */
     deviceLoginsPerMinute: 10,
     otelTimeoutMs: 10 * second,
     /** Spans that wait to be sent; further ones are dropped and counted. */

@@ -3,12 +3,13 @@ import type { Config } from './config.ts';
 const MiB = 1024 * 1024;
 
 /**
- * The configuration of one worker: its part of the threads, queues, connections and memory that are configured for all workers, and its own
- * metrics port. Each gets enough to work with, so that very many workers may use more than was configured.
+ * Returns the configuration of one worker: its share of the threads, queues, connections and memory, and its own metrics port. Shares have a
+ * minimum, so that many workers may use more than the configured total.
  */
 export function shareOf(config: Config): Config {
-  const share = (whole: number, least: number) => Math.max(Math.min(least, whole), Math.floor(whole / config.workers));
-  const largestBody = config.maxModuleBytes + config.maxConfigBytes + MiB; // the last for what is between the parts of a form
+  const share = (total: number, minimum: number) =>
+    Math.max(Math.min(minimum, total), Math.floor(total / config.workers));
+  const largestBody = config.maxModuleBytes + config.maxConfigBytes + MiB; // 1 MiB for the delimiters of a form
   return {
     ...config,
     warnings: [], // the first process logs them

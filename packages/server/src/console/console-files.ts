@@ -5,9 +5,9 @@ import { type ContentEncoding, encodedEtag } from '../http/content-encoding.ts';
 
 export interface Asset {
   readonly contentType: string;
-  /** What there is of it; `identity` always, the others where they are smaller. */
+  /** The available encodings: always `identity`, others if they are smaller. */
   readonly bytes: ReadonlyMap<ContentEncoding, Buffer>;
-  /** With its quotes; each encoding is a representation of its own (RFC 9110 §8.8.3). */
+  /** Returns the quoted entity tag of an encoding. */
   readonly etag: (encoding: ContentEncoding) => string;
 }
 
@@ -24,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** The files that browsers and crawlers look for at the root, whatever the page says, each with its type. */
+/** Files that browsers and crawlers request at the root, with their content types. */
 export const wellKnownFiles = {
   'favicon.ico': 'image/vnd.microsoft.icon',
   'apple-touch-icon.png': 'image/png',
@@ -32,14 +32,14 @@ export const wellKnownFiles = {
 } as const;
 export type WellKnownName = keyof typeof wellKnownFiles;
 
-/** Where the workspace builds the console: a folder with a folder for each build, and a file that names the one that counts. */
+/** The output folder of the console's build: a folder for each build, and a file `current` with the name of one. */
 export const defaultConsoleBuilds = join(import.meta.dirname, '..', '..', '..', 'console', 'dist');
 
 /**
- * Reads the build of the console that counts.
+ * Reads the current build of the console.
  *
- * @param builds as `scripts/build-console.mjs` leaves it
- * @returns `undefined` when there is none
+ * @param builds the output folder of `scripts/build-console.mjs`
+ * @returns `undefined` if there is no build
  */
 export function readConsole(builds: string) {
   const current = join(builds, 'current');
@@ -52,12 +52,11 @@ export function readConsole(builds: string) {
     Object.hasOwn(wellKnownFiles, name) ? wellKnownFiles[name as WellKnownName] : undefined,
   );
   return {
-    /** The one document, whose script renders every page. @param basePath the path of `{base_url}`, with a slash at both ends */
+    /** Returns the HTML document of all pages. @param basePath the path of `{base_url}`, with a slash at both ends */
     document: (basePath: string): string =>
       `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
-    /** An asset by its name below `/assets/`, which has a hash of its content in it: it never changes. */
+    /** Returns an asset by its name below `/assets/`. It never changes, because its name contains a hash of its content. */
     asset: (name: string): Asset | undefined => assets.get(name),
-    /** A file that browsers and crawlers request by name. */
     wellKnown: (name: WellKnownName): Asset | undefined => wellKnown.get(name),
   };
 }
@@ -67,7 +66,7 @@ function readFiles(folder: string, typeOf: (name: string) => string | undefined)
   const assets = new Map<string, Asset>();
   for (const name of names) {
     const contentType = typeOf(name);
-    if (contentType === undefined) continue; // `.br` and `.gz` among them
+    if (contentType === undefined) continue; // such as `.br` and `.gz`
     const identity = readFileSync(join(folder, name));
     const bytes = new Map<ContentEncoding, Buffer>([['identity', identity]]);
     if (names.has(`${name}.br`)) bytes.set('br', readFileSync(join(folder, `${name}.br`)));

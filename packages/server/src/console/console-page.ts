@@ -6,7 +6,7 @@ import type { Request } from '../http/request.ts';
 import type { Router } from '../http/router.ts';
 import type { Services } from '../services.ts';
 
-/** Answers the console's document, which no one keeps, frames, or learns the address of. */
+/** Sends the console's HTML document, which browsers don't cache or frame, and whose URL they don't send as a referrer. */
 export function sendDocument(services: Services, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
   const { console: files, addresses } = services;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
@@ -25,17 +25,17 @@ const notBuilt = {
 };
 
 /**
- * Answers a browser that was led to an address where nothing is: with the page without the slash at its end, if there is one, else with
- * the console's own page that says so. Programs, and addresses of the API, get no page.
+ * Responds to a browser that opens an unknown path: redirects to the page without a trailing slash, or sends the console's 404 page.
+ * Doesn't respond to programs, or to paths of the API.
  *
- * @returns whether it answered
+ * @returns whether it responded
  */
 export function respondNotFound(services: Services, router: Router, request: Request, reply: Reply): boolean {
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
   const [path = '', query] = router.pathOf(request.target).split(/\?(.*)/s, 2);
-  // A page at `//name` would take links that are relative to it for links to the host of that name.
-  const isForPrograms = /^\/(?:api\/|\/)/.test(path);
-  if (!isReading || isForPrograms || !wantsHtml(request.headers.accept) || services.console === undefined) return false;
+  // On a page at `//name`, relative links would lead to the host of that name.
+  const isNoPage = /^\/(?:api\/|\/)/.test(path);
+  if (!isRead || isNoPage || !wantsHtml(request.headers.accept) || services.console === undefined) return false;
   reply.headers({ ...errorHeaders, 'x-request-id': request.id, vary: 'accept' });
   const trimmed = path.replace(/\/+$/, '');
   if (trimmed !== path && router.pathInfo(trimmed)?.isPage === true) {
@@ -45,7 +45,7 @@ export function respondNotFound(services: Services, router: Router, request: Req
   return true;
 }
 
-/** Whether `accept` names HTML, as it does when a browser opens an address: programs don't, and scripts take anything. */
+/** Whether `accept` names HTML. Browsers do so when they open a URL; programs and scripts don't. */
 function wantsHtml(accept: string | undefined): boolean {
   return /(?:^|,)\s*text\/html\s*(?:[;,]|$)(?!\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept ?? '');
 }
@@ -55,12 +55,12 @@ function basePathOf({ addresses }: Services): string {
   return `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
 }
 
-/** `page` is any page of the console; `trace` the one that runs modules, in workers of its own. */
+/** `trace` is the page that runs modules in web workers; `page` is any other page. */
 export type DocumentKind = 'page' | 'trace';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What the console's document may do and who may look into it, beside what it is. */
+/** Returns the security header fields of the console's document. */
 export function documentHeaders(addresses: Services['addresses'], kind: DocumentKind): Headers {
   return {
     'content-security-policy': kind === 'trace' ? tracePolicy : pagePolicy(addresses),
@@ -68,29 +68,29 @@ export function documentHeaders(addresses: Services['addresses'], kind: Document
     'x-frame-options': 'DENY',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    // Together with the opener policy it makes the page cross-origin isolated, and only then are clocks fine enough for spans of
-    // microseconds: https://www.w3.org/TR/hr-time-3/#clock-resolution
+    // With the opener policy, this makes the page cross-origin isolated. Spans of microseconds need the finer clock of such pages:
+    // https://www.w3.org/TR/hr-time-3/#clock-resolution
     ...(kind === 'trace' ? { 'cross-origin-embedder-policy': 'require-corp' } : {}),
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   };
 }
 
-/** What an asset needs beside its type. */
+/** Returns the security header fields of an asset. */
 export function assetHeaders(name: string, contentType: string): Headers {
   const resource = { 'cross-origin-resource-policy': 'same-origin' };
-  // An image that is opened by itself is a document.
+  // A browser that opens an SVG image directly treats it as a document.
   if (contentType === 'image/svg+xml') return { ...resource, 'content-security-policy': "default-src 'none'; sandbox" };
-  // A worker goes by the headers of its own script, not by its page's: https://www.w3.org/TR/CSP3/#initialize-global-object-csp
+  // A worker has the policy of its own script, not its page's: https://www.w3.org/TR/CSP3/#initialize-global-object-csp
   if (isWorker.test(name)) {
     return { ...resource, 'content-security-policy': workerPolicy, 'cross-origin-embedder-policy': 'require-corp' };
   }
   return resource;
 }
 
-/** As the build names what sources called `*.worker.ts` become. */
+/** The build output of `*.worker.ts`. */
 const isWorker = /\.worker-[^/]+\.js$/;
 
-/** What every page may do: its own scripts and styles, its own server, and the one that instruments where that is another. */
+/** Allows the page's own scripts and styles, and requests to this server and the instrumentation server. */
 function pagePolicy(addresses: Services['addresses']): string {
   const base = new URL(addresses.base()).origin;
   const instrument = new URL(addresses.instrument()).origin;
@@ -98,7 +98,7 @@ function pagePolicy(addresses: Services['addresses']): string {
   return policy({ 'connect-src': servers, 'worker-src': "'none'", 'trusted-types': "'none'" });
 }
 
-/** The page that runs modules starts workers, by the one policy that knows their addresses. It runs nothing of a module itself. */
+/** Also allows workers, through one Trusted Types policy that checks their URLs. The page itself runs no module code. */
 const tracePolicy = policy({ 'connect-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'tenon-workers' });
 
 function policy(own: Readonly<Record<'connect-src' | 'worker-src' | 'trusted-types', string>>): string {
@@ -118,7 +118,7 @@ function policy(own: Readonly<Record<'connect-src' | 'worker-src' | 'trusted-typ
   ].join('; ');
 }
 
-/** Workers compile WebAssembly, and do nothing else: no request goes out of them, and they load no further script. */
+/** Allows workers to compile WebAssembly only: no requests, no further scripts. */
 const workerPolicy = [
   "default-src 'none'",
   "script-src 'wasm-unsafe-eval'",

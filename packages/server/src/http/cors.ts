@@ -2,17 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import type { Route } from './route.ts';
 
 /*
- * Any origin may call the interface: its tokens are sent by scripts that hold them, never by the browser on its own, so there
- * is nothing of the visitor's that another site could borrow. Credentials mode is not allowed.
+ * Any origin may call the API: scripts send its tokens explicitly, and the browser never does so on its own. Requests with credentials
+ * mode are not allowed.
  * https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 
-/** Whether a route is for scripts of any origin: not a page, and not what a browser's cookie opens. */
+/** Whether scripts of any origin may call a route: not pages, and not routes that accept a cookie. */
 export function isForAnyOrigin({ access, page }: Pick<Route, 'access' | 'page'>): boolean {
   return page !== true && access.kind !== 'ownOrigin' && access.kind !== 'session';
 }
 
-/** On every answer but those for our own pages, whoever asks, so that no answer varies on `origin` (https://fetch.spec.whatwg.org/#cors-protocol-and-http-caches). */
+/**
+ * Sent with every response of these routes, even without an `origin`, so that responses don't vary on it.
+ * https://fetch.spec.whatwg.org/#cors-protocol-and-http-caches
+ */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': [
@@ -31,7 +34,7 @@ export const corsHeaders = {
   ].join(', '),
 } as const;
 
-/** What a preflight is answered with. `authorization` must be named: a star doesn't cover it. */
+/** Sent in response to a preflight. A wildcard would not include `authorization`. */
 export const preflightHeaders = {
   'access-control-allow-headers': [
     'authorization',
@@ -49,9 +52,9 @@ export const preflightHeaders = {
 } as const;
 
 /**
- * Whether a request comes from a page of our own, or from no browser at all. Browsers say where the page came from in
- * `sec-fetch-site` (over https, or on this machine), and send `origin` with whatever is no GET. What people type or
- * bookmark is `none`: that may read, and nothing else.
+ * Whether a request comes from the server's own pages, or not from a browser. Browsers send the page's relation to the server in
+ * `sec-fetch-site` (over https, or to localhost), and `origin` with every method except GET and HEAD. `none` means a typed or bookmarked
+ * URL, which may only read.
  */
 export function isFromOwnPage(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,

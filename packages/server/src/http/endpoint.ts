@@ -20,9 +20,9 @@ export type Endpoint = ReturnType<typeof createEndpoint>;
 type AnyCall = Call<Access, string, never, unknown>;
 
 /**
- * Authorizes a request, or throws the error that refuses it.
+ * Authorizes a request, or throws the error to respond with.
  *
- * @param isAgain whether the same request was authorized before: rate limits don't count it again
+ * @param isAgain whether the same request was authorized before; then rate limits don't count it
  */
 export type AuthorizeRequest = (
   services: Services,
@@ -32,10 +32,10 @@ export type AuthorizeRequest = (
 ) => Promise<AuthContext>;
 
 /**
- * Makes a route ready: its requests are authorized before the body is read, then query and body are read, then the caller is authorized
- * again, then the handler runs.
+ * Creates the request handler of a route. It authorizes the caller, validates the query, reads the body, authorizes the caller again, then
+ * calls the route's handler.
  *
- * @throws Error for a route that doesn't say who may call it
+ * @throws Error for a route without `access`
  */
 export function createEndpoint(services: Services, route: Route, authorizeRequest: AuthorizeRequest) {
   const { method, path, access } = route;
@@ -46,7 +46,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   const isOpen = isForAnyOrigin(route);
   const successFields = {
     'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store', // a route that may be cached says so itself
+    'cache-control': 'no-store', // cacheable routes override this
     ...(isOpen ? corsHeaders : {}),
   };
   const logs = services.log.isLevelEnabled(method === 'GET' ? 'debug' : 'info');
@@ -61,7 +61,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   });
   const respond = async (call: AnyCall, reply: Reply): Promise<unknown> => {
     const { request, auth } = call;
-    // A read waits in no fair queue.
+    // Reads don't wait in a fair queue.
     if (method === 'GET') return route.handle(services, call, reply);
     const caller = callerOf(services, auth, request);
     if (route.body === undefined) return runWithFairnessKey(caller, async () => route.handle(services, call, reply));
@@ -80,7 +80,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   return {
     route,
     matched: { path, errorFormat: route.errorFormat, isForAnyOrigin: isOpen },
-    /** Responds; what it throws is still to be answered as an error. */
+    /** Handles a request. If it throws, the caller must send the error response. */
     async handle(request: Request, reply: Reply): Promise<void> {
       if (logs) logResponse(services, request, reply);
       if (ownFields !== undefined) reply.headers(ownFields);
@@ -98,7 +98,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
   };
 }
 
-/** Logs what was answered well: changes as information, reads when debugging. Errors are logged as they are answered. */
+/** Logs a successful response: writes at level `info`, reads at `debug`. `sendError()` logs errors. */
 function logResponse(services: Services, request: Request, { response }: Reply): void {
   const startedAt = performance.now();
   response.once('finish', () => {
@@ -109,20 +109,20 @@ function logResponse(services: Services, request: Request, { response }: Reply):
       status,
       durationMs: Math.round(performance.now() - startedAt),
     };
-    services.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request answered');
+    services.log[request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info'](line, 'request completed');
   });
 }
 
-/** Gives a request its place among those of its account, for as long as it lasts. */
+/** Counts a request against the concurrency limit of its account until its response has been sent. */
 function limitConcurrency({ requestSemaphore }: Services, auth: AuthContext, { response }: Reply): void {
   const account = accountOf(auth);
   if (account === undefined || response.destroyed) return;
-  const place = requestSemaphore.acquire(account);
-  if (typeof place === 'string') throw new TooManyAttemptsError('Too many requests of this account are under way.', 1);
-  response.once('close', place);
+  const permit = requestSemaphore.acquire(account);
+  if (typeof permit === 'string') throw new TooManyAttemptsError('Too many requests of this account are under way.', 1);
+  response.once('close', permit);
 }
 
-/** @returns where the body comes from, and what to call once it is no longer needed */
+/** Returns the unread body. Call `end()` when the body is not needed any more. */
 function bodySource(
   services: Services,
   auth: AuthContext,
@@ -131,10 +131,10 @@ function bodySource(
 ): BodySource & { end(): void } {
   const lease = services.bodyBudget.lease(callerOf(services, auth, request));
   const memory = createBodyMemory(Number(request.headers['content-length'] ?? 0));
-  // The response may be as large as the body was. And a client that disconnects may leave work behind that has begun.
-  let waitsFor = 2;
+  // The lease ends after the response, which may be as large as the body, and after the handler, which may outlive the connection.
+  let pending = 2;
   const done = (): void => {
-    if (--waitsFor === 0) lease.end();
+    if (--pending === 0) lease.end();
   };
   if (response.destroyed) done();
   else response.once('close', done);

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@tenon/protocol';
 
-/** The reference's text on an error; its code, status and title are in `errorCodes`. */
+/** The documentation of an error code. Its status and title are in `errorCodes`. */
 interface ErrorGuide {
   /** Completes "Sent when …". */
   readonly when: string;
@@ -8,7 +8,7 @@ interface ErrorGuide {
   readonly remedy: string;
 }
 
-/** The reference's text on every error code, from which `docs/reference/errors.md` is generated. */
+/** The documentation of all error codes, from which `docs/reference/errors.md` is generated. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   malformed_json: {
     when: 'a JSON body is empty, is not UTF-8, or has a syntax error, whose position is in `detail`',

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@tenon/protocol';
 import type { TSchema } from 'typebox';
 import { DomainError, type FieldFault } from './domain-errors.ts';
 
-/** An error that is HTTP's own business: it carries header fields that its answer needs. */
+/** An error with header fields for its response. */
 export class HttpError extends DomainError {
   readonly headers: Readonly<Record<string, string>>;
 
@@ -17,34 +17,34 @@ export class HttpError extends DomainError {
   }
 }
 
-/** The service can't do this now; the client may come back after so many seconds. */
+/** Returns an error that asks the client to retry. */
 export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): HttpError {
   return new HttpError('unavailable', message, { 'retry-after': String(retryAfterSeconds) }, { cause });
 }
 
-/** A challenge as RFC 6750 §3 has it: without an error code where no credentials came. */
+/** Returns a challenge (RFC 6750 §3), without an error code if the request has no credentials. */
 export function challenge(error?: 'invalid_token' | 'insufficient_scope'): string {
   return error === undefined ? 'Bearer realm="tenon"' : `Bearer realm="tenon", error="${error}"`;
 }
 
 export interface ErrorResponse {
   readonly status: number;
-  /** What the log calls it. */
+  /** For the log. */
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
-  /** What is behind it; for the log alone. */
+  /** For the log only. */
   readonly cause: unknown;
-  /** Whether it is part of what goes well: then the log tells it only to those who debug. */
+  /** Whether the error is expected, and logged at level `debug`. Default: by its status. */
   readonly isRoutine?: boolean;
 }
 
-/** How a route puts its errors: the media type and the members of their bodies. */
+/** The format of a route's error responses. */
 export interface ErrorFormat {
   readonly contentType: string;
-  /** Of the bodies, for the description of the interface. */
+  /** The schema of the body, for OpenAPI. */
   readonly schema: TSchema;
-  /** How one of the service's errors is described in this form, in a few words of Markdown. */
+  /** Describes an error code in Markdown, for OpenAPI. */
   describe(code: ErrorCode): string;
   toResponse(error: unknown, baseUrl: string): ErrorResponse;
 }

@@ -5,7 +5,7 @@ import type { Addresses } from '../services.ts';
 import { DomainError } from './domain-errors.ts';
 import { hasRepeatedField } from './request.ts';
 
-/** The field by which clients reach this host by https alone, for a year (RFC 6797); nothing where the public URL is not https. */
+/** Returns the field that restricts clients to https for a year (RFC 6797), if the public URL is https. */
 export function transportSecurityOf({ base }: Addresses): readonly [name: string, value: string] | readonly [] {
   return base().startsWith('https:') ? ['strict-transport-security', 'max-age=31536000'] : [];
 }
@@ -16,10 +16,9 @@ interface KnownHostOptions {
 }
 
 /**
- * Refuses what a browser sends to a name that is not this server's. A page of a site whose name was pointed to this machine
- * (DNS rebinding) is of the same origin for its browser; its name in `host` tells it apart.
+ * Rejects browser requests with another host name than the server's. This prevents DNS rebinding: a site whose name resolves to this
+ * machine has the same origin as the server for a browser, but its name is in `host`.
  *
- * @param isBrowser whether the request shows that a browser sent it
  * @throws DomainError `invalid_request` for several `host` fields (RFC 9112 §3.2), `cross_site_request` for an unknown name
  */
 export function requireKnownHost(
@@ -29,24 +28,24 @@ export function requireKnownHost(
 ): void {
   if (hasRepeatedField(message, 'host')) throw new DomainError('invalid_request', 'Send one host field, not several.');
   if (!isBrowser) return;
-  const name = nameOf(message.headers.host ?? '');
-  const own = [addresses.base(), addresses.instrument()].map((url) => nameOf(new URL(url).host));
-  // No name server can point an address elsewhere, so every address of a server that listens on all of them is its own.
-  const isListenedOn = isWildcard(listenHost) ? isIP(name) !== 0 : name === nameOf(listenHost);
-  if (own.includes(name) || isLoopback(name) || name.endsWith('.localhost') || isListenedOn) return;
+  const name = hostnameOf(message.headers.host ?? '');
+  const ownNames = [addresses.base(), addresses.instrument()].map((url) => hostnameOf(new URL(url).host));
+  // DNS rebinding needs a name, so a server that listens on all addresses accepts every address.
+  const isListenedOn = isWildcard(listenHost) ? isIP(name) !== 0 : name === hostnameOf(listenHost);
+  if (ownNames.includes(name) || isLoopback(name) || name.endsWith('.localhost') || isListenedOn) return;
   throw new DomainError(
     'cross_site_request',
     `This server is not known as ${JSON.stringify(name)}. If it should be, its operator sets TENON_PUBLIC_URL.`,
   );
 }
 
-/** Whether a browser shows itself, by what scripts can't leave out. */
+/** Whether a request has fields that only browsers send, and that scripts can't remove. */
 export function isFromBrowser({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 
-/** The name or address of a `host` field, without brackets, port, and the dot at its end. */
-function nameOf(host: string): string {
+/** Returns the name or address of a `host` field, without brackets, port, and trailing dot. */
+function hostnameOf(host: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*)(?=:\d*$|$)|.*$)/s.exec(host) ?? [];
   return (bracketed ?? (isIP(host) === 6 ? host : plain)).toLowerCase().replace(/\.$/, '');
 }

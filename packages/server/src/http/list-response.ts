@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Services } from '../services.ts';
 import { callerOf, leaseFor, reserveBytes } from './bodies/body-room.ts';
 import { ClientDisconnected } from './bodies/read-bytes.ts';
@@ -6,16 +6,16 @@ import type { Reply, ReplyBody } from './reply.ts';
 import type { Request } from './request.ts';
 import type { AuthContext } from './route.ts';
 
-/** How much of a list is serialized before other requests get their turn, in characters. */
+/** The length of a serialized chunk in characters. Other requests run between two chunks. */
 const chunkLength = 64 * 1024;
 
-/** A list as a handler returns it. It is serialized in pieces, as `{"objects": […], "nextCursor": "…"}`. */
+/** A list that a handler returns, serialized in chunks as `{"objects": […], "nextCursor": "…"}`. */
 export class ListResponse {
   readonly #batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
   readonly #toWire: (item: never) => unknown;
   readonly #nextCursor: string | undefined;
 
-  /** @param batches the entries in order; a batch is read once the one before has been serialized */
+  /** @param batches the entries in order; a batch is requested after the previous one was serialized */
   constructor(
     batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
     toWire: (item: never) => unknown,
@@ -26,8 +26,8 @@ export class ListResponse {
     this.#nextCursor = nextCursor;
   }
 
-  /** The JSON text, in pieces of about {@link chunkLength}. */
-  async *pieces(): AsyncGenerator<string> {
+  /** Yields the JSON text in chunks of about {@link chunkLength}. */
+  async *chunks(): AsyncGenerator<string> {
     let text = '{"objects":[';
     let separator = '';
     for await (const batch of this.#batches) {
@@ -45,10 +45,10 @@ export class ListResponse {
 }
 
 /**
- * Serializes a list. Nothing is sent before all of it is there, so that what fails is still an error. Other requests get
- * their turn between two pieces, and what is held in memory counts against the memory for bodies until the client has taken it.
+ * Serializes a list completely before the first byte is sent, so that a failure is still an error response. Reserves memory for the chunks
+ * until the response has been sent.
  *
- * @throws HttpError `unavailable` when that memory is full
+ * @throws HttpError `unavailable` when the memory for bodies is full
  * @throws ClientDisconnected
  */
 export async function serializeList(
@@ -60,22 +60,23 @@ export async function serializeList(
 ): Promise<ReplyBody> {
   const { response } = reply;
   const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), response);
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const text of list.pieces()) {
-    if (response.destroyed) throw new ClientDisconnected('The client closed the connection before its list was there');
-    const piece = Buffer.from(text);
-    reserveBytes(lease, piece.length);
-    pieces.push(piece);
-    length += piece.length;
-    await nextTurn();
+  for await (const text of list.chunks()) {
+    if (response.destroyed)
+      throw new ClientDisconnected('The client closed the connection before its list was serialized');
+    const chunk = Buffer.from(text);
+    reserveBytes(lease, chunk.length);
+    chunks.push(chunk);
+    length += chunk.length;
+    await yieldToEventLoop();
   }
-  if (pieces.length === 1) return pieces[0];
+  if (chunks.length === 1) return chunks[0];
   reply.header('content-length', length);
-  return drainChunks(pieces);
+  return drainChunks(chunks);
 }
 
-/** Hands out pieces, and forgets each once the next one is asked for. */
-async function* drainChunks(pieces: Buffer[]): AsyncGenerator<Buffer> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
+/** Yields the chunks and removes them, so that sent ones can be garbage-collected. */
+async function* drainChunks(chunks: Buffer[]): AsyncGenerator<Buffer> {
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) yield chunk;
 }

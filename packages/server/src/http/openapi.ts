@@ -13,7 +13,7 @@ interface OpenApiServer {
 }
 
 /**
- * Describes routes as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.1), out of the schemas that check the requests.
+ * Describes routes as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.1), with the schemas that validate requests.
  */
 export function describeRoutes(routes: readonly Route[], server: OpenApiServer): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -65,13 +65,13 @@ function openApiPath({ path, wildcard }: Route): string {
 
 function describeOperation(route: Route, server: OpenApiServer): object {
   const { id, tag, summary, description, body, access, area } = route;
-  const isElsewhere = area === 'instrumentation' && server.instrument !== server.base;
+  const hasOwnServer = area === 'instrumentation' && server.instrument !== server.base;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(isElsewhere ? { servers: [{ url: server.instrument }] } : {}),
+    ...(hasOwnServer ? { servers: [{ url: server.instrument }] } : {}),
     security: securityOf(access),
     parameters: [...pathParameters(route), ...queryParameters(route.query), ...headerParameters(route)],
     ...(body === undefined ? {} : { requestBody: { required: body.doc.required, content: body.doc.content } }),
@@ -97,19 +97,22 @@ const parameterIds: Readonly<Record<string, IdKind>> = {
 };
 
 function pathParameters({ path, wildcard }: Route): object[] {
-  const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const kind = parameterIds[name];
     const pattern = kind === undefined ? undefined : idPattern(kind);
     const schema = { type: 'string', ...(pattern === undefined ? patternOf(name) : { pattern }) };
-    const shown = (example as Readonly<Record<string, string>>)[name] ?? parameterExamples[name];
-    return { name, in: 'path', required: true, schema, ...(shown === undefined ? {} : { example: shown }) };
+    const value = (example as Readonly<Record<string, string>>)[name] ?? parameterExamples[name];
+    return { name, in: 'path', required: true, schema, ...(value === undefined ? {} : { example: value }) };
   });
-  if (wildcard === undefined) return named;
+  if (wildcard === undefined) return parameters;
   const { name, description } = wildcard;
-  return [...named, { name, in: 'path', required: true, description, schema: { type: 'string' }, example: 'globex' }];
+  return [
+    ...parameters,
+    { name, in: 'path', required: true, description, schema: { type: 'string' }, example: 'globex' },
+  ];
 }
 
-/** What stands for path parameters that are no ids. */
+/** Examples and patterns of path parameters that are not ids. */
 const parameterExamples: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
 const patterns: Readonly<Record<string, string>> = { pluginName: pluginNamePattern, number: '^[1-9][0-9]{0,14}$' };
 
@@ -144,14 +147,14 @@ function describeResponses(route: Route): Record<string, object> {
   const responses: Record<string, object> = {};
   for (const [status, success] of Object.entries(route.responses)) responses[status] = describeSuccess(success);
   const codes = Map.groupBy(errorCodesOf(route), (code) => errorCodes[code].status);
-  for (const [status, those] of codes) {
+  for (const [status, sameStatus] of codes) {
     if (responses[status] !== undefined) continue;
-    responses[status] = describeFailure(those, route.errorFormat ?? problemFormat);
+    responses[status] = describeFailure(sameStatus, route.errorFormat ?? problemFormat);
   }
   return responses;
 }
 
-function describeSuccess({ description, schema, contentType, headers, example: shown, orJson }: SuccessDoc): object {
+function describeSuccess({ description, schema, contentType, headers, example: value, orJson }: SuccessDoc): object {
   const media = contentType ?? (schema === undefined ? undefined : 'application/json');
   const content =
     media === undefined
@@ -160,43 +163,45 @@ function describeSuccess({ description, schema, contentType, headers, example: s
           content: {
             [media]: {
               schema: schema ?? (media.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' }),
-              ...(shown === undefined ? {} : { example: shown }),
+              ...(value === undefined ? {} : { example: value }),
             },
             ...(orJson === undefined ? {} : { 'application/json': orJson }),
           },
         };
-  const described = Object.entries(headers ?? {}).map(([name, text]) => [
+  const headerDocs = Object.entries(headers ?? {}).map(([name, text]) => [
     name,
     { description: text, schema: { type: 'string' } },
   ]);
   return {
     description,
-    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(described) },
+    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(headerDocs) },
     ...content,
   };
 }
 
-function describeFailure(codes: readonly ErrorCode[], form: ErrorFormat): object {
+function describeFailure(codes: readonly ErrorCode[], format: ErrorFormat): object {
   const hasRetry = codes.some((code) => code === 'rate_limited' || code === 'unavailable');
   return {
-    description: codes.map((code) => form.describe(code)).join('; '),
+    description: codes.map((code) => format.describe(code)).join('; '),
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(hasRetry ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
     },
     content: {
-      [form.contentType]: { schema: form === problemFormat ? { $ref: '#/components/schemas/Problem' } : form.schema },
+      [format.contentType]: {
+        schema: format === problemFormat ? { $ref: '#/components/schemas/Problem' } : format.schema,
+      },
     },
   };
 }
 
-/** Every code that a route can answer: its own, and what follows from its access, query and body. */
+/** Returns all error codes of a route: its own, and those that follow from its access, query and body. */
 export function errorCodesOf({ access, query, body, errors = [], page }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>();
-  const isForOwnPages = access.kind === 'ownOrigin' || access.kind === 'session';
-  const takesToken = access.kind !== 'public' && !isForOwnPages;
+  const isOwnOrigin = access.kind === 'ownOrigin' || access.kind === 'session';
+  const takesToken = access.kind !== 'public' && !isOwnOrigin;
   if (takesToken) codes.add('missing_credentials').add('invalid_token');
-  if (isForOwnPages) codes.add('cross_site_request');
+  if (isOwnOrigin) codes.add('cross_site_request');
   if (access.kind === 'session') codes.add('not_signed_in');
   if (takesToken || access.kind === 'session') codes.add('rate_limited');
   if (access.kind === 'app' || access.kind === 'extensionPoint') {

@@ -11,31 +11,31 @@ import type { Router } from './router.ts';
 import { sendError } from './send-error.ts';
 import { sendReply } from './send-reply.ts';
 
-/** What a client may choose as a request id: it goes into the log and back out. */
+/** Request ids that clients may choose. They are logged and returned. */
 const requestIdPattern = /^[A-Za-z0-9._:-]{1,100}$/;
 
-/** The steps that the features add to the pipeline. */
+/** Steps that other folders implement. */
 interface PipelineSteps {
-  /** Responds from the cache. Returns the template of the route; `undefined`, and does nothing, when it can't. */
+  /** Responds from the cache. Returns the template of the route; `undefined` if the response is not cached. */
   readonly respondFromCache: (
     services: Services,
     message: IncomingMessage,
     response: ServerResponse,
     requestIdOf: (message: IncomingMessage) => string,
   ) => string | undefined;
-  /** Responds to a browser at a path where no route is. Returns whether it responded. */
+  /** Responds to a browser at an unknown path. Returns whether it responded. */
   readonly respondNotFound: (services: Services, router: Router, request: Request, reply: Reply) => boolean;
   /** Closes idle connections. Called when the process has no descriptors left. */
   readonly closeIdle: () => void;
 }
 
-/** Responds to every request: from the cache, or by the route that the router finds. */
+/** Creates the request listener: it responds from the cache, or calls the endpoint that the router finds. */
 export function createPipeline(services: Services, router: Router, steps: PipelineSteps) {
   const { respondFromCache, closeIdle } = steps;
   const { deps, requests, traces, log } = services;
   const newId = createRequestIds(deps.random);
   const tracedId = traces?.notingIds(newId) ?? newId;
-  // Where every request is logged, every request goes all the way.
+  // Responses from the cache are not logged.
   const usesCache = !log.isLevelEnabled('debug');
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = new Request(message, tracedId(message));
@@ -68,8 +68,8 @@ export function createPipeline(services: Services, router: Router, steps: Pipeli
   return {
     listener,
     /**
-     * Makes every further response the last on its connection. A connection that stays open until the server closes it may carry another
-     * request at that very moment, which is never answered (RFC 9112 §9.6).
+     * Sends `connection: close` with all further responses. Otherwise a client could send its next request while the server closes the
+     * connection, and would get no response (RFC 9112 §9.6).
      */
     closeAfterResponses(): void {
       isClosing = true;
@@ -78,8 +78,8 @@ export function createPipeline(services: Services, router: Router, steps: Pipeli
 }
 
 /**
- * Names requests: by the client's own `x-request-id` when it is one, else by a number within a random prefix, which costs
- * next to nothing and is unique over restarts and machines.
+ * Returns a function that returns a request's id: the client's `x-request-id` if it is valid, otherwise a counter with a random prefix,
+ * which makes it unique across restarts and machines.
  */
 function createRequestIds(random: (length: number) => Uint8Array): (message: IncomingMessage) => string {
   const prefix = Buffer.from(random(6)).toString('hex');
@@ -124,7 +124,7 @@ function requireKnownHostOf(services: Services, request: Request): void {
   requireKnownHost({ addresses, listenHost: settings.host }, request.message, isBrowser);
 }
 
-/** Responds where no route matches: to preflights, other methods of a path that exists, and unknown paths, of browsers and of programs. */
+/** Responds to requests without a route: preflights, unknown methods of known paths, and unknown paths. */
 async function respondUnrouted(
   services: Services,
   router: Router,

@@ -32,7 +32,7 @@ export function toProblem(error: unknown, baseUrl: string): ProblemResponse {
   return { status, code: known.code, headers, problem: document, cause: known.cause ?? error };
 }
 
-/** The form of errors of every route that doesn't name another. */
+/** The default error format. */
 export const problemFormat: ErrorFormat = {
   contentType: 'application/problem+json',
   schema: problem,
@@ -104,7 +104,7 @@ function internal(cause: unknown): DomainError {
   });
 }
 
-/** Header fields that every error has, beside its content type. */
+/** The header fields of all error responses, besides the content type. */
 export const errorHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

@@ -9,9 +9,9 @@ import { ListResponse } from './list-response.ts';
 type QueryReader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
 /**
- * Makes a reader of the query parameters that a schema names; others are passed over.
+ * Returns a function that validates query parameters. Ignores parameters that the schema doesn't name.
  *
- * @throws DomainError from the reader: `invalid_request`
+ * The function throws DomainError `invalid_request`.
  */
 export function createQueryReader(schema: TObject): QueryReader {
   const properties = Object.entries(schema.properties as Record<string, TSchema & { type?: string }>);
@@ -30,8 +30,8 @@ export function createQueryReader(schema: TObject): QueryReader {
   };
 }
 
-function invalidQuery(what: string): DomainError {
-  return new DomainError('invalid_request', `In the query, ${what}`);
+function invalidQuery(detail: string): DomainError {
+  return new DomainError('invalid_request', `In the query, ${detail}`);
 }
 
 export function toPage({ limit, cursor }: PageQuery): Page {

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-/** A body is sent whole, or in chunks, each of which is asked for once the one before has left the process. */
+/** A complete body, or chunks. A chunk is requested when the previous one has been written to the socket. */
 export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
 
-/** The response as a route puts it together. The pipeline sends it once the route has returned. */
+/** The response that a route builds. The endpoint sends it when the handler has returned. */
 export class Reply {
   readonly response: ServerResponse;
   statusCode = 200;
   fields: Record<string, string | string[]> = {};
   body: ReplyBody = undefined;
-  /** Whether the route has written to {@link response} by itself. */
+  /** Whether the handler has written to {@link response} itself. */
   isSent = false;
 
   constructor(response: ServerResponse) {
@@ -42,20 +42,20 @@ export class Reply {
     return this;
   }
 
-  /** Sets a body of JSON text. */
+  /** Sets a body of serialized JSON. */
   json(body: ReplyBody): this {
     this.fields['content-type'] ??= 'application/json; charset=utf-8';
     return this.send(body);
   }
 
-  /** Sets the body; without one there is none. */
+  /** Sets the body, or removes it. */
   send(body?: ReplyBody): this {
     this.body = body;
     return this;
   }
 }
 
-/** Aborts when the client goes away before it got its whole answer. */
+/** Returns a signal that aborts when the client disconnects before the response is complete. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

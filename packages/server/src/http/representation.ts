@@ -7,21 +7,20 @@ import type { Request } from './request.ts';
 import { json } from './route.ts';
 
 /*
- * Resources that people edit have a strong entity tag, so that a `PUT` with `if-match` never overwrites a change that its
- * sender has not seen (RFC 9110 §13.1.1).
+ * Editable resources have a strong entity tag, so that a `PUT` with `if-match` never overwrites a concurrent change (RFC 9110 §13.1.1).
  */
 
-/** For the declaration of a `GET` of such a resource. */
+/** The part of a route declaration for `GET` of such a resource. */
 export function conditionalRead(...[description, schema, example]: Parameters<typeof json>) {
-  const answer = json(description, schema, example, { etag: 'strong; changes whenever the resource changes' });
+  const success = json(description, schema, example, { etag: 'strong; changes whenever the resource changes' });
   return {
     requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
-    responses: { 200: answer, 304: { description: 'not modified' } },
+    responses: { 200: success, 304: { description: 'not modified' } },
     errors: ['precondition_failed'],
   } as const;
 }
 
-/** For the declaration of a `PUT` of such a resource. */
+/** The part of a route declaration for `PUT` of such a resource. */
 export const conditionalWrite = {
   requestHeaders: { 'if-match': 'the entity tag on which the change is based; 412 if the resource has another one' },
   headers: { etag: 'strong; the tag after the change' },
@@ -39,16 +38,16 @@ export function sendRepresentation(request: Request, reply: Reply, resource: obj
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const outcomes = tags.map((tag) => (isRead ? evaluateConditions(request.headers, tag) : undefined));
   requirePrecondition(() => outcomes.some((outcome) => outcome !== 'precondition_failed'), undefined);
-  const known = outcomes.indexOf('not_modified');
-  if (known === -1) return reply.header('etag', etag).json(json);
-  return reply.code(304).headers({ etag: tags[known] ?? etag, vary: 'accept-encoding' });
+  const cachedIndex = outcomes.indexOf('not_modified');
+  if (cachedIndex === -1) return reply.header('etag', etag).json(json);
+  return reply.code(304).headers({ etag: tags[cachedIndex] ?? etag, vary: 'accept-encoding' });
 }
 
 /**
- * The precondition of a change: that the resource still has an entity tag which `if-match` names.
+ * Returns the precondition of a change: the resource still has an entity tag from `if-match`.
  *
- * @param toResource what `GET` sends of a state
- * @returns `undefined` when the request has none
+ * @param toResource converts a state to the body of `GET`
+ * @returns `undefined` if the request has no `if-match`
  */
 export function preconditionOf<State>(
   { headers }: Pick<Request, 'headers'>,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ErrorFormat } from './http-error.ts';
 
-/** What the pipeline needs to know of the route that the router found. */
+/** The properties of the matched route that the pipeline uses. */
 export interface MatchedRoute {
-  /** The template, never the path, which may hold a guest key or an id. */
+  /** The template, not the path, which may contain a guest key or an id. */
   readonly path: string;
   readonly errorFormat?: ErrorFormat | undefined;
   /** Whether scripts of any origin may read its responses. */
@@ -12,17 +12,17 @@ export interface MatchedRoute {
 
 export class Request {
   readonly message: IncomingMessage;
-  /** For the log, and for `x-request-id`. */
+  /** The value of `x-request-id`. */
   readonly id: string;
   readonly method: string;
-  /** As it was sent. */
+  /** The raw request target. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  /** `undefined` until the router has found one. */
+  /** `undefined` until the router has matched one. */
   route: MatchedRoute | undefined = undefined;
   params: Readonly<Record<string, string>> = {};
   query: Readonly<Record<string, unknown>> = {};
-  /** What stands for the wildcard of a route with `rawWildcard`, as it was sent. */
+  /** The undecoded value of the wildcard, for a route with `rawWildcard`. */
   rawWildcard: string | undefined = undefined;
 
   constructor(message: IncomingMessage, id: string) {
@@ -34,7 +34,7 @@ export class Request {
   }
 }
 
-/** Whether a request has a header field more than once. Node keeps the first alone of those that must not be repeated. */
+/** Whether a header field is repeated. For fields that must not be repeated, `headers` has only the first value. */
 export function hasRepeatedField({ rawHeaders }: IncomingMessage, lowerCaseName: string): boolean {
   let fields = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

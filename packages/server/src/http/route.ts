@@ -8,26 +8,24 @@ import type { ErrorFormat } from './http-error.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
-/** Who may call a route. It is carried out before a byte of the body is read. */
+/** Who may call a route. Checked before the body is read. */
 export type Access =
-  /** Everybody. */
   | { readonly kind: 'public' }
-  /** Everybody, but from our own pages alone: what sets a cookie, or changes something by means of one. */
+  /** Without credentials, but only from the server's own pages: routes that set or use a cookie. */
   | { readonly kind: 'ownOrigin' }
-  /** Whoever is signed in in the browser that asks, from our own pages alone. */
+  /** A signed-in browser, from the server's own pages only. */
   | { readonly kind: 'session' }
-  /** Whoever has an API key. */
   | { readonly kind: 'apiKey' }
-  /** A signed-in user: any token, one with a scope, one that is not restricted to an application, an operator's. */
+  /** An access token: any, with a scope, not restricted to an application, or an operator's. */
   | { readonly kind: 'user'; readonly scope?: TokenScope; readonly userLevel?: true; readonly operator?: true }
-  /** Who may use the application in the path, `:appId`, for the purpose. */
+  /** An access token with this permission for the application in the path, `:appId`. */
   | { readonly kind: 'app'; readonly purpose: PermissionName }
-  /** Who may use the extension point in the path, `:extensionPointId`, for the purpose. */
+  /** An access token with this permission for the extension point in the path, `:extensionPointId`. */
   | { readonly kind: 'extensionPoint'; readonly purpose: PermissionName }
-  /** Who may read the bytes at the address in the path, `:contentAddress`. */
+  /** An access token that may read the content at the address in the path, `:contentAddress`. */
   | { readonly kind: 'content' };
 
-/** What is known once a caller has been let in. */
+/** The result of authorization. */
 interface AuthContextByKind {
   public: object;
   ownOrigin: object;
@@ -47,27 +45,27 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? { readonly [K in Name]: string }
     : object;
 
-/** A call as a route's handler gets it: checked, parsed, and from somebody who may make it. */
+/** An authorized and validated request, for a route's handler. */
 export interface Call<A extends Access, Path extends string, Query extends TObject, Body> {
   readonly request: Request;
   readonly auth: AuthContext<A>;
   readonly params: PathParams<Path>;
   readonly query: Static<Query>;
   readonly body: Body;
-  /** A moment before the caller was let in: what follows from that, and from what was read later, may be kept as from then. */
+  /** The cache version before authorization. Pass it to `set()` when caching a result of this call. */
   readonly since: CacheVersion;
 }
 
-/** What a route answers when all goes well, for the description of the interface. */
+/** Describes a successful response, for OpenAPI. */
 export interface SuccessDoc {
   readonly description: string;
   readonly schema?: TSchema;
-  /** For an answer that isn't JSON. */
+  /** Default: JSON. */
   readonly contentType?: string;
-  /** Header fields beside those that every answer has: name and what it says. */
+  /** Descriptions of header fields, by name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
-  /** The JSON that is answered instead when the query asks for it. */
+  /** The JSON alternative that the query may select. */
   readonly orJson?: { readonly schema: TSchema; readonly example: unknown };
 }
 
@@ -104,42 +102,41 @@ export interface RouteDoc {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** By status; a reply has the lowest one unless the handler sets another. */
+  /** By status. The lowest one is the default of the reply. */
   readonly responses: Readonly<Record<number, SuccessDoc>>;
-  /** Errors of its own, beside those that follow from its access, query and body. */
+  /** Errors besides those that follow from access, query and body. */
   readonly errors?: readonly ErrorCode[];
   readonly requestHeaders?: Readonly<Record<string, string>>;
-  /** What stands for the path's last segment when it is a wildcard. */
+  /** Describes the wildcard at the end of the path. */
   readonly wildcard?: { readonly name: string; readonly description: string };
 }
 
-/** A route without its method and path: who may call it, what it takes, what it does. */
+/** A route without its method and path. */
 interface RouteDeclaration<A extends Access, Path extends string, Query extends TObject, Body> extends RouteDoc {
   readonly access: A;
   readonly query?: Query;
   readonly body?: BodyReader<Body> | undefined;
-  /** The area it belongs to: area B can be served alone. */
+  /** `TENON_ONLY=instrument` disables the area `distribution`, which is the default. */
   readonly area?: 'distribution' | 'instrumentation' | 'both';
-  /** The wildcard comes as it was sent: see {@link Request.rawWildcard}. */
+  /** Don't decode the wildcard: see {@link Request.rawWildcard}. */
   readonly rawWildcard?: true;
-  /** Answers with pages for people: no problem documents, no cross-origin use. */
+  /** Serves HTML pages or their files, without CORS. */
   readonly page?: true;
-  /** How its errors are put, those of the router included; problem documents when nothing is said. */
+  /** The format of errors, including the router's. Default: problem documents. */
   readonly errorFormat?: ErrorFormat;
-  /** Its answers last, and have places that it counts by itself: see {@link Parts.places}. */
+  /** The handler limits concurrent requests itself, because its responses are streams. */
   readonly hasOwnLimit?: true;
-  /** Header fields of every answer of the route, of its errors too. */
+  /** Header fields of all responses, including errors. */
   readonly headers?: (services: Services) => Readonly<Record<string, string>>;
-  /** What can be refused without the body. */
+  /** Checks that don't need the body. Throws to reject the request. */
   readonly beforeBody?: (services: Services, call: Omit<Call<A, Path, Query, Body>, 'body'>) => void;
   readonly handle: (services: Services, call: Call<A, Path, Query, Body>, reply: Reply) => unknown;
 }
 
-/** A route of any kind, as the table of all of them holds it. */
 export interface Route extends RouteDeclaration<Access, string, TObject, unknown> {
   readonly tag: Tag;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `:name` for a segment and `*` at the end for the rest. */
+  /** A template: `:name` stands for a segment, `*` at the end for the rest. */
   readonly path: string;
 }
 

@@ -11,13 +11,13 @@ interface Match {
   readonly rawWildcard: string | undefined;
 }
 
-/** What is at a path, whatever the method. */
+/** Describes a path, for all methods. */
 interface PathInfo {
-  /** For `allow`, sorted. */
+  /** Sorted, for `allow`. */
   readonly methods: readonly string[];
-  /** Whether all of it is for scripts of any origin. */
+  /** Whether scripts of any origin may call all its routes. */
   readonly isForAnyOrigin: boolean;
-  /** Whether a person may open it in a browser. */
+  /** Whether it is a page for browsers. */
   readonly isPage: boolean;
   readonly errorFormat: ErrorFormat | undefined;
 }
@@ -27,8 +27,8 @@ export type Router = ReturnType<typeof createRouter>;
 const routedMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /**
- * @param publicUrls their paths stand before every path
- * @param maxParamLength a longer parameter matches nothing
+ * @param publicUrls their paths are prefixes that the router removes
+ * @param maxParamLength longer parameters don't match
  */
 export function createRouter(
   endpoints: readonly Endpoint[],
@@ -56,11 +56,11 @@ export function createRouter(
   };
   return {
     endpoints,
-    /** A target without the prefix of the public URLs, with the query. */
+    /** Removes the prefix of the public URLs from a target. The result includes the query. */
     pathOf: (target: string): string => readTarget(target).path,
-    /** @throws DomainError `invalid_request` for a path whose escapes can't be decoded */
+    /** @throws DomainError `invalid_request` for a path with an invalid escape */
     find,
-    /** What is at a target, whose query doesn't count; `undefined` when there is nothing. */
+    /** Returns `undefined` for an unknown path. Ignores the query. */
     pathInfo(target: string): PathInfo | undefined {
       const found = routedMethods.flatMap((method) => find(method, target)?.endpoint ?? []);
       const [first] = found;
@@ -78,7 +78,7 @@ export function createRouter(
 }
 
 export interface Target {
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly rawWildcard: string | undefined;
 }
@@ -86,11 +86,11 @@ export interface Target {
 const wellKnown = oauthPaths.metadata;
 
 /**
- * Reads request targets: takes away the path prefix of the public URLs, under which a proxy may pass requests on as they are (or at the
- * end, in the address that RFC 8414 §3.1 makes of an issuer with a path), and the raw wildcards, which the router must not decode:
- * a bad escape there may be refused only after the caller was authorized.
+ * Returns a function that normalizes request targets. It removes the path of the public URLs, which a proxy may leave in place. In the
+ * metadata URL of an OAuth issuer with a path, it is at the end (RFC 8414 §3.1). The function also separates raw wildcards: the router
+ * must not decode them, because an invalid escape in them is reported only after the caller was authorized.
  *
- * @param rawWildcards as {@link rawWildcardPattern} makes them
+ * @param rawWildcards results of {@link rawWildcardPattern}
  */
 export function createTargetReader(
   publicUrls: () => readonly string[],
@@ -101,7 +101,7 @@ export function createTargetReader(
     prefixes ??= [...new Set(publicUrls().map((each) => new URL(each).pathname.replace(/\/+$/, '')))].filter(
       (prefix) => prefix !== '',
     );
-    // RFC 9112 §3.2.2: a server takes the absolute form too.
+    // RFC 9112 §3.2.2: a server must accept the absolute form too.
     let path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
     for (const prefix of prefixes) {
       if (path.startsWith(prefix) && (path[prefix.length] === '/' || path.length === prefix.length)) {
@@ -119,14 +119,14 @@ export function createTargetReader(
   };
 }
 
-/** Matches a path with what stands for the `*` at the end of a template, up to the query. */
+/** Returns a pattern for a template that ends in `*`. It captures the value of the wildcard, without the query. */
 export function rawWildcardPattern(template: string): RegExp {
   const before = template.slice(0, -1).split('/');
   const segments = before.map((segment) => (segment.startsWith(':') ? '[^/?#]*' : RegExp.escape(segment)));
   return new RegExp(`^${segments.join('/')}([^?]*)`);
 }
 
-/** The well-known path without the issuer's own, which follows it. */
+/** Removes the issuer's path from the end of a well-known path. */
 function withoutIssuerPath(path: string, prefixes: readonly string[]): string {
   const [target = '', query] = path.split('?', 2);
   const isOurs = prefixes.some((prefix) => target === wellKnown + prefix);

@@ -10,42 +10,46 @@ import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
 /**
- * Answers an error in the route's form, and logs it as its kind demands.
+ * Sends an error response, and logs the error.
  *
- * @param form for what the router refused on a path that exists
+ * @param format for errors of the router; default: the format of the matched route
  */
 export function sendError(
   services: Services,
   error: unknown,
   request: Request,
   reply: Reply,
-  form: ErrorFormat = request.route?.errorFormat ?? problemFormat,
+  format: ErrorFormat = request.route?.errorFormat ?? problemFormat,
 ): void {
   const { response } = reply;
   if (error instanceof ClientDisconnected) {
-    services.log.debug(requestLogFields(services, request), 'the client went away');
+    services.log.debug(requestLogFields(services, request), 'client disconnected');
     response.destroy();
     return;
   }
-  const meant = asUnavailable(error);
-  const answer = form.toResponse(meant, services.addresses.base());
+  const errorResponse = format.toResponse(asUnavailable(error), services.addresses.base());
   const isOpen = request.route?.isForAnyOrigin ?? true;
-  logError(services, answer, request);
+  logError(services, errorResponse, request);
   if (response.headersSent) {
-    response.destroy(); // an error amid a response can't be told from it: the connection is all that can be ended
+    response.destroy(); // the only way to report an error within a response
     return;
   }
   response.once('finish', () => drain(request.message));
   for (const name of contentHeaders) reply.removeHeader(name);
-  const body = JSON.stringify(answer.body);
+  const body = JSON.stringify(errorResponse.body);
   reply
-    .headers({ ...errorHeaders, 'content-type': form.contentType, 'x-request-id': request.id, ...answer.headers })
+    .headers({
+      ...errorHeaders,
+      'content-type': format.contentType,
+      'x-request-id': request.id,
+      ...errorResponse.headers,
+    })
     .headers(isOpen ? corsHeaders : {})
     .header('content-length', Buffer.byteLength(body));
-  response.writeHead(answer.status, reply.fields).end(request.method === 'HEAD' ? undefined : body);
+  response.writeHead(errorResponse.status, reply.fields).end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** What a handler may have said of a content before it failed, and what an error must not say. */
+/** Header fields that a handler may have set before it failed, and that error responses must not have. */
 const contentHeaders = [
   'accept-ranges',
   'content-encoding',
@@ -56,40 +60,40 @@ const contentHeaders = [
   'repr-digest',
 ] as const;
 
-/** An error that passes by itself as `unavailable`; any other as it is. */
+/** Converts the lack of file descriptors to `unavailable`. Returns other errors unchanged. */
 function asUnavailable(error: unknown): unknown {
   return isOutOfFileDescriptors(error)
     ? unavailable('The server has too many connections and files open. Try again shortly.', 1, error)
     : error;
 }
 
-/** What each line about a request has: its id, its route, and in which trace it is. */
+/** Returns the log fields of a request: its id, its route, and its trace. */
 export function requestLogFields({ traces }: Services, request: Request) {
   return { requestId: request.id, route: routeName(request), ...traces?.idsOf(request.message) };
 }
 
-/** The route's template, never the path, which may hold a guest key or an id. */
+/** Returns the route's template, not the path, which may contain a guest key or an id. */
 function routeName(request: Request): string {
   return `${request.method} ${request.route?.path ?? '(none)'}`;
 }
 
-/** The server's own failures with all that is known; what clients do wrong in a line, whose words hold nothing of theirs. */
-function logError(services: Services, answer: ErrorResponse, request: Request): void {
-  const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = answer;
+/** Logs server errors with their cause, and client errors without data from the request. */
+function logError(services: Services, errorResponse: ErrorResponse, request: Request): void {
+  const { status, code, cause, isRoutine = status === 401 || status === 404 || status === 405 } = errorResponse;
   services.traces?.failed(request.message, status, code);
   const line = { ...requestLogFields(services, request), status, code };
   if (status >= 500) services.log.error({ ...line, err: cause }, 'request failed');
-  else if (isRoutine) services.log.debug(line, 'request refused');
-  else services.log.info(line, 'request refused');
+  else if (isRoutine) services.log.debug(line, 'request rejected');
+  else services.log.info(line, 'request rejected');
 }
 
-/** How much of a refused body is read to its end, so that the connection can be used again. */
+/** Limits for reading the rest of a rejected body. */
 const maxDrainBytes = 256 * 1024 * 1024;
 const maxDrainMs = 30_000;
 
 /**
- * Sees to it that a client whose body was not read gets its answer. Closing right away would reset the connection under a
- * client that still sends, and many then drop the answer unread; so the rest is read and thrown away, within bounds.
+ * Reads and discards the rest of a body, within limits. Closing at once would reset the connection of a client that is still sending, and
+ * many clients then drop the response unread.
  */
 function drain(message: IncomingMessage): void {
   if (message.complete || message.readableEnded || message.destroyed) return;

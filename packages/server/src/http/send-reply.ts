@@ -7,18 +7,18 @@ import type { Request } from './request.ts';
 import type { AuthContext } from './route.ts';
 import { requestLogFields } from './send-error.ts';
 
-/** What a body in chunks counts as when its encoding is chosen. */
+/** The assumed size of a body in chunks when its encoding is chosen. */
 const chunkBytes = 64 * 1024;
 
 /**
- * Sends what a route has put together, compressed where that helps.
+ * Sends a route's reply, compressed if that helps.
  *
- * @throws HttpError `unavailable` when text fills the memory for bodies, and what fails before the first chunk of the body
+ * @throws HttpError `unavailable` when the memory for bodies is full; and errors before the first chunk of the body
  */
 export async function sendReply(services: Services, auth: AuthContext, request: Request, reply: Reply): Promise<void> {
   const { response, fields } = reply;
   if (reply.isSent) return;
-  countText(services, auth, request, reply);
+  reserveText(services, auth, request, reply);
   if (isCompressible(request, reply)) await encode(request, reply);
   const { body, statusCode } = reply;
   const isHead = request.method === 'HEAD';
@@ -40,17 +40,17 @@ export async function sendReply(services: Services, auth: AuthContext, request: 
 }
 
 /**
- * Counts text, which stays in memory until the client has taken it, against the memory for bodies. Only that of reads: a change has been
- * made by then and must not be answered with 503, and the share of its body lasts until its response has been sent.
+ * Reserves memory for text until the response has been sent. Not for writes: their change is committed, so that 503 would be wrong, and the
+ * lease of their body covers the response.
  */
-function countText(services: Services, auth: AuthContext, request: Request, { body, response }: Reply): void {
+function reserveText(services: Services, auth: AuthContext, request: Request, { body, response }: Reply): void {
   if (typeof body !== 'string' || request.method !== 'GET' || response.destroyed) return;
   reserveBytes(leaseFor(services.bodyBudget, callerOf(services, auth, request), response), Buffer.byteLength(body));
 }
 
 /**
- * JSON is, but for pages and what cookies open: there a site that makes a browser send requests could learn from the length of a response
- * what is in it (https://www.breachattack.com).
+ * Whether the body is JSON, and the route accepts no cookies: a site that makes a browser send requests could infer the content of a
+ * response from its compressed length (https://www.breachattack.com).
  */
 function isCompressible({ route }: Request, { fields, body }: Reply): boolean {
   return body !== undefined && route?.isForAnyOrigin === true && /^application\/json\b/.test(contentTypeOf(fields));
@@ -81,10 +81,10 @@ function lengthOf(body: string | Uint8Array | undefined): number {
 }
 
 /**
- * Sends chunks, and asks for each only once the one before has left this process, which may put it into the same memory then.
- * What fails before the first chunk is thrown, and can still be answered as an error.
+ * Sends chunks. Requests a chunk when the previous one has been written to the socket, so that both may use the same buffer. Throws errors
+ * before the first chunk, so that the caller can send an error response.
  *
- * @param onBroken called with what failed after that; the connection is closed then, so that the client notices
+ * @param onBroken called with a later error; the connection is closed, so that the client notices
  */
 export async function sendChunks(
   { response, statusCode, fields }: Reply,
@@ -107,7 +107,7 @@ export async function sendChunks(
   }
 }
 
-/** Writes a chunk, and waits until nothing of it is needed any more. @returns whether the client is still there */
+/** Writes a chunk and waits until its buffer is free. @returns whether the client is still connected */
 function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {

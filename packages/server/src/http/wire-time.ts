@@ -1,4 +1,4 @@
-/** A time as it goes over the wire. */
+/** Returns a time in ISO 8601, as the API sends it. */
 export function time(ms: number): string {
   return new Date(ms).toISOString();
 }

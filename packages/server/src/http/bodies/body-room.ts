@@ -7,19 +7,19 @@ import type { Request } from '../request.ts';
 import type { AuthContext } from '../route.ts';
 import type { ByteBudget, ByteLease } from './body-memory.ts';
 
-/** Whose account a caller uses, whichever of its tokens, keys and sessions they came with; `undefined` where nobody had to say. */
+/** Returns the account of a token, key or session; `undefined` for requests without credentials. */
 export function accountOf(auth: AuthContext): UserId | undefined {
   if ('actor' in auth) return auth.actor.userId;
   if ('apiKey' in auth) return auth.apiKey.userId;
   return 'session' in auth ? auth.session.userId : undefined;
 }
 
-/** In whose name a request uses memory: its account, or its network where it needs none. */
+/** Returns the key of a request for memory limits and fair queues: its account, or else its client's network. */
 export function callerOf(services: Pick<Services, 'clients'>, auth: AuthContext, request: Request): string {
   return accountOf(auth) ?? networkOf(services.clients.of(request.message));
 }
 
-/** A share of the memory for bodies that ends when the response has been sent, or its client has gone. */
+/** Returns a lease of the memory for bodies that ends when the response has been sent or the client has disconnected. */
 export function leaseFor(budget: ByteBudget, caller: string, response: ServerResponse): ByteLease {
   const lease = budget.lease(caller);
   if (response.destroyed) lease.end();
@@ -27,7 +27,7 @@ export function leaseFor(budget: ByteBudget, caller: string, response: ServerRes
   return lease;
 }
 
-/** Counts bytes of a response against the memory for bodies. @throws HttpError `unavailable` when that is full */
+/** Reserves memory for a response. @throws HttpError `unavailable` when the memory for bodies is full */
 export function reserveBytes(lease: ByteLease, bytes: number): void {
   if (lease.take(bytes)) return;
   throw bodyMemoryFull();
