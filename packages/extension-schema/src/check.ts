@@ -29,7 +29,7 @@ export interface Check {
 export type Rule = (check: Check, value: unknown, path: SchemaPath | undefined) => void;
 export type Keywords = ReadonlyMap<string, Rule>;
 
-export function say(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
+export function addFault(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
   if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
 }
 
@@ -59,7 +59,7 @@ export function checkKeywords(
   what: string,
 ): value is Plain {
   if (!isRecord(value)) {
-    say(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
+    addFault(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
     return false;
   }
   for (const [key, entry] of Object.entries(value)) {
@@ -67,7 +67,7 @@ export function checkKeywords(
     if (rule !== undefined) rule(check, entry, { parent: path, key });
     else if (!isKnown(keywords, key)) {
       const detail = `${what} has no ${shown(key)}${hint(key, [...keywords.keys()])}`;
-      say(check, { parent: path, key }, detail, 'key');
+      addFault(check, { parent: path, key }, detail, 'key');
     }
     if (check.faults.length >= maxSchemaFaults) break;
   }
@@ -75,18 +75,18 @@ export function checkKeywords(
 }
 
 export const text: Rule = (check, value, path) => {
-  if (typeof value !== 'string') say(check, path, `expected text, found ${kindOf(value)}`);
+  if (typeof value !== 'string') addFault(check, path, `expected text, found ${kindOf(value)}`);
 };
 
 export const flag: Rule = (check, value, path) => {
-  if (typeof value !== 'boolean') say(check, path, `expected true or false, found ${kindOf(value)}`);
+  if (typeof value !== 'boolean') addFault(check, path, `expected true or false, found ${kindOf(value)}`);
 };
 
 export function oneOf(words: readonly string[]): Rule {
   return (check, value, path) => {
     if (typeof value === 'string' && words.includes(value)) return;
     const found = typeof value === 'string' ? shown(value) : kindOf(value);
-    say(
+    addFault(
       check,
       path,
       `expected one of ${words.map((word) => `"${word}"`).join(', ')}, found ${found}${hint(value, words, false)}`,
@@ -96,7 +96,7 @@ export function oneOf(words: readonly string[]): Rule {
 
 export function listOf(rule: Rule, what: string): Rule {
   return (check, value, path) => {
-    if (!Array.isArray(value)) return say(check, path, `expected a list of ${what}, found ${kindOf(value)}`);
+    if (!Array.isArray(value)) return addFault(check, path, `expected a list of ${what}, found ${kindOf(value)}`);
     for (const [key, item] of value.entries()) rule(check, item, { parent: path, key });
   };
 }
@@ -105,10 +105,10 @@ export function listOf(rule: Rule, what: string): Rule {
 export function mapOf(rule: Rule, what: string): Rule {
   return (check, value, path) => {
     if (value === null) return;
-    if (!isRecord(value)) return say(check, path, `expected a map of ${what}, found ${kindOf(value)}`);
+    if (!isRecord(value)) return addFault(check, path, `expected a map of ${what}, found ${kindOf(value)}`);
     for (const [key, entry] of Object.entries(value)) {
       const inner = { parent: path, key };
-      if (!isIdentifier(key)) say(check, inner, notIdentifier(key), 'key');
+      if (!isIdentifier(key)) addFault(check, inner, notIdentifier(key), 'key');
       rule(check, entry, inner);
     }
   };

@@ -139,7 +139,7 @@ function exportMismatches(module: ModuleInterface, names: readonly string[]): Mi
       found.push({ code: 'wrong_kind', pointer, detail });
       continue;
     }
-    // Whoever looks for so many names has another module in hand, not typing errors.
+    // A module with very many missing exports is the wrong module, so hints don't help.
     const near = found.length < maxMismatches ? nearestWord(name, others) : undefined;
     const detail = `The module does not export the function ${shown(name)}${near === undefined ? '' : `; it exports ${shown(near)}`}.`;
     found.push({ code: 'missing_export', pointer, detail });
@@ -180,7 +180,7 @@ function importMismatches(
 function importMismatch(
   { module, name, kind }: ModuleImport,
   offered: ReadonlyMap<string, ReadonlySet<string>>,
-  looksForNear: boolean,
+  withHint: boolean,
 ): Omit<Mismatch, 'pointer'> | undefined {
   const names = offered.get(module);
   const what = `${shown(name)} from ${shown(module)}`;
@@ -188,7 +188,7 @@ function importMismatch(
     if (kind === 'function') return undefined;
     return { code: 'wrong_kind', detail: `The module imports ${what} as a ${kind}; it is a function.` };
   }
-  const hint = looksForNear ? hintFor(module, name, offered) : '.';
+  const hint = withHint ? hintFor(module, name, offered) : '.';
   return {
     code: 'foreign_import',
     detail: `The module imports ${what}, which the extension point does not offer${hint}`,

@@ -1,4 +1,5 @@
 import {
+  addFault,
   type Check,
   checkKeywords,
   type FoundFault,
@@ -12,7 +13,6 @@ import {
   notIdentifier,
   oneOf,
   type Rule,
-  say,
   shown,
   text,
 } from './check.ts';
@@ -44,7 +44,7 @@ const structures: readonly (readonly [keyword: string, type: string | undefined]
   ['additionalProperties', 'object'],
 ];
 
-const componentPrefix = '#/components/schemas/';
+export const componentPrefix = '#/components/schemas/';
 
 const contentType: Rule = (check, value, path) => {
   if (!contentTypes.some((known) => isSameContentType(value, known))) oneOf(contentTypes)(check, value, path);
@@ -61,22 +61,22 @@ export function isSameContentType(value: unknown, known: string): boolean {
 }
 
 const reference: Rule = (check, value, path) => {
-  if (typeof value !== 'string') return say(check, path, `expected a reference as text, found ${kindOf(value)}`);
+  if (typeof value !== 'string') return addFault(check, path, `expected a reference as text, found ${kindOf(value)}`);
   if (!value.startsWith(componentPrefix)) {
-    return say(check, path, `expected a reference that begins with "${componentPrefix}", found ${shown(value)}`);
+    return addFault(check, path, `expected a reference that begins with "${componentPrefix}", found ${shown(value)}`);
   }
   const name = value.slice(componentPrefix.length);
   if (Object.hasOwn(check.components, name)) return;
-  say(check, path, `there is no component ${shown(name)}${hint(name, Object.keys(check.components), false)}`);
+  addFault(check, path, `there is no component ${shown(name)}${hint(name, Object.keys(check.components), false)}`);
 };
 
 const enumValues: Rule = (check, value, path) => {
   listOf(text, 'values')(check, value, path);
   if (!Array.isArray(value)) return;
-  if (value.length === 0) say(check, path, 'expected one value at least');
+  if (value.length === 0) addFault(check, path, 'expected one value at least');
   const known = new Set<unknown>();
   for (const [key, item] of value.entries()) {
-    if (known.has(item)) say(check, { parent: path, key }, `the value ${shown(item)} is there twice`);
+    if (known.has(item)) addFault(check, { parent: path, key }, `the value ${shown(item)} is there twice`);
     known.add(item);
   }
 };
@@ -112,14 +112,19 @@ function checkTyped(
   const [made, other] = structures.filter(([keyword]) => Object.hasOwn(value, keyword));
   const hasOnlyKnownKeys = Object.keys(value).every((key) => isKnown(keywords, key));
   if (made === undefined && value.type === undefined && hasOnlyKnownKeys) {
-    say(check, path, `${what} needs a "type", or one of ${structures.map(([keyword]) => `"${keyword}"`).join(', ')}`);
+    addFault(
+      check,
+      path,
+      `${what} needs a "type", or one of ${structures.map(([keyword]) => `"${keyword}"`).join(', ')}`,
+    );
   }
   if (made !== undefined && other !== undefined) {
-    say(check, at(other[0]), `"${other[0]}" does not go with "${made[0]}"`, 'key');
+    addFault(check, at(other[0]), `"${other[0]}" does not go with "${made[0]}"`, 'key');
   }
   if (made?.[0] === '$ref') {
     for (const key of ['type', 'format']) {
-      if (Object.hasOwn(value, key)) say(check, at(key), `"${key}" does not go with "$ref", which says it all`, 'key');
+      if (Object.hasOwn(value, key))
+        addFault(check, at(key), `"${key}" does not go with "$ref", which says it all`, 'key');
     }
   } else {
     checkType(check, value, path, made);
@@ -136,7 +141,7 @@ function checkType(
   const { type = made?.[1], format } = value;
   const isType = schemaTypes.some((known) => known === type);
   if (isType && made !== undefined && type !== made[1]) {
-    say(check, { parent: path, key: 'type' }, `with "${made[0]}" the type is "${made[1]}", not "${type}"`);
+    addFault(check, { parent: path, key: 'type' }, `with "${made[0]}" the type is "${made[1]}", not "${type}"`);
   }
   if (typeof format !== 'string' || !isType) return;
   const known = formats.get(type) ?? [];
@@ -145,18 +150,18 @@ function checkType(
     known.length === 0
       ? `the type "${type}" has no formats`
       : `the type "${type}" has no format ${shown(format)}${hint(format, known)}`;
-  say(check, { parent: path, key: 'format' }, detail);
+  addFault(check, { parent: path, key: 'format' }, detail);
 }
 
 function checkRequired(check: Check, value: Plain, path: SchemaPath): void {
   const { required, properties } = value;
   if (!Array.isArray(required)) return;
-  if (properties === undefined) say(check, path, '"required" goes with "properties"', 'key');
+  if (properties === undefined) addFault(check, path, '"required" goes with "properties"', 'key');
   if (!isRecord(properties)) return;
   for (const [key, name] of required.entries()) {
     if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue;
     const detail = `there is no field ${shown(name)}${hint(name, Object.keys(properties), false)}`;
-    say(check, { parent: path, key }, detail);
+    addFault(check, { parent: path, key }, detail);
   }
 }
 
@@ -169,7 +174,7 @@ const codeSampleKeywords: Keywords = new Map([
 const codeSample: Rule = (check, value, path) => {
   if (!checkKeywords(check, value, path, codeSampleKeywords, 'a code sample')) return;
   for (const key of ['lang', 'source']) {
-    if (!Object.hasOwn(value, key)) say(check, path, `a code sample needs "${key}"`);
+    if (!Object.hasOwn(value, key)) addFault(check, path, `a code sample needs "${key}"`);
   }
 };
 
@@ -205,9 +210,9 @@ function functions(what: string): Rule {
 function checkName(check: Check, item: unknown, path: SchemaPath, known: Set<string>, what: string): void {
   const name = isRecord(item) ? item.name : item;
   const at = isRecord(item) && item.name !== undefined ? { parent: path, key: 'name' } : path;
-  if (typeof name !== 'string') say(check, at, `expected the ${what}'s name, or an object with a "name"`);
-  else if (!isIdentifier(name)) say(check, at, notIdentifier(name));
-  else if (known.has(name)) say(check, at, `the ${what} "${name}" is listed twice`);
+  if (typeof name !== 'string') addFault(check, at, `expected the ${what}'s name, or an object with a "name"`);
+  else if (!isIdentifier(name)) addFault(check, at, notIdentifier(name));
+  else if (known.has(name)) addFault(check, at, `the ${what} "${name}" is listed twice`);
   else known.add(name);
 }
 
@@ -215,18 +220,18 @@ function checkName(check: Check, item: unknown, path: SchemaPath, known: Set<str
 const version0Exports: Rule = (check, value, path) => {
   if (value === null) return;
   if (isRecord(value)) return mapOf(onlyName, 'exports')(check, value, path);
-  if (!Array.isArray(value)) return say(check, path, `expected a list of exports, found ${kindOf(value)}`);
+  if (!Array.isArray(value)) return addFault(check, path, `expected a list of exports, found ${kindOf(value)}`);
   const known = new Set<string>();
   for (const [key, item] of value.entries()) {
     const inner = { parent: path, key };
-    if (isRecord(item)) say(check, inner, 'version "v0" takes names alone; "v1-draft" takes more');
+    if (isRecord(item)) addFault(check, inner, 'version "v0" takes names alone; "v1-draft" takes more');
     else checkName(check, item, inner, known, 'export');
   }
 };
 
 const onlyName: Rule = (check, value, path) => {
   if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return;
-  say(check, path, 'version "v0" takes names alone; "v1-draft" takes more');
+  addFault(check, path, 'version "v0" takes names alone; "v1-draft" takes more');
 };
 
 const commonKeywords: readonly (readonly [string, Rule])[] = [
@@ -267,7 +272,7 @@ function checkAliases(check: Check, components: Plain): void {
         (parent, key) => ({ parent, key }),
         undefined,
       );
-      say(check, path, `the components refer to each other in a circle, and none says what it is: ${names}`);
+      addFault(check, path, `the components refer to each other in a circle, and none says what it is: ${names}`);
     }
     for (const seen of chain) visited.add(seen);
   }

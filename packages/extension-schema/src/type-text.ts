@@ -1,8 +1,8 @@
+import { isIdentifier } from './check.ts';
+import { componentPrefix } from './rules.ts';
 import { isRecord, type Plain } from './value.ts';
 
 /* Generates TypeScript for the types of a schema. */
-
-const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /** Names that no generated type may have: reserved words, and other names in the generated code. */
 const reservedNames =
@@ -12,14 +12,11 @@ const reservedNames =
   'super switch symbol this throw true try type typeof undefined unique unknown var void while with yield ' +
   'Uint8Array PluginExports HostImports contentTypes';
 
-/** The TypeScript names of components, by component name. */
-export type TypeNames = ReadonlyMap<string, string>;
-
-/** Gives every component a valid and unique TypeScript name: its own name if possible. */
-export function nameTypes(components: Plain): TypeNames {
+/** Gives every component a valid and unique TypeScript name: its own name if possible. Returns them by component name. */
+export function nameTypes(components: Plain): ReadonlyMap<string, string> {
   const taken = new Set(reservedNames.split(' '));
   const names = new Map<string, string>();
-  const isFree = (name: string) => identifier.test(name) && !taken.has(name);
+  const isFree = (name: string) => isIdentifier(name) && !taken.has(name);
   for (const name of Object.keys(components)) {
     if (!isFree(name)) continue;
     names.set(name, name);
@@ -37,7 +34,7 @@ export function nameTypes(components: Plain): TypeNames {
 
 /** Returns a property name, quoted if it is not an identifier. */
 export function fieldName(name: string): string {
-  return identifier.test(name) ? name : quote(name);
+  return isIdentifier(name) ? name : quote(name);
 }
 
 /** Returns a string literal. */
@@ -62,16 +59,14 @@ export function docComment(text: unknown, indent = ''): string {
 /** The components to which types refer, and their TypeScript names. */
 export interface TypeScope {
   readonly components: Plain;
-  readonly names: TypeNames;
+  readonly names: ReadonlyMap<string, string>;
 }
-
-const prefix = '#/components/schemas/';
 
 /** Returns the name of the component that a type references; `undefined` for a type without a valid reference. */
 export function referencedName({ components }: TypeScope, type: unknown): string | undefined {
   const ref = isRecord(type) && Object.hasOwn(type, '$ref') ? type.$ref : undefined;
-  if (typeof ref !== 'string' || !ref.startsWith(prefix)) return undefined;
-  const name = ref.slice(prefix.length);
+  if (typeof ref !== 'string' || !ref.startsWith(componentPrefix)) return undefined;
+  const name = ref.slice(componentPrefix.length);
   return Object.hasOwn(components, name) ? name : undefined;
 }
 

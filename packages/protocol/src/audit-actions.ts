@@ -25,7 +25,7 @@ export type AuditTargetKind =
   | 'link';
 
 interface AuditActionInfo {
-  /** The action as a phrase that follows the name of the actor. */
+  /** A phrase between the names of the actor and the target. */
   readonly words: string;
   readonly trail: AuditTrail;
   readonly target: AuditTargetKind;

@@ -12,7 +12,7 @@ export function id(kind: IdKind, what: string) {
 export const timestamp = (what: string) =>
   Type.String({ format: 'date-time', description: `${what}; ISO 8601, UTC, milliseconds` });
 
-/** A name that people choose and read. */
+/** A name for people. */
 export const displayName = (what: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: displayNamePattern, description: what });
 
@@ -20,7 +20,7 @@ export function nullable<const T extends TSchema>(schema: T, options?: TSchemaOp
   return Type.Union([schema, Type.Null()], options);
 }
 
-/** One of these texts. */
+/** A union of string literals. */
 export function oneOf<const T extends readonly string[]>(values: T, options?: TSchemaOptions) {
   return Type.Union(
     values.map((value) => Type.Literal(value)),

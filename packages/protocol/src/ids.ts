@@ -46,7 +46,7 @@ const patterns = new Map<string, RegExp>(
   Object.keys(idPrefixes).map((kind) => [kind, new RegExp(idPattern(kind as IdKind))]),
 );
 
-/** Makes a new id of the kind: greater than every one that this process made before. */
+/** Creates an id of the kind. It sorts after all earlier ids of this process. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   const digits = Array.from(uuidV7().toString(32).padStart(26, '0'), (digit) => base32[Number.parseInt(digit, 32)]);
   return `${idPrefixes[kind]}_${digits.join('')}` as Id<K>;
@@ -58,7 +58,7 @@ const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 /** The time and the sequence number of the newest id. */
 let newest = { ms: 0, sequence: 0 };
 
-/** A UUIDv7 with a sequence number of 32 bits after the time: https://www.rfc-editor.org/rfc/rfc9562#section-6.2, method 1 */
+/** Creates a UUIDv7 with a sequence number of 32 bits after the time: https://www.rfc-editor.org/rfc/rfc9562#section-6.2, method 1 */
 function uuidV7(): bigint {
   const [first = 0, second = 0, third = 0] = crypto.getRandomValues(new Uint32Array(3));
   const nowMs = Date.now();

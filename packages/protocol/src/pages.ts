@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Type } from './type.ts';
 
-/** A list: `objects` in the order of their ids, and a cursor for the next page when there is one. */
+/** A page of a list, and the cursor of the next page, if there is one. */
 export function listOf<T extends TSchema>(item: T) {
   return Type.Object({
     objects: Type.Array(item),
@@ -11,7 +11,7 @@ export function listOf<T extends TSchema>(item: T) {
   });
 }
 
-/** The most entries in a page when `limit` is left out. */
+/** The default of `limit`. */
 export const defaultPageLimit = 100;
 
 export const maxPageLimit = 1000;
@@ -19,7 +19,7 @@ export const maxPageLimit = 1000;
 /**
  * The query parameters of a page.
  *
- * @param withoutLimit what the server returns when `limit` is left out, for the description
+ * @param withoutLimit describes the response without `limit`
  */
 export function pageParameters(withoutLimit: string) {
   return {
@@ -37,5 +37,5 @@ export function pageParameters(withoutLimit: string) {
 export const pageQuery = Type.Object(pageParameters(`${defaultPageLimit} when it is left out`));
 export type PageQuery = Static<typeof pageQuery>;
 
-/** As {@link pageQuery}, for the one list that is whole without `limit`. */
+/** Like {@link pageQuery}, for the one list that is complete without `limit`. */
 export const wholeListQuery = Type.Object(pageParameters('all when it is left out'));

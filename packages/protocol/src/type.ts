@@ -1,15 +1,15 @@
 import type { TSchema, Type as TypeBox } from 'typebox';
 
 /*
- * Builders of JSON schemas with static types: those of TypeBox, whose types they have. Each makes one plain object, so nothing of
- * TypeBox (700 modules) is loaded where schemas are only declared.
+ * Builders of JSON schemas with TypeBox's static types. They create plain objects without TypeBox's code, so that a module that only
+ * declares schemas doesn't load its 700 modules.
  */
 
 type Schema = Record<string, unknown>;
 type Options = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, Schema>>;
 
-/** Schemas of properties that may be missing. */
+/** The schemas of optional properties. */
 const optional = new WeakSet<object>();
 
 const ofType = (type: string) => (options?: Options) => ({ type, ...options });

@@ -2,33 +2,31 @@ import type { Static, TSchema } from 'typebox';
 import { displayNamePattern } from './names.ts';
 
 /*
- * Validates values that came as JSON against the schemas of this package: the keywords of JSON Schema that they use. The tests compare it
- * with TypeBox, which takes ten times as long to load as everything else that a server needs to answer.
+ * Validates JSON values against the schemas of this package. It supports only the keywords of JSON Schema that they use. TypeBox would take
+ * ten times as long to load as everything else that a server needs to respond. The tests compare the two.
  */
 
-/** One fault of a value. */
 export interface Fault {
-  /** Where, as a JSON Pointer: `/name`. Empty for the value itself. */
+  /** A JSON Pointer such as `/name`; empty for the value itself. */
   readonly pointer: string;
-  /** What is wrong, after the name of the place: `is required`. */
+  /** A predicate that completes a sentence about the field: `is required`. */
   readonly detail: string;
 }
 
-/** An array or an object with more faults than this is not checked further. */
+/** The check of an array or object stops at this number of faults. */
 const maxFaults = 100;
 
 type Schema = Readonly<Record<string, unknown>>;
 type Found = Fault & {
-  /** For a value of the wrong kind: what is expected. */
+  /** The expected type, for a value of another type. */
   readonly expected?: string;
 };
 
-/** Whether a value fits a schema. */
 export function isValid<const T extends TSchema>(schema: T, value: unknown): value is Static<T> {
   return check(schema as Schema, value, '').length === 0;
 }
 
-/** Returns what is wrong with a value, in the order of the schema's fields. */
+/** Returns the faults of a value, in the order of the schema's fields. */
 export function faultsOf(schema: TSchema, value: unknown): readonly Fault[] {
   return check(schema as Schema, value, '').map(({ pointer, detail }) => ({ pointer, detail }));
 }
@@ -38,28 +36,28 @@ function check(schema: Schema, value: unknown, pointer: string): readonly Found[
   if (anyOf !== undefined) return checkUnion(anyOf, value, pointer);
   if (allOf !== undefined) return allOf.flatMap((part) => check(part, value, pointer));
   if ('const' in schema) {
-    return value === schema.const ? [] : [ofOtherKind(pointer, JSON.stringify(schema.const))];
+    return value === schema.const ? [] : [wrongType(pointer, JSON.stringify(schema.const))];
   }
   const { enum: allowed } = schema as { enum?: readonly unknown[] };
   if (allowed !== undefined && !allowed.includes(value)) {
     return [{ pointer, detail: `must be one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}` }];
   }
   if (type === undefined) return [];
-  if (!isOfType(type, value)) return [ofOtherKind(pointer, kindNames[type] ?? `a ${type}`)];
+  if (!isOfType(type, value)) return [wrongType(pointer, typeNames[type] ?? `a ${type}`)];
   if (typeof value === 'string') return checkString(schema, value, pointer);
   if (typeof value === 'number') return checkNumber(schema, value, pointer);
   if (Array.isArray(value)) return checkArray(schema, value, pointer);
   return typeof value === 'object' && value !== null ? checkObject(schema, value, pointer) : [];
 }
 
-const kindNames: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   array: 'an array',
   integer: 'an integer',
   null: 'null',
   object: 'an object',
 };
 
-function ofOtherKind(pointer: string, expected: string): Found {
+function wrongType(pointer: string, expected: string): Found {
   return { pointer, detail: `must be ${expected}`, expected };
 }
 
@@ -80,14 +78,14 @@ function isOfType(type: string, value: unknown): boolean {
   }
 }
 
-/** A value of the right kind that is wrong further in gets the faults found there; any other gets the kinds. */
+/** Reports the faults inside a value if its type is right for one of the schemas, and otherwise the expected types. */
 function checkUnion(schemas: readonly Schema[], value: unknown, pointer: string): readonly Found[] {
   const branches = schemas.map((schema) => check(schema, value, pointer));
   if (branches.some((faults) => faults.length === 0)) return [];
   const all = branches.flat();
-  const further = all.filter((fault) => fault.pointer !== pointer || fault.expected === undefined);
-  if (further.length > 0) return further;
-  return [ofOtherKind(pointer, all.map(({ expected }) => expected).join(' or '))];
+  const inner = all.filter((fault) => fault.pointer !== pointer || fault.expected === undefined);
+  if (inner.length > 0) return inner;
+  return [wrongType(pointer, all.map(({ expected }) => expected).join(' or '))];
 }
 
 const patternFaults = new Map([
@@ -124,7 +122,7 @@ function isDateTime(text: string): boolean {
 function checkString(schema: StringSchema, value: string, pointer: string): readonly Found[] {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
   const faults: Found[] = [];
-  // Characters are code points. There are at most as many as code units, and at least half as many.
+  // The limits count code points. Counting them is necessary only if the number of code units doesn't decide.
   const length = value.length > maxLength || value.length < 2 * minLength ? [...value].length : value.length;
   if (length < minLength) faults.push({ pointer, detail: `must have at least ${count(minLength, 'character')}` });
   if (length > maxLength) faults.push({ pointer, detail: `must have at most ${count(maxLength, 'character')}` });
@@ -199,17 +197,17 @@ function checkObject(schema: ObjectSchema, value: object, pointer: string): read
   if (byPattern.length === 0 && additionalProperties !== false) return faults;
   for (const [name, member] of Object.entries(value)) {
     if (faults.length >= maxFaults) break;
-    const fitting = byPattern.filter(([pattern]) => matches(pattern, name));
-    const place = `${pointer}/${escaped(name)}`;
-    for (const [, property] of fitting) faults.push(...check(property, member, place));
-    if (additionalProperties === false && fitting.length === 0 && !Object.hasOwn(properties, name)) {
-      faults.push({ pointer: place, detail: 'is not a known field' });
+    const matching = byPattern.filter(([pattern]) => matches(pattern, name));
+    const inner = `${pointer}/${escaped(name)}`;
+    for (const [, property] of matching) faults.push(...check(property, member, inner));
+    if (additionalProperties === false && matching.length === 0 && !Object.hasOwn(properties, name)) {
+      faults.push({ pointer: inner, detail: 'is not a known field' });
     }
   }
   return faults;
 }
 
-/** A name as a part of a JSON Pointer (RFC 6901 §3). */
+/** Escapes a name for a JSON Pointer (RFC 6901 §3). */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

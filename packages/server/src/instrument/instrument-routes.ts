@@ -63,30 +63,27 @@ export const instrumentRoutes: readonly Route[] = [
   }),
 ];
 
-/** What the header field with the notes may be long. */
 const maxNotesBytes = 4096;
 
 /**
- * The notes as a header field can carry them: a JSON array in ASCII of at most 4 KiB. When not all fit, the last entry says how
- * many were left out.
+ * Serializes notes as an ASCII JSON array of at most 4 KiB, for a response header. If not all notes fit, the last entry counts the
+ * omitted ones.
  */
 export function notesHeader(notes: readonly string[]): string {
   const entries = notes.map((note) => asciiJson(note));
-  let length = 2;
-  let shown = 0;
-  // Room for the count is kept until the last note is in.
-  const room = (index: number): number => (index === entries.length - 1 ? 0 : leftOut(entries.length).length + 1);
-  for (const [index, entry] of entries.entries()) {
-    const grown = length + entry.length + (index === 0 ? 0 : 1);
-    if (grown + room(index) > maxNotesBytes) break;
-    length = grown;
-    shown++;
+  const all = `[${entries.join(',')}]`;
+  if (all.length <= maxNotesBytes) return all;
+  let text = '[';
+  let omitted = entries.length;
+  for (const entry of entries) {
+    if (`${text}${entry},${omittedNote(omitted)}]`.length > maxNotesBytes) break;
+    text += `${entry},`;
+    omitted--;
   }
-  const rest = entries.length - shown;
-  return `[${[...entries.slice(0, shown), ...(rest > 0 ? [leftOut(rest)] : [])].join(',')}]`;
+  return `${text}${omittedNote(omitted)}]`;
 }
 
-function leftOut(count: number): string {
+function omittedNote(count: number): string {
   return JSON.stringify(`${count} more ${count === 1 ? 'note was' : 'notes were'} left out`);
 }
 
