@@ -29,7 +29,7 @@ after(() => service.close());
 const api = '/api/v1';
 
 describe('lists', () => {
-  it('come in pages of `limit` whose cursors lead through all', async () => {
+  it('have pages of `limit` entries, whose cursors lead through all entries', async () => {
     const { owner } = world;
     const { token } = owner;
     const appId = await makeApp(service, owner);
@@ -63,7 +63,7 @@ describe('lists', () => {
     }
   });
 
-  it('refuse limits that are none', async () => {
+  it('reject invalid limits', async () => {
     const { token } = world.owner;
     for (const limit of ['0', '-1', '1001', '1.5', 'x', '', '1e3', '9'.repeat(30)]) {
       assertProblem(await service.call('GET', `${api}/apps?limit=${limit}`, { token }), 400, 'invalid_request');
@@ -76,7 +76,7 @@ describe('lists', () => {
 });
 
 describe('every list', () => {
-  it('takes a limit that has a maximum, and a cursor', () => {
+  it('accepts a limit with a maximum, and a cursor', () => {
     const lists = allRoutes.filter(({ responses }) =>
       Object.values(responses).some(({ schema, orJson }) => isList(schema) || isList(orJson?.schema)),
     );
@@ -88,7 +88,7 @@ describe('every list', () => {
     }
   });
 
-  it('returns 100 entries when nothing is said; that of extension points, which hosts read once, is whole', async () => {
+  it('returns 100 entries without a limit, except the list of extension points, which is complete', async () => {
     const service = await openService();
     try {
       const owner = await service.user();
@@ -124,7 +124,7 @@ function isList(schema: TSchema | undefined): boolean {
 }
 
 describe('a public URL with a path prefix', () => {
-  it('is answered with and without the prefix, and is in the links', async () => {
+  it('works with and without the prefix, and is in the links', async () => {
     const prefixed = await openService({ config: { publicUrl: 'https://plugins.example/tenon' } });
     try {
       const user = await prefixed.user();

@@ -48,7 +48,7 @@ describe('GET /metrics', () => {
     }
   }
 
-  it('is what Prometheus reads, with every metric that there is', async () => {
+  it('returns all metrics in the Prometheus format', async () => {
     const response = await fetch(metrics);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
@@ -58,7 +58,7 @@ describe('GET /metrics', () => {
     assert.deepEqual([...types], expected);
   });
 
-  it('counts requests by route, method and status, those from memory too', async () => {
+  it('counts requests by route, method and status, including cached responses', async () => {
     const of = await grown(async () => {
       const first = await call(lists());
       await first.text();
@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     assert.equal(of('tenon_response_cache_hits_total'), 3);
   });
 
-  it('counts who went before the answer', async () => {
+  it('counts clients that disconnect before the response', async () => {
     const app = `/api/v1/apps/${start.TENON_APP_ID}/changes`;
     const controller = new AbortController();
     const response = await call(app, { signal: controller.signal });
@@ -91,7 +91,7 @@ describe('GET /metrics', () => {
     assert.equal(of('tenon_change_streams'), -1);
   });
 
-  it('counts publishes, the tasks of workers, transactions, and what is asked of the stores', async () => {
+  it('counts publishes, worker tasks, transactions and store reads', async () => {
     const { TENON_EXTENSION_POINT_ID: extensionPoint, TENON_USER_ID: user, TENON_API_KEY: apiKey } = start;
     const publish = (body: Uint8Array<ArrayBuffer>) =>
       call(`/api/v1/artifacts/${extensionPoint}/plugin/${user}/counted`, {
@@ -132,7 +132,7 @@ describe('GET /metrics', () => {
     assert.equal(of('tenon_content_cache_bytes'), bytes.length);
   });
 
-  it('counts the bytes that go both ways, of connections that are open and of those that are closed', async () => {
+  it('counts received and sent bytes of open and closed connections', async () => {
     const of = await grown(async () => {
       const payload = new Uint8Array(100_000);
       await (await call('/api/v1/apps', { method: 'POST', body: payload, headers: { connection: 'close' } })).text();
@@ -141,7 +141,7 @@ describe('GET /metrics', () => {
     assert.ok(of('tenon_network_sent_bytes_total') > 0);
   });
 
-  it('tells the version, the stores, and what the process needs', async () => {
+  it('has the version, the stores, and the resources of the process', async () => {
     const { samples } = await scrape();
     const [info = ''] = [...samples.keys()].filter((key) => key.startsWith('tenon_build_info'));
     assert.match(info, /version="[\d.]+",node="v\d+\.\d+\.\d+",metadata="sqlite",blobs="folder"/);
@@ -151,7 +151,7 @@ describe('GET /metrics', () => {
     assert.ok(Number(samples.get('process_cpu_seconds_total')) > 0);
   });
 
-  it('holds nothing that came from a client: no token, id, key or path', async () => {
+  it('contains no token, id, key or path of a client', async () => {
     await (await call(`${lists()}-secret-guest?token=abc`)).text();
     await (await call('/leaky/path/tenon_secret', { method: 'PROPFIND' })).text();
     const all = await text();
@@ -161,7 +161,7 @@ describe('GET /metrics', () => {
     assert.doesNotMatch(all, /secret|leaky|PROPFIND|not-a-token|abc/);
   });
 
-  it('is not at the address of the service, and nothing else is at its own', async () => {
+  it('is served only on its own port, which serves nothing else', async () => {
     const [own, other, method] = await Promise.all([
       call('/metrics'),
       fetch(new URL('/healthz', metrics)),
@@ -176,7 +176,7 @@ describe('GET /metrics', () => {
 });
 
 describe('serve()', () => {
-  it('has no second port unless one is set', async () => {
+  it('opens the metrics port only if it is set', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'tenon-metrics-'));
     const server = await serve({ ...loadConfig({ dataDir, port: '0' }, {}), demo: false }, pino({ level: 'silent' }));
     try {

@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config/config.ts';
 import { serve } from '../src/server.ts';
 import { startObjectStore } from './helpers/s3.ts';
 
-it('serve() on a bucket that is not there says so by itself, before anybody asks', async () => {
+it('serve() reports a missing bucket at the start, before any request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-missing-bucket-'));
   const objects = await startObjectStore([]);
   const { endpoint, credentials } = objects.options('nowhere');

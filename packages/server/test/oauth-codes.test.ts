@@ -51,7 +51,7 @@ describe('login with a loopback redirect', () => {
     assert.equal(response.json().error, error);
   };
 
-  it('shows who asks, from where, for what, and the code to compare', async () => {
+  it('shows the program, its address, the scopes, and the code to compare', async () => {
     const response = await view(authorizationQuery({ scope: 'manage read', device_name: "Ada's laptop" }));
     assert.equal(response.statusCode, 200);
     const { requestedAt, ...rest } = response.json<AuthorizationView>();
@@ -67,7 +67,7 @@ describe('login with a loopback redirect', () => {
     });
   });
 
-  it('ends with a token of the one who approved, for the scopes that were granted', async () => {
+  it('returns a token of the approving user with the granted scopes', async () => {
     const returned = await approve(ada, { device_name: 'build-7' });
     assert.equal(returned.origin + returned.pathname, redirectUri);
     assert.equal(returned.searchParams.get('state'), 'a state/of+its own');
@@ -86,7 +86,7 @@ describe('login with a loopback redirect', () => {
     assert.equal(Date.parse(me.token.expiresAt) - Date.parse(me.token.createdAt), rest.expires_in * 1000);
   });
 
-  it('grants less than was asked for where the person says so, and never more', async () => {
+  it('grants fewer scopes than requested if the user chooses so, and never more', async () => {
     const { scope } = await redeem(await approve(ada, { scope: 'read publish' }, { scopes: ['publish'] }));
     assert.equal(scope, 'publish');
     const request = authorizationQuery({ scope: 'read' });
@@ -101,7 +101,7 @@ describe('login with a loopback redirect', () => {
     );
   });
 
-  it('takes the password each time before it grants manage', async () => {
+  it('requires the password each time to grant manage', async () => {
     const decide = (decision: object) =>
       ada.post('/session/authorization', {
         request: authorizationQuery({ scope: 'manage' }),
@@ -118,7 +118,7 @@ describe('login with a loopback redirect', () => {
     assert.match(denied.json<AuthorizationOutcome>().redirectTo, /error=access_denied/);
   });
 
-  it('slows who guesses the password of a session', async () => {
+  it("limits guesses of a session's password", async () => {
     const limited = await openService();
     try {
       const browser = await openBrowser(limited);
@@ -138,7 +138,7 @@ describe('login with a loopback redirect', () => {
     }
   });
 
-  it('tells the client that it was denied', async () => {
+  it('redirects to the client with an error after a denial', async () => {
     const response = await ada.post('/session/authorization', { request: authorizationQuery(), decision: 'deny' });
     const { searchParams } = new URL(response.json<AuthorizationOutcome>().redirectTo);
     assert.equal(searchParams.get('error'), 'access_denied');
@@ -147,7 +147,7 @@ describe('login with a loopback redirect', () => {
     assert.equal(searchParams.has('code'), false);
   });
 
-  it('sends nobody anywhere when the client or the redirect is not known', async () => {
+  it('does not redirect for an unknown client or redirect URI', async () => {
     const twice = (name: string, value: string) => `${authorizationQuery()}&${encode({ [name]: value })}`;
     for (const request of [
       authorizationQuery({ client_id: undefined }),
@@ -181,7 +181,7 @@ describe('login with a loopback redirect', () => {
     }
   });
 
-  it('tells the client of every other fault, and asks nobody', async () => {
+  it('redirects to the client with every other fault, without asking the user', async () => {
     const errorOf = async (request: string) => {
       const views = [await view(request), await ada.post('/session/authorization', { request, decision: 'approve' })];
       const [first = '', second] = views.map((response) => response.json<AuthorizationOutcome>().redirectTo);
@@ -221,7 +221,7 @@ describe('login with a loopback redirect', () => {
     assert.equal(right.statusCode, 200);
   });
 
-  it('exchanges a code for the client, redirect and verifier alone that it was given for', async () => {
+  it('exchanges a code only for its own client, redirect URI and verifier', async () => {
     const returned = await approve(ada);
     await assertRefused(exchangeOf(returned, { client_id: 'another' }), 'invalid_client');
     await assertRefused(exchangeOf(returned, { redirect_uri: 'http://127.0.0.1:51005/callback' }));
@@ -237,7 +237,7 @@ describe('login with a loopback redirect', () => {
     assert.ok(await opens(await redeem(returned)), 'what was refused has not used it up');
   });
 
-  it('revokes the token when its code comes a second time', async () => {
+  it('revokes the token when its code is used a second time', async () => {
     const returned = await approve(ada);
     const token = await redeem(returned);
     assert.ok(await opens(token));
@@ -246,7 +246,7 @@ describe('login with a loopback redirect', () => {
     await assertRefused(exchangeOf(returned));
   });
 
-  it('answers one of two exchanges at the same time, and revokes what it gave', async () => {
+  it('accepts one of two simultaneous exchanges, and revokes its token', async () => {
     const returned = await approve(ada);
     const both = await Promise.all([exchange(exchangeOf(returned)), exchange(exchangeOf(returned))]);
     assert.deepEqual(both.map(({ statusCode }) => statusCode).sort(), [200, 400]);
@@ -255,7 +255,7 @@ describe('login with a loopback redirect', () => {
     assert.equal(await opens(won.json<OauthToken>()), false);
   });
 
-  it('takes a code for a minute', async () => {
+  it('accepts a code for one minute', async () => {
     const [inTime, late] = [await approve(ada), await approve(ada)];
     service.advance(59_000);
     assert.ok(await opens(await redeem(inTime)));
@@ -264,14 +264,14 @@ describe('login with a loopback redirect', () => {
     await assertRefused(exchangeOf(inTime));
   });
 
-  it('gives nothing for an account that was deleted after it approved', async () => {
+  it('returns no token for an account that was deleted after the approval', async () => {
     const returned = await approve(ada);
     const { store, services } = service;
     await store.write((tx) => tx.eraseUser(ada.userId, { name: 'Gone', deletedAtMs: services.deps.clock() }));
     await assertRefused(exchangeOf(returned));
   });
 
-  it('listens to nobody who is not signed in, nor to other sites', async () => {
+  it('rejects requests without a session and from other sites', async () => {
     const request = authorizationQuery();
     const paths = [
       ['/session/authorization/view', { request }],
@@ -296,7 +296,7 @@ describe('login with a loopback redirect', () => {
     for (const [path, json] of paths) assertProblem(await ada.post(path, json), 401, 'not_signed_in');
   });
 
-  it('approves nothing for a session that ends while the password is looked at', async () => {
+  it('approves nothing if the session ends while the password is verified', async () => {
     const { deps, addresses } = service.services;
     const parsed = parseAuthorizationRequest(authorizationQuery({ scope: 'manage' }), addresses.base());
     assert.ok('returnTo' in parsed);
@@ -312,7 +312,7 @@ describe('login with a loopback redirect', () => {
     await assert.rejects(deciding, { code: 'not_signed_in' });
   });
 
-  it('is for whoever approves it, and only if that is whom the page showed', async () => {
+  it('issues the token to the approving user, who must be the one that the page showed', async () => {
     const bob = await openBrowser(service);
     const request = authorizationQuery();
     assert.equal((await view(request)).statusCode, 200);

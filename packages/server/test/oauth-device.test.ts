@@ -39,7 +39,7 @@ describe('login with a code that is typed', () => {
   const decide = (userCode: string, decision: object = {}, browser = ada) =>
     browser.post('/session/device', { userCode, decision: 'approve', ...decision });
 
-  it('begins with two codes, and says where and for how long', async () => {
+  it("starts with two codes, the page's URL and the lifetime", async () => {
     const started = await begin();
     const { device_code, user_code, ...rest } = started;
     assert.match(device_code, /^[\w-]{43}$/);
@@ -56,7 +56,7 @@ describe('login with a code that is typed', () => {
     assert.equal(await store.read.deviceGrantByUserCode(user_code), undefined, 'stored as a hash');
   });
 
-  it('draws every letter of user codes equally often', async () => {
+  it('uses every letter of user codes equally often', async () => {
     const { deps } = service.services;
     const counts = new Map<string, number>();
     const client = { id: cliClientId, name: 'x' };
@@ -71,7 +71,7 @@ describe('login with a code that is typed', () => {
     for (const [letter, count] of counts) assert.ok(Math.abs(count - 800) < 193, `${letter}: ${count}`);
   });
 
-  it('draws another user code when the first is taken', async () => {
+  it('creates another user code if the first is in use', async () => {
     const { deps } = service.services;
     const client = { id: cliClientId, name: 'x' };
     const asked = { client, scope: undefined, deviceName: undefined, address: '192.0.2.1' };
@@ -91,7 +91,7 @@ describe('login with a code that is typed', () => {
     );
   });
 
-  it('shows who asks, from where, for what; however the code is typed', async () => {
+  it('shows the program, its address and the scopes, however the user types the code', async () => {
     const { user_code } = await begin({ scope: 'publish', device_name: ' build\u202e-7\n' });
     for (const typed of [
       user_code,
@@ -115,7 +115,7 @@ describe('login with a code that is typed', () => {
     }
   });
 
-  it('hands a token out once, after it was approved', async () => {
+  it('returns a token once, after the approval', async () => {
     const started = await begin({ device_name: 'build-7' });
     assert.equal(await answer(started), 'authorization_pending');
     assert.equal((await decide(started.user_code)).statusCode, 204);
@@ -131,13 +131,13 @@ describe('login with a code that is typed', () => {
     assert.equal((await service.call('GET', '/api/v1/me', { token })).statusCode, 200);
   });
 
-  it('hands one token out to two who ask at the same time', async () => {
+  it('returns one token to two simultaneous polls', async () => {
     const started = await begin();
     await decide(started.user_code);
     assert.deepEqual((await Promise.all([answer(started), answer(started)])).sort(), ['invalid_grant', 'token']);
   });
 
-  it('has who asks too often wait five seconds longer, for good', async () => {
+  it('increases the interval by five seconds for each poll that is too early', async () => {
     const started = await begin();
     const after = async (seconds: number) => {
       service.advance(seconds * 1000);
@@ -156,7 +156,7 @@ describe('login with a code that is typed', () => {
     assert.equal(await after(30), 'token');
   });
 
-  it('is over when it is denied, when ten minutes have passed, or when it is approved', async () => {
+  it('ends after a denial, an approval, or ten minutes', async () => {
     const [denied, approved, late, lateApproved] = await Promise.all([begin(), begin(), begin(), begin()]);
     assert.equal((await decide(denied.user_code, { decision: 'deny' })).statusCode, 204);
     await decide(approved.user_code);
@@ -178,7 +178,7 @@ describe('login with a code that is typed', () => {
     assertProblem(await decide(late.user_code), 404, 'not_found');
   });
 
-  it('grants less where the person says so, never more, and manage for the password alone', async () => {
+  it('grants fewer scopes if the user chooses so, never more, and manage only with the password', async () => {
     const started = await begin({ scope: 'read publish manage' });
     const code = started.user_code;
     assertProblem(await decide(code), 403, 'password_required');
@@ -198,7 +198,7 @@ describe('login with a code that is typed', () => {
     assert.equal((await ask(whole.device_code)).json<OauthToken>().scope, 'manage');
   });
 
-  it('is the first one’s of two who decide at the same time', async () => {
+  it('follows the first of two simultaneous decisions', async () => {
     const bob = await openBrowser(service);
     const started = await begin();
     const both = await Promise.all([decide(started.user_code), decide(started.user_code, {}, bob)]);
@@ -208,7 +208,7 @@ describe('login with a code that is typed', () => {
     assert.equal((await service.call('GET', '/api/v1/me', { token })).json().id, winner.userId);
   });
 
-  it('is for whoever approves it, and only if that is whom the page showed', async () => {
+  it('issues the token to the approving user, who must be the one that the page showed', async () => {
     const bob = await openBrowser(service);
     const started = await begin();
     assert.equal((await view(started.user_code)).statusCode, 200);
@@ -218,7 +218,7 @@ describe('login with a code that is typed', () => {
     assert.equal((await service.call('GET', '/api/v1/me', { token })).json().id, bob.userId);
   });
 
-  it('gives nothing for an account that was deleted after it approved', async () => {
+  it('returns no token for an account that was deleted after the approval', async () => {
     const bob = await openBrowser(service);
     const started = await begin();
     await decide(started.user_code, {}, bob);
@@ -227,13 +227,13 @@ describe('login with a code that is typed', () => {
     assert.equal(await answer(started), 'invalid_grant');
   });
 
-  it('knows no device code but its own clients’', async () => {
+  it('accepts only device codes of the same client', async () => {
     const { device_code } = await begin();
     assert.equal((await ask(`${device_code}x`)).json().error, 'invalid_grant');
     assert.equal((await ask(device_code, 'another')).json().error, 'invalid_client');
   });
 
-  it('stops an address and a session that try user codes out', async () => {
+  it('limits guesses of user codes by address and by session', async () => {
     const limited = await openService({ config: { codeTriesPerMinute: 5, trustedProxies: ['127.0.0.1'] } });
     try {
       const [one, other] = [await openBrowser(limited), await openBrowser(limited)];
@@ -268,7 +268,7 @@ describe('login with a code that is typed', () => {
     }
   });
 
-  it('logs neither code, nor the token', async () => {
+  it('does not log the codes or the token', async () => {
     const started = await begin();
     await answer(started);
     await view(started.user_code);

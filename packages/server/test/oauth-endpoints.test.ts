@@ -58,7 +58,7 @@ describe("OAuth's endpoints", () => {
     assert.ok(headers.get('x-request-id'));
   };
 
-  it('log in over the wire: approve, exchange, use, revoke', async () => {
+  it('support a login over HTTP: approve, exchange, use, revoke', async () => {
     const ada = await openBrowser(service);
     const returned = await approve(ada);
     const exchanged = await post(oauthPaths.token, encode(exchangeOf(returned)));
@@ -75,7 +75,7 @@ describe("OAuth's endpoints", () => {
     assert.equal((await me()).status, 401);
   });
 
-  it('tell every fault of a form in their own form', async () => {
+  it("report every fault of a form in OAuth's error format", async () => {
     for (const path of formPaths) {
       assertOauthError(await post(path, ''), 400, 'invalid_request');
       assertOauthError(await post(path, `client_id=${cliClientId}&client_id=${cliClientId}`), 400, 'invalid_request');
@@ -96,7 +96,7 @@ describe("OAuth's endpoints", () => {
     assertOauthError(await post(oauthPaths.deviceAuthorization, encode(scope)), 400, 'invalid_scope');
   });
 
-  it('take a field without a value as left out, and pass over fields that they don’t know', async () => {
+  it('treat a field without a value as absent, and ignore unknown fields', async () => {
     const fields = `client_id=${cliClientId}&scope=&device_name=&constructor=1&__proto__=2`;
     const { status, json } = await post(oauthPaths.deviceAuthorization, fields);
     assert.equal(status, 200);
@@ -106,7 +106,7 @@ describe("OAuth's endpoints", () => {
     assert.deepEqual([view.scopes, view.deviceName], [['read', 'publish'], null]);
   });
 
-  it('refuse a client that sends a secret', async () => {
+  it('reject a client that sends a secret', async () => {
     for (const path of formPaths) {
       const form = encode({ client_id: cliClientId, token: 'x', client_secret: 'x' });
       assertOauthError(await post(path, form), 400, 'invalid_client');
@@ -116,7 +116,7 @@ describe("OAuth's endpoints", () => {
     }
   });
 
-  it('tell of other methods, what is cut off, and what is none of HTTP, in their own form', async () => {
+  it("report other methods, truncated bodies and malformed requests in OAuth's error format", async () => {
     for (const path of formPaths) {
       const got = await send(path, {});
       assertOauthError(got, 405, 'invalid_request');
@@ -148,7 +148,7 @@ describe("OAuth's endpoints", () => {
     assertProblem(await service.call('GET', '/oauth/nothing'), 404, 'not_found');
   });
 
-  it('may be called by scripts of any origin, without credentials', async () => {
+  it('accept scripts of any origin, without credentials', async () => {
     for (const path of [...formPaths, oauthPaths.metadata]) {
       const preflight = await send(path, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
       assert.equal(preflight.status, 204);
@@ -157,7 +157,7 @@ describe("OAuth's endpoints", () => {
     }
   });
 
-  it('answer when the server fails or is busy in their own form, and tell nothing of why', async () => {
+  it("report server errors in OAuth's error format, without the cause", async () => {
     for (const [thrown, status, error] of [
       [new Error('the disk at /dev/sdb1 is on fire'), 500, 'server_error'],
       [new UnavailableError('SQLITE_BUSY'), 503, 'temporarily_unavailable'],
@@ -181,7 +181,7 @@ describe("OAuth's endpoints", () => {
     }
   });
 
-  it('limit how many logins an address begins, and how many codes it guesses', async () => {
+  it('limit the logins and the guessed codes of an address', async () => {
     const limited = await openService({
       config: { deviceLoginsPerMinute: 3, codeTriesPerMinute: 3, trustedProxies: ['127.0.0.1'] },
     });
@@ -233,7 +233,7 @@ describe('POST /oauth/revoke', () => {
 
   const revoke = (token: string) => postForm(service, oauthPaths.revoke, { token });
 
-  it('revokes any access token, and answers alike for one that is unknown', async () => {
+  it('revokes any access token, and responds the same to an unknown one', async () => {
     const { id, token } = await service.user();
     const other = await service.token(id, { scopes: ['read'] });
     for (const secret of [other, other, `${token.slice(0, -1)}_`, 'nonsense', 'x'.repeat(10_000)]) {
@@ -245,7 +245,7 @@ describe('POST /oauth/revoke', () => {
     assert.equal((await service.call('GET', '/api/v1/me', { token })).statusCode, 200);
   });
 
-  it('takes no transaction that writes for a token that nobody has, and counts it by address', async () => {
+  it('starts no write transaction for an unknown token, and counts it by address', async () => {
     const strict = await openService({
       config: { codeTriesPerMinute: 3 },
       replace: ({ deps }) => ({
@@ -282,7 +282,7 @@ describe('POST /oauth/revoke', () => {
     }
   });
 
-  it('counts no token that it revokes', async () => {
+  it('does not count revoked tokens', async () => {
     const strict = await openService({ config: { codeTriesPerMinute: 1 } });
     try {
       const { id } = await strict.user();
@@ -296,7 +296,7 @@ describe('POST /oauth/revoke', () => {
     }
   });
 
-  it('leaves API keys alone, and says where they are deleted', async () => {
+  it('does not revoke API keys, and names the route that does', async () => {
     const { id } = await service.user();
     const key = await service.apiKey(id);
     const response = await revoke(key);
@@ -308,7 +308,7 @@ describe('POST /oauth/revoke', () => {
 });
 
 describe('GET /.well-known/oauth-authorization-server', () => {
-  it('names endpoints that are there, and nothing that isn’t', async () => {
+  it('names exactly the existing endpoints', async () => {
     const service = await openService();
     try {
       const response = await service.call('GET', oauthPaths.metadata);
@@ -331,7 +331,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
     }
   });
 
-  it('is where RFC 8414 looks for it when the issuer has a path, and below that path', async () => {
+  it("is at RFC 8414's location for an issuer with a path, and below that path", async () => {
     const publicUrl = 'https://example.org/tools/tenon';
     const service = await openService({ config: { publicUrl } });
     try {

@@ -30,7 +30,7 @@ const document = buildOpenApi() as {
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 
 describe('buildOpenApi()', () => {
-  it('describes every route, each once', () => {
+  it('describes every route once', () => {
     assert.match(document.openapi, /^3\.1\./);
     assert.equal(operations.length, allRoutes.length);
     assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, allRoutes.length);
@@ -63,7 +63,7 @@ describe('buildOpenApi()', () => {
     assert.ok(count > 60, `${count}`);
   });
 
-  it('has an example for every JSON body and answer but its own', () => {
+  it('has an example for every JSON body and response except its own', () => {
     for (const { operationId, requestBody, responses } of operations) {
       if (operationId === 'readOpenApi') continue;
       const bodies = [
@@ -79,7 +79,7 @@ describe('buildOpenApi()', () => {
     }
   });
 
-  it('tells what each needs, and the errors that follow from that', () => {
+  it('describes what each route requires, and the resulting errors', () => {
     const schemes: Readonly<Record<string, string[]>> = {
       public: [],
       ownOrigin: [],
@@ -101,7 +101,7 @@ describe('buildOpenApi()', () => {
     }
   });
 
-  it('describes a server with area B alone', () => {
+  it('describes a server with only area B', () => {
     const { paths } = buildOpenApi({ only: 'instrument', base: 'https://x.example' }) as typeof document;
     assert.deepEqual(Object.keys(paths).sort(), [
       '/healthz',
@@ -114,7 +114,7 @@ describe('buildOpenApi()', () => {
 });
 
 describe('createOpenApiText()', () => {
-  it('makes the text once for the addresses that it tells', () => {
+  it('creates the text once for each base URL', () => {
     let base = 'http://localhost:1';
     const text = createOpenApiText(undefined, { base: () => base, instrument: () => base });
     const first = text();

@@ -21,7 +21,7 @@ describe('errors', () => {
   });
   after(() => service.close());
 
-  it('are listed in the reference, all of them and no other', () => {
+  it('are exactly those that the reference lists', () => {
     const page = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
     const remedy = 'write it anew with `node packages/server/test/helpers/write-error-reference.ts`';
     assert.equal(page, errorReferenceMarkdown(), remedy);
@@ -35,7 +35,7 @@ describe('errors', () => {
     );
   });
 
-  it('lead to that list on the server itself', async () => {
+  it('link to that list on the server itself', async () => {
     const { type } = assertProblem(await service.call('GET', '/api/v1/me'), 401, 'missing_credentials');
     const url = new URL(type);
     const page = await service.call('GET', url.pathname);
@@ -44,7 +44,7 @@ describe('errors', () => {
     for (const code of Object.keys(errorCodes)) assert.ok(page.payload.includes(`id="${code}"`), code);
   });
 
-  it('challenge as RFC 6750 says', async () => {
+  it('have the challenge of RFC 6750', async () => {
     const challengeOf = async (headers: Record<string, string>) =>
       (await service.call('GET', '/api/v1/apps', { headers })).headers['www-authenticate'];
     assert.equal(await challengeOf({}), 'Bearer realm="tenon"');
@@ -58,7 +58,7 @@ describe('errors', () => {
     assert.equal(scope, 'Bearer realm="tenon", error="insufficient_scope"');
   });
 
-  it('take the name of the scheme in any case, and a token in the URL never', async () => {
+  it('accept the scheme in any case, and never a token in the URL', async () => {
     const { token } = world.owner;
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const response = await service.call('GET', '/api/v1/me', { headers: { authorization: `${scheme} ${token}` } });
@@ -68,7 +68,7 @@ describe('errors', () => {
     assertProblem(await service.call('GET', `/api/v1/me?access_token=${token}`, { token }), 400, 'invalid_request');
   });
 
-  it('tell of unknown paths and methods, with what is allowed', async () => {
+  it('report unknown paths and methods, with the allowed ones', async () => {
     assertProblem(await service.call('GET', '/no/such/page'), 404, 'not_found');
     assertProblem(await service.call('GET', '/api/v2/me'), 404, 'not_found');
     assertProblem(await service.call('GET', '/api/v1/me/'), 404, 'not_found');
@@ -80,7 +80,7 @@ describe('errors', () => {
     assertProblem(await service.call('GET', '/api/v1/apps/%zz'), 400, 'invalid_request');
   });
 
-  it('tell of bodies: empty, no JSON, not UTF-8, too large, of another type, of another shape', async () => {
+  it('report invalid bodies: empty, not JSON, not UTF-8, too large, of another type, of another shape', async () => {
     const { token } = world.owner;
     const send = (body: Buffer | string, contentType = 'application/json') =>
       service.call('POST', '/api/v1/apps', { token, body, headers: { 'content-type': contentType } });
@@ -115,7 +115,7 @@ describe('errors', () => {
     assert.deepEqual(pointers?.sort(), ['/guestKey']);
   });
 
-  it('do not repeat what was sent, which may be secret', async () => {
+  it('do not repeat the request body, which may be secret', async () => {
     const { token } = world.owner;
     const secret = 'hunter2-and-more';
     const response = await service.call('POST', '/api/v1/apps', {
@@ -127,7 +127,7 @@ describe('errors', () => {
     assert.ok(!response.payload.includes('hunter'));
   });
 
-  it('carry the request id, the client’s own when it is sane', async () => {
+  it('have the request id: the client’s own if it is valid', async () => {
     const idFor = async (id?: string) =>
       (await service.call('GET', '/nothing', id === undefined ? {} : { headers: { 'x-request-id': id } })).headers[
         'x-request-id'
@@ -138,7 +138,7 @@ describe('errors', () => {
     for (const bad of ['', 'a b', '<script>', 'x'.repeat(101), 'ä']) assert.notEqual(await idFor(bad), bad);
   });
 
-  it('come for changes beyond the rate, with the time to wait, and not for reads', async () => {
+  it('reject changes above the rate limit, with the time to wait, but not reads', async () => {
     const { id, token } = await service.user();
     const responses: number[] = [];
     let limited: Awaited<ReturnType<TestService['call']>> | undefined;
@@ -158,7 +158,7 @@ describe('errors', () => {
 });
 
 describe('errors of the server itself', () => {
-  it('tell nothing of what went wrong; the log does, by the request id', async () => {
+  it('do not reveal the cause, which the log has with the request id', async () => {
     const service = await openService({
       replace: ({ deps }) => ({
         deps: {
@@ -180,7 +180,7 @@ describe('errors of the server itself', () => {
     }
   });
 
-  it('are 503 with retry-after when the store is busy, and readyz says which store fails', async () => {
+  it('are 503 with retry-after when the store is busy, and readyz names the failing store', async () => {
     const service = await openService({
       replace: ({ deps }) => ({
         deps: {
@@ -208,7 +208,7 @@ describe('errors of the server itself', () => {
     }
   });
 
-  it('are what readyz answers about changes alone, where the stores can be read', async () => {
+  it('make readyz report only changes as unavailable if the stores can be read', async () => {
     const full = () => Promise.reject(new StorageFullError('/secret/blobs'));
     const service = await openService({
       replace: ({ deps: { store, blobs } }) => ({
@@ -238,7 +238,7 @@ describe('errors of the server itself', () => {
     }
   });
 
-  it('are what anything unknown that is thrown becomes', () => {
+  it('replace any unknown thrown value', () => {
     for (const thrown of ['text', undefined, null, new TypeError('x'), { statusCode: 400 }]) {
       assert.equal(toProblem(thrown, 'http://x').problem.code, 'internal');
     }
@@ -279,7 +279,7 @@ describe('the log', () => {
 });
 
 describe('CORS', () => {
-  it('lets any origin in, without credentials, and preflights need no token', async () => {
+  it('allows any origin, without credentials, and preflights without a token', async () => {
     const service = await openService();
     try {
       const { token } = await service.user();

@@ -28,7 +28,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
       token: world.owner.token,
     });
 
-  it('answers 201 for the first version, then 200, and numbers them', async () => {
+  it('responds with 201 for the first version, then with 200, and numbers the versions', async () => {
     const first = await put(world.otherGuest, 'counted', tinyModule(1));
     assert.equal(first.statusCode, 201);
     const plugin = first.json<Plugin>();
@@ -49,7 +49,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     );
   });
 
-  it('never takes back the time of the last change when the clock is set back', async () => {
+  it('never decreases the time of the last change when the clock is set back', async () => {
     const updatedAt = async (byte: number) =>
       (await put(world.otherGuest, 'clocked', tinyModule(byte))).json<Plugin>().updatedAt;
     const first = await updatedAt(31);
@@ -60,7 +60,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.ok((await updatedAt(33)) >= second);
   });
 
-  it('takes a form with the field artifact, whatever else the form says of it', async () => {
+  it('accepts a form with the field artifact, with any part headers', async () => {
     for (const extra of [
       '; filename="greet.wasm"\r\ncontent-type: application/wasm',
       '\r\ncontent-type: text/plain',
@@ -77,7 +77,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     }
   });
 
-  it('binds under every guest that the publisher holds, or under the one that is named', async () => {
+  it('binds under every guest that the publisher holds, or only under the given one', async () => {
     const user = await service.user();
     const { owner, appId } = world;
     const [one, two] = [
@@ -98,7 +98,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assertProblem(await put(user, 'single', tinyModule(3), `?guest=${one}&guest=${two}`), 400, 'invalid_request');
   });
 
-  it("refuses a name that another user of the guest has taken, and leaves the first one's plugin", async () => {
+  it("rejects a name that another user of the guest uses, and leaves that user's plugin unchanged", async () => {
     const { owner, appId, guest, guestKey } = world;
     const second = await service.user();
     await makeGuest(service, owner, appId, guestKey, second);
@@ -110,7 +110,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.equal(before.median?.id.includes(guest.id), true);
   });
 
-  it('refuses what is no valid core module, saying where', async () => {
+  it('rejects bytes that are not a valid core module, with the location', async () => {
     const { guest } = world;
     const refusals: [Buffer, string, RegExp][] = [
       [Buffer.from(''), 'not_wasm', /offset 0x0/],
@@ -132,7 +132,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.equal((await list(world.guestKey)).bad, undefined);
   });
 
-  it('refuses other forms of bodies', async () => {
+  it('rejects other kinds of bodies', async () => {
     const { guest } = world;
     const send = (body: Buffer, headers: Record<string, string>) =>
       service.call('PUT', pathOf(guest, 'median'), { token: guest.token, body, headers });
@@ -159,7 +159,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.match(assertProblem(await send(large.body, large.headers), 413, 'payload_too_large').detail, /100,000/);
   });
 
-  it('refuses names that can be none, and names the limit of plugins', async () => {
+  it('rejects invalid names, and names the limit of plugins', async () => {
     const user = await service.user();
     await makeGuest(service, world.owner, world.appId, 'limited', user);
     for (const name of ['.hidden', '-x', 'a%20b', 'a%2Fb', 'x'.repeat(101), '%C3%A4']) {
@@ -170,7 +170,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.equal((await put(user, 'p4', tinyModule(2))).statusCode, 200);
   });
 
-  it('checks who publishes before it looks at the body', async () => {
+  it('authorizes the publisher before it reads the body', async () => {
     const nonsense = { body: Buffer.from('x'), headers: { 'content-type': 'text/plain' } };
     const path = pathOf(world.guest, 'median');
     assertProblem(await service.call('PUT', path, nonsense), 401, 'missing_credentials');
@@ -184,7 +184,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     );
   });
 
-  it('lets guests see their own plugins alone, members all of them', async () => {
+  it('shows guests only their own plugins, and members all plugins', async () => {
     const path = `/api/v1/extension-points/${world.extensionPointId}/plugins`;
     const namesFor = async ({ token }: TestUser) => {
       const { objects } = await ok<{ objects: Plugin[] }>(service, 'GET', path, { token });
@@ -196,7 +196,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
     assert.ok(new Set(all.map(({ userId }) => userId)).size > 1);
   });
 
-  it('binds nothing anew by a further invitation, until the next publish', async () => {
+  it('binds nothing under a new guest until the next publish', async () => {
     const user = await service.user();
     await makeGuest(service, world.owner, world.appId, 'early', user);
     await put(user, 'p', tinyModule(1));
@@ -208,7 +208,7 @@ describe('PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName', (
 });
 
 describe('PUT /api/v1/artifacts/… with a blob store that is full', () => {
-  it('answers 507 and binds nothing', async () => {
+  it('responds with 507 and binds nothing', async () => {
     const service = await openService({
       replace: ({ deps }) => ({
         deps: {

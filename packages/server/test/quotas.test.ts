@@ -49,7 +49,7 @@ async function makePublisher() {
 }
 
 describe("an account's quotas", () => {
-  it('bound its applications, until one is deleted', async () => {
+  it('limit its applications, until one is deleted', async () => {
     await open('applications=2');
     const user = await service.user();
     const [first] = [await makeApp(service, user), await makeApp(service, user)];
@@ -59,7 +59,7 @@ describe("an account's quotas", () => {
     assert.equal((await post(await service.user(), '/apps', { name: "another's" })).statusCode, 201);
   });
 
-  it('bound its tokens and API keys that have not expired, also when they are made at once', async () => {
+  it('limit its unexpired tokens and API keys, also when they are created at the same time', async () => {
     await open('tokens=5,api-keys=3');
     const user = await service.user(); // has one token already
     const make = (path: string, count: number) =>
@@ -81,7 +81,7 @@ describe("an account's quotas", () => {
     assert.equal(made(await many('/api-keys', 8)), 3);
   });
 
-  it('bound the bytes that it publishes, before they are stored', async () => {
+  it('limit the bytes that it publishes, before they are stored', async () => {
     await open('account-bytes=100KiB,publish-burst=100');
     const { publish, remove } = await makePublisher();
     const KiB = 1024;
@@ -105,7 +105,7 @@ async function filesOf({ dataDir }: TestService): Promise<string[]> {
 }
 
 describe("an application's quotas", () => {
-  it('bound its extension points and their schemas', async () => {
+  it('limit its extension points and their schemas', async () => {
     await open('extension-points=3,schema-bytes=1KiB');
     const user = await service.user();
     const appId = await makeApp(service, user);
@@ -122,7 +122,7 @@ describe("an application's quotas", () => {
     assertExceeded(await post(user, path, { name: 'd' }), 'extension-points', '3 of at most 3');
   });
 
-  it('bound its guests and open invitations', async () => {
+  it('limit its guests and open invitations', async () => {
     await open('guests=3');
     const user = await service.user();
     const appId = await makeApp(service, user);
@@ -135,7 +135,7 @@ describe("an application's quotas", () => {
     await invite(service, { ...user, token }, appId, 'a');
   });
 
-  it('bound its bytes, plugins and versions', async () => {
+  it('limit its bytes, plugins and versions', async () => {
     await open('plugins=2,versions=2,app-bytes=1KiB');
     const { publish, remove } = await makePublisher();
     for (const number of [1, 2]) assert.ok((await publish('a', tinyModule(number))).statusCode < 300);
@@ -148,7 +148,7 @@ describe("an application's quotas", () => {
     assert.equal((await publish('c', tinyModule(5))).statusCode, 201);
   });
 
-  it('can be raised for one of them', async () => {
+  it('can be raised for one application', async () => {
     await open('applications=5');
     const { appId } = await makePublisher();
     await service.close();
@@ -160,7 +160,7 @@ describe("an application's quotas", () => {
 });
 
 describe('GET …/quotas', () => {
-  it('says what an account and an application take of each quota, and what is in force', async () => {
+  it('returns the usage and the limit of each quota of an account and an application', async () => {
     await open('applications=7');
     const { owner, user, appId, publish } = await makePublisher();
     const module = tinyModule(1);
@@ -187,7 +187,7 @@ describe('GET …/quotas', () => {
 });
 
 describe('the rate of publishing', () => {
-  it('lets a plugin have 10 versions at once, and then one a minute', async () => {
+  it('allows 10 versions of a plugin at once, and then one per minute', async () => {
     await open('');
     const { publish } = await makePublisher();
     const versions = await Promise.all(Array.from({ length: 12 }, (_, number) => publish('a', tinyModule(number))));

@@ -58,7 +58,7 @@ describe('recovering an account', () => {
     assert.equal(answer.statusCode, 204, answer.payload);
   };
 
-  it('by a link ends older links, approved logins, sessions, tokens and keys', async () => {
+  it('with a link ends older links, approved logins, sessions, tokens and keys', async () => {
     const person = await signUpPerson(service);
     const [token, key] = [await service.token(person.id), await service.apiKey(person.id)];
     const thief = await signIn(service, person);
@@ -76,7 +76,7 @@ describe('recovering an account', () => {
     assert.equal(event?.details.revokedTokens, true);
   });
 
-  it('by a link keeps tokens and keys on request, and nothing else', async () => {
+  it('with a link keeps only tokens and keys, if requested', async () => {
     const person = await signUpPerson(service);
     const [token, key] = [await service.token(person.id), await service.apiKey(person.id)];
     const waiting = [await approveDevice(person.jar), await approveRedirect(person.jar)];
@@ -88,7 +88,7 @@ describe('recovering an account', () => {
     assertProblem(await reset({ code: older, password: newPassword }), 410, 'link_expired');
   });
 
-  it('by a change of the password ends links and approved logins, whichever session approved them', async () => {
+  it('with a password change ends links and the approved logins of all sessions', async () => {
     const person = await signUpPerson(service);
     const waiting = [await approveDevice(person.jar), await approveRedirect(await signIn(service, person))];
     const code = await link(person);
@@ -97,7 +97,7 @@ describe('recovering an account', () => {
     assertProblem(await reset({ code, password: 'the thief chose 77 this one' }), 410, 'link_expired');
   });
 
-  it('leaves what belongs to others', async () => {
+  it('does not affect other accounts', async () => {
     const [person, other] = [await signUpPerson(service), await signUpPerson(service)];
     const waiting = [await approveDevice(other.jar), await approveRedirect(other.jar)];
     const code = await link(other);
@@ -106,7 +106,7 @@ describe('recovering an account', () => {
     assert.equal((await reset({ code, password: newPassword })).statusCode, 200);
   });
 
-  it('ends with the session that approved a login: signed out, it is not redeemed', async () => {
+  it('rejects a login whose approving session was signed out', async () => {
     const person = await signUpPerson(service);
     const elsewhere = await signIn(service, person);
     const kept = [await approveDevice(person.jar), await approveRedirect(person.jar)];

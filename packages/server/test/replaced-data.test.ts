@@ -28,7 +28,7 @@ describe('serve() on a data folder that', () => {
   const blobs = async () =>
     (await readdir(join(dataDir, 'blobs'), { recursive: true })).filter((name) => name.length > 60);
 
-  it('has lost its database refuses to start, and changes nothing', async () => {
+  it('has lost its database does not start, and changes nothing', async () => {
     const before = [await quickstart(), await blobs()];
     assert.equal(before[1]?.length, 1);
     await rename(join(dataDir, 'tenon.db'), join(dataDir, 'aside'));
@@ -38,7 +38,7 @@ describe('serve() on a data folder that', () => {
     await rename(join(dataDir, 'aside'), join(dataDir, 'tenon.db'));
   });
 
-  it('has an empty database beside blobs refuses to start, makes no demo, and collects nothing', async () => {
+  it('has an empty database and blobs does not start, creates no demo, and deletes no blobs', async () => {
     const before = [await quickstart(), await blobs()];
     await rename(join(dataDir, 'tenon.db'), join(dataDir, 'aside'));
     await (await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') })).close();
@@ -52,7 +52,7 @@ describe('serve() on a data folder that', () => {
     await (await start()).close();
   });
 
-  it('has quickstart.env as it is to be writes no file', async () => {
+  it('has an up-to-date quickstart.env writes no file', async () => {
     const port = String((await start().then(async (server) => [server.port, await server.close()] as const))[0]);
     const before = await stat(join(dataDir, 'quickstart.env'));
     await (await start({ port })).close();
@@ -60,7 +60,7 @@ describe('serve() on a data folder that', () => {
     assert.deepEqual([after.ino, after.mtimeMs], [before.ino, before.mtimeMs]);
   });
 
-  it('was last served long ago by its clock keeps its audit trail until an operator vouches for the clock', async () => {
+  it('was last served long ago keeps its audit trail until an operator confirms the clock', async () => {
     const file = join(dataDir, 'tenon.db');
     const database = new DatabaseSync(file);
     const count = () => database.prepare('select count(*) as rows from audit_events').get()?.rows;

@@ -181,7 +181,7 @@ describe('a right that is taken away just before the transaction of a change', (
     });
   }
 
-  it('refuses the token of a page whose session ended', async () => {
+  it('rejects the token of a page whose session ended', async () => {
     const person = await signUpPerson(service);
     const token = await person.jar.token();
     const takeAway = () => service.store.write((tx) => tx.deleteSessionsOf(person.id));
@@ -189,7 +189,7 @@ describe('a right that is taken away just before the transaction of a change', (
     assert.equal(await answerOf(request, token, takeAway), 401);
   });
 
-  it('refuses a token of a session that ended since the password was changed elsewhere', async () => {
+  it('rejects a token of a session that a password change in another session ended', async () => {
     const person = await signUpPerson(service);
     const elsewhere = await (await signIn(service, person)).token();
     const token = await person.jar.token();
@@ -198,7 +198,7 @@ describe('a right that is taken away just before the transaction of a change', (
     assert.equal(await answerOf({ method: 'POST', path: `${api}/apps`, json: { name: 'Late' } }, token, takeAway), 401);
   });
 
-  it('keeps a session from being confirmed by a password that was changed while it was verified', async () => {
+  it('does not confirm a session with a password that changed during its verification', async () => {
     const person = await signUpPerson(service);
     const token = await service.token(person.id);
     const json = { currentPassword: person.password, newPassword: 'heron quartz 88 lantern' };
@@ -208,7 +208,7 @@ describe('a right that is taken away just before the transaction of a change', (
     assert.equal(statusCode, 401);
   });
 
-  it('keeps an account whose password was changed while the old one was verified', async () => {
+  it('does not delete an account whose password changed during the verification of the old one', async () => {
     const person = await signUpPerson(service);
     const token = await service.token(person.id);
     const takeAway = async () => {
@@ -218,7 +218,7 @@ describe('a right that is taken away just before the transaction of a change', (
     assert.equal(await answerOf(request, token, takeAway), 409);
   });
 
-  it('has left everything as it was', async () => {
+  it('leaves all data unchanged', async () => {
     const { owner, appId, extensionPointId } = world;
     const app = await ok<{ name: string }>(service, 'GET', `${api}/apps/${appId}`, { token: owner.token });
     assert.equal(app.name, 'Acme');

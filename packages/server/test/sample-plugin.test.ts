@@ -17,7 +17,7 @@ async function call(name: string, input: string): Promise<string> {
 }
 
 describe('greet.wasm', () => {
-  it('is what greet.wat assembles to', async () => {
+  it('equals the assembled greet.wat', async () => {
     const source = new URL('../sample/greet.wat', import.meta.url);
     const { parseWat } = await wabt();
     const module = parseWat('greet.wat', await readFile(source, 'utf8'));

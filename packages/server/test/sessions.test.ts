@@ -20,7 +20,7 @@ async function sessionsOf(token: string): Promise<Session[]> {
 }
 
 describe('signing in', () => {
-  it('tells who is signed in, and sets cookies that scripts and other sites have no use of', async () => {
+  it("returns the signed-in user, and sets cookies that scripts and other sites can't use", async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const jar = openJar(service);
     const settings = { signUp: 'invitation', createApps: 'all', maxModuleBytes: 67_108_864 };
@@ -39,7 +39,7 @@ describe('signing in', () => {
     assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
   });
 
-  it('takes the address however it is written, and the password however it was typed', async () => {
+  it('ignores the case of the address and the Unicode form of the password', async () => {
     const password = 'caf\u00e9 au lait, drei St\u00fcck';
     const person = await signUpPerson(service, { email: 'Grace.Hopper@Example.org', password });
     const other = {
@@ -50,7 +50,7 @@ describe('signing in', () => {
     await signIn(service, other);
   });
 
-  it('makes a new session with a new secret, and ends the one that the browser had', async () => {
+  it("creates a session with a new secret, and ends the browser's previous one", async () => {
     const { jar, ...person } = await signUpPerson(service);
     const before = jar.cookies.get('tenon-session-8366');
     const token = await jar.token();
@@ -63,7 +63,7 @@ describe('signing in', () => {
     assert.equal((await sessionsOf(await jar.token())).length, 1);
   });
 
-  it('keeps no secret that a browser brings along', async () => {
+  it('never adopts a secret that a browser sends', async () => {
     const person = await signUpPerson(service);
     const jar = openJar(service);
     jar.cookies.set('tenon-session-8366', 'A'.repeat(43)).set('tenon-browser-8366', 'B'.repeat(43));
@@ -72,7 +72,7 @@ describe('signing in', () => {
     assert.notEqual(jar.cookies.get('tenon-browser-8366'), 'B'.repeat(43));
   });
 
-  it('keeps a hundred sessions of an account, and ends the oldest beyond that', async () => {
+  it('keeps up to a hundred sessions of an account, and then ends the oldest', async () => {
     const person = await signUpPerson(service);
     const first = person.jar;
     for (let round = 0; round < 100; round++) await signIn(service, person);
@@ -98,7 +98,7 @@ describe('signing out', () => {
 });
 
 describe('sessions', () => {
-  it('are listed with where they are, and end one by one', async () => {
+  it('are listed with their browser and address, and can be ended one by one', async () => {
     const person = await signUpPerson(service);
     const other = openJar(service);
     const headers = { 'user-agent': `Other/1.0 ${'x'.repeat(1000)}` };
@@ -139,7 +139,7 @@ describe('sessions', () => {
     assert.equal(rest.nextCursor, undefined);
   });
 
-  it('note their use to the minute, by the page and by its token', async () => {
+  it('store their last use to the minute, by the page and by its token', async () => {
     const { jar } = await signUpPerson(service);
     const token = await jar.token();
     const [before] = await sessionsOf(token);
@@ -155,7 +155,7 @@ describe('sessions', () => {
     assert.ok(Date.parse(after?.lastUsedAt ?? '') - Date.parse(between?.lastUsedAt ?? '') > 4 * 60_000);
   });
 
-  it('end by themselves, and are no longer listed', async () => {
+  it('expire, and are then not listed', async () => {
     const own = await openService({ config: { sessionLifetimeMs: 2 * hour } });
     try {
       const person = await signUpPerson(own);
@@ -175,7 +175,7 @@ describe('sessions', () => {
     }
   });
 
-  it('are cleared away with the tokens of their pages, once they have ended', async () => {
+  it('are deleted with the tokens of their pages after they have ended', async () => {
     const own = await openService();
     try {
       const { jar, id } = await signUpPerson(own);
@@ -209,7 +209,7 @@ describe("a session's token", () => {
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
   });
 
-  it('makes tokens that outlive it, while programs make none that do', async () => {
+  it("can create tokens that outlive it, which a program's token can't", async () => {
     const token = await person.jar.token();
     const json = { name: 'CI', scopes: ['read', 'publish'], expiresInDays: 90 };
     await person.jar.call('POST', '/session/confirm', { password: goodPassword });
@@ -221,7 +221,7 @@ describe("a session's token", () => {
     await signIn(service, person, person.jar);
   });
 
-  it('takes the password, entered a short while ago, for what reaches far', async () => {
+  it('requires a recently entered password for far-reaching changes', async () => {
     const token = async () => person.jar.token();
     const farReaching: readonly [string, object][] = [
       ['/tokens', { name: 'a', scopes: ['manage'] }],

@@ -19,7 +19,7 @@ describe('a wrong password and an address that nobody has', () => {
   });
   after(() => service.close());
 
-  it('get the same answer, after the same work', async () => {
+  it('get the same response, after the same work', async () => {
     const attempts = [
       { email: person.email, password: 'magnolia tugboat 18 linen' },
       { email: 'nobody@example.org', password: 'magnolia tugboat 18 linen' },
@@ -39,7 +39,7 @@ describe('a wrong password and an address that nobody has', () => {
     for (const answer of responses) assert.deepEqual(answer, responses[0]);
   });
 
-  it('get the same answer where the account has no password yet', async () => {
+  it('get the same response if the account has no password yet', async () => {
     const { id } = await service.user('Made by the operator');
     await createPasswordLink(service.services.deps, id, 'not-yet@example.org');
     calls.length = 0;
@@ -50,7 +50,7 @@ describe('a wrong password and an address that nobody has', () => {
     assert.deepEqual(calls, ['verify', 'verify']);
   });
 
-  it('leave no trace of what was typed in the log', () => {
+  it('leave nothing that was typed in the log', () => {
     for (const secret of ['magnolia', 'nobody@example.org', 'OR 1=1'])
       assert.ok(!service.logged.join().includes(secret));
   });
@@ -71,7 +71,7 @@ function counted(hasher: PasswordHasher, calls: string[]): PasswordHasher {
 }
 
 describe('an old hash', () => {
-  it('is made anew at the next sign-in, and at no other', async () => {
+  it('is replaced at the next successful sign-in', async () => {
     const calls: string[] = [];
     let isOutdated = false;
     const service = await openService({
@@ -119,7 +119,7 @@ describe('guessing passwords', () => {
     return jar.call('POST', '/session', { email, password }, from(address));
   }
 
-  it('is slowed for one account, wherever the guesses come from', async () => {
+  it('is limited for one account, wherever the guesses come from', async () => {
     for (let at = 0; at < 10; at++) {
       assertProblem(await attempt(owner.email, `guess ${at}`, `198.51.100.${at}`), 401, 'invalid_credentials');
     }
@@ -134,13 +134,13 @@ describe('guessing passwords', () => {
     assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99', known)).statusCode, 200);
   });
 
-  it('does not become easier by a browser that knows another account', async () => {
+  it('is not easier in a browser in which another account has signed in', async () => {
     const attacker = await signUpPerson(service);
     const refused = await attempt(owner.email, goodPassword, '203.0.113.1', attacker.jar);
     assertProblem(refused, 429, 'rate_limited');
   });
 
-  it('answers for an address that nobody has as for one that somebody has', async () => {
+  it('gets the same responses for unknown and known addresses', async () => {
     for (let at = 0; at < 10; at++) {
       assertProblem(await attempt('nobody@example.org', 'x', `192.0.2.${at}`), 401, 'invalid_credentials');
     }
@@ -149,12 +149,12 @@ describe('guessing passwords', () => {
     assert.equal(Number(refused.headers['retry-after']), 120);
   });
 
-  it('goes on after a while', async () => {
+  it('is possible again after a while', async () => {
     service.advance(2 * minute);
     assert.equal((await attempt(owner.email, goodPassword, '198.51.100.99')).statusCode, 200);
   });
 
-  it('is slowed for one client behind a proxy, whatever address it claims in another header', async () => {
+  it('is limited for one client behind a proxy, whatever address another header claims', async () => {
     const own = await openService({ config: { signInTriesPerMinute: 20, trustedProxies: ['127.0.0.1'] } });
     try {
       const claim = (at: number) => ({ ...from('198.51.100.66'), forwarded: `for=203.0.113.${at}` });
@@ -169,7 +169,7 @@ describe('guessing passwords', () => {
     }
   });
 
-  it('is slowed for one client, whichever accounts it tries, and for nobody else', async () => {
+  it('is limited for one client over all accounts, and not for other clients', async () => {
     for (let at = 0; at < 20; at++) {
       assertProblem(await attempt(`a${at}@example.org`, 'x', '203.0.113.7'), 401, 'invalid_credentials');
     }
@@ -188,7 +188,7 @@ describe('guessing passwords', () => {
     assertProblem(await attempt('b@example.org', 'x', '2001:db8:0:1::1'), 401, 'invalid_credentials');
   });
 
-  it('is not got round by asking many times at once', async () => {
+  it('is limited for simultaneous requests too', async () => {
     const target = await signUpPerson(service);
     const responses = await Promise.all(
       Array.from({ length: 30 }, (_, at) => attempt(target.email, `guess ${at}`, `192.0.2.${100 + at}`)),
@@ -197,7 +197,7 @@ describe('guessing passwords', () => {
     assert.equal(responses.filter(({ statusCode }) => statusCode === 429).length, 20);
   });
 
-  it('is slowed in a known browser too, on its own account', async () => {
+  it('is limited in a known browser too, for its own account', async () => {
     const person = await signUpPerson(service);
     for (let at = 0; at < 10; at++) {
       assertProblem(await attempt(person.email, `guess ${at}`, '192.0.2.50', person.jar), 401, 'invalid_credentials');
@@ -210,13 +210,13 @@ describe('guessing passwords', () => {
     );
   });
 
-  it('does not count what was right', async () => {
+  it('does not count correct passwords', async () => {
     const person = await signUpPerson(service);
     for (let at = 0; at < 15; at++) await attempt(person.email, goodPassword, '192.0.2.60');
     assert.equal((await attempt(person.email, goodPassword, '192.0.2.60')).statusCode, 200);
   });
 
-  it('leaves nobody waiting because somebody enters a right password without end', async () => {
+  it('does not delay other users because one enters a correct password again and again', async () => {
     const service = await openService({ config: { signInsPerMinute: 3 } });
     try {
       const [person, other] = [await signUpPerson(service), await signUpPerson(service)];
@@ -234,7 +234,7 @@ describe('guessing passwords', () => {
     }
   });
 
-  it('is slowed for who is signed in and enters the password again, in each session apart', async () => {
+  it('is limited when a signed-in user enters the password again, for each session', async () => {
     const person = await signUpPerson(service);
     const other = await signIn(service, person);
     const confirm = (jar: Jar, password: string) => jar.call('POST', '/session/confirm', { password });
@@ -252,7 +252,7 @@ describe('guessing passwords', () => {
     assert.equal((await confirm(other, goodPassword)).statusCode, 204);
   });
 
-  it('is slowed for all tokens of an account in common, of which a program can make itself others', async () => {
+  it('is limited for all tokens of an account together, since a program can create more of them', async () => {
     const person = await signUpPerson(service);
     const enter = async (currentPassword: string) => {
       const json = { currentPassword, newPassword: 'four candles and handles' };

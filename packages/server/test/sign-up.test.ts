@@ -36,7 +36,7 @@ function preview(code: string) {
 const freshCode = () => invite(service, world.owner, world.appId, newId('guest'));
 
 describe('signing up through an invitation', () => {
-  it('makes an account, signs in, and leaves it to the person to accept', async () => {
+  it("creates an account and signs in, but doesn't accept the invitation", async () => {
     const code = await freshCode();
     assert.deepEqual((await preview(code)).json<InvitationPreview>().allowsSignUp, true);
     const jar = openJar(service);
@@ -71,7 +71,7 @@ describe('signing up through an invitation', () => {
     assert.ok(!service.logged.join().includes('a-very-private-key'));
   });
 
-  it('makes one account at most, however many try at once', async () => {
+  it('creates at most one account from simultaneous requests', async () => {
     const code = await freshCode();
     const responses = await Promise.all(Array.from({ length: 6 }, () => signUp({ invitationCode: code })));
     const statuses = responses.map(({ statusCode }) => statusCode).sort();
@@ -79,7 +79,7 @@ describe('signing up through an invitation', () => {
     for (const answer of responses) if (answer.statusCode !== 201) assertProblem(answer, 410, 'invitation_used');
   });
 
-  it('does not use the invitation up when something is wrong with the rest', async () => {
+  it('keeps the invitation usable when the request is otherwise invalid', async () => {
     const code = await freshCode();
     const { email } = await signUpPerson(service);
     assertProblem(await signUp({ invitationCode: code, email }), 409, 'email_taken');
@@ -89,7 +89,7 @@ describe('signing up through an invitation', () => {
     assert.equal((await signUp({ invitationCode: code })).statusCode, 201);
   });
 
-  it("tells codes that don't work from each other", async () => {
+  it("reports why a code doesn't work", async () => {
     const own = await openService();
     try {
       const { owner, appId } = await makeWorld(own);
@@ -120,7 +120,7 @@ describe('signing up through an invitation', () => {
     }
   });
 
-  it('can be tried with so many unknown codes, from one address, and no more', async () => {
+  it('limits the unknown codes from one address', async () => {
     const own = await openService({ config: { codeTriesPerMinute: 4 } });
     try {
       const { owner, appId } = await makeWorld(own);
@@ -149,12 +149,12 @@ describe('signing up through an invitation', () => {
 });
 
 describe('signing up', () => {
-  it('is closed to who has no code, and says what it takes', async () => {
+  it('is closed without a code, and says what is required', async () => {
     const { detail } = assertProblem(await signUp({}), 403, 'sign_up_closed');
     assert.match(detail ?? '', /invitation/);
   });
 
-  it('takes nothing but a link of the operator where it is off', async () => {
+  it('requires a link of the operator if it is off', async () => {
     const own = await openService({ config: { signUp: 'off' } });
     try {
       const { owner, appId } = await makeWorld(own);
@@ -169,7 +169,7 @@ describe('signing up', () => {
     }
   });
 
-  it('takes everybody where it is open, so many from one address', async () => {
+  it('is possible for everyone if it is open, with a limit per address', async () => {
     const own = await openService({ config: { signUp: 'open', signUpsPerHour: 2 } });
     try {
       const attempt = () => openJar(own).call('POST', '/session/sign-up', form());
@@ -184,7 +184,7 @@ describe('signing up', () => {
     }
   });
 
-  it('makes one account of an e-mail address, however many try at once, and however it is written', async () => {
+  it('creates one account per e-mail address, ignoring case, even from simultaneous requests', async () => {
     const links = await Promise.all([1, 2, 3, 4].map(() => createSetUpLink(service.services.deps, false)));
     const emails = ['ida@example.org', 'IDA@example.org', ' ida@EXAMPLE.org ', 'Ida@Example.Org'];
     const responses = await Promise.all(links.map(({ code }, at) => signUp({ email: emails[at], linkCode: code })));
@@ -192,7 +192,7 @@ describe('signing up', () => {
     for (const answer of responses) if (answer.statusCode !== 201) assertProblem(answer, 409, 'email_taken');
   });
 
-  it('refuses the address of a user that the operator created, and the other way round', async () => {
+  it('rejects the address of a user that the operator created, and the reverse', async () => {
     const { deps } = service.services;
     await createUser(deps, { name: 'Created by the operator', email: ' Joint@example.org' });
     const { code } = await createSetUpLink(deps, false);
@@ -203,7 +203,7 @@ describe('signing up', () => {
     });
   });
 
-  it('keeps names as the texts that they are', async () => {
+  it('stores names unchanged', async () => {
     const names = [
       '<script>alert(1)</script>',
       '"><img src=x onerror=alert(1)>',
@@ -222,7 +222,7 @@ describe('signing up', () => {
     }
   });
 
-  it('refuses names without a visible character, and those that turn the text around them', async () => {
+  it('rejects names without a visible character, and names that reverse the surrounding text', async () => {
     for (const name of ['\u200b', '\u2060 \ufeff', '\u202eadA', 'a\u2066b']) {
       const { code } = await createSetUpLink(service.services.deps, false);
       const problem = assertProblem(await signUp({ name, linkCode: code }), 422, 'invalid_field');
@@ -230,7 +230,7 @@ describe('signing up', () => {
     }
   });
 
-  it('refuses weak passwords with the reason, and where', async () => {
+  it('rejects weak passwords with the reason and the field', async () => {
     const { code } = await createSetUpLink(service.services.deps, false);
     const reasons: readonly [string, RegExp][] = [
       ['short', /at least 10/],
@@ -267,7 +267,7 @@ describe('what a sign-up costs', () => {
     return { own, owner, appId, hashed, attempt, invitationOf };
   };
 
-  it('is one hash for an invitation, however many try at once', async () => {
+  it('is one hash for an invitation, even for simultaneous requests', async () => {
     const { own, hashed, attempt, invitationOf } = await countHashes();
     try {
       const invitationCode = await invitationOf();
@@ -279,7 +279,7 @@ describe('what a sign-up costs', () => {
     }
   });
 
-  it('is one hash for a password link, however many try at once', async () => {
+  it('is one hash for a password link, even for simultaneous requests', async () => {
     const { own, hashed } = await countHashes();
     try {
       const { id } = await signUpPerson(own);
@@ -297,7 +297,7 @@ describe('what a sign-up costs', () => {
     }
   });
 
-  it('is bounded by address where an invitation is needed too', async () => {
+  it('is limited by address if an invitation is required too', async () => {
     const { own, hashed, attempt, invitationOf } = await countHashes({ signUpsPerHour: 2 });
     try {
       for (const status of [201, 201, 429, 429]) {
@@ -310,7 +310,7 @@ describe('what a sign-up costs', () => {
     }
   });
 
-  it('is bounded by inviter, whichever addresses the accounts are made from', async () => {
+  it('is limited by inviter, over all network addresses', async () => {
     const { own, attempt, invitationOf } = await countHashes({ inviterSignUpsPerDay: 3 });
     try {
       for (let at = 0; at < 3; at++) {
@@ -329,7 +329,7 @@ describe('what a sign-up costs', () => {
     }
   });
 
-  it('tells nobody which addresses have accounts before a hash, and five times for an invitation after it', async () => {
+  it('reveals which addresses have accounts only after a hash, and at most five times per invitation', async () => {
     const { own, hashed, attempt, invitationOf } = await countHashes();
     try {
       const { email } = await signUpPerson(own);
@@ -352,7 +352,7 @@ describe('what a sign-up costs', () => {
 });
 
 describe('a set-up link', () => {
-  it('makes one account, and tells used from expired from unknown', async () => {
+  it('creates one account, and distinguishes used, expired and unknown links', async () => {
     const { code } = await createSetUpLink(service.services.deps, false);
     const jar = openJar(service);
     const info = await jar.call('POST', '/session/link', { code });
@@ -375,7 +375,7 @@ describe('a set-up link', () => {
     }
   });
 
-  it('resets no password', async () => {
+  it('does not reset a password', async () => {
     const { code } = await createSetUpLink(service.services.deps, false);
     const answer = await openJar(service).call('POST', '/session/reset-password', { code, password: goodPassword });
     assertProblem(answer, 404, 'not_found');

@@ -52,7 +52,7 @@ describe('GET /api/v1/status', () => {
   const read = (token = operator.token) => ok<ServerStatus>(service, 'GET', path, { token });
   const refused = async (token: string | undefined) => service.call('GET', path, { token });
 
-  it('is for operators, of whom nobody is one by being an owner or a guest', async () => {
+  it('is only for operators; owners and guests are none automatically', async () => {
     const [owner, guest] = [await service.user('Owner'), await service.user('Guest')];
     const appId = await makeApp(service, owner);
     await makeGuest(service, owner, appId, 'key', guest);
@@ -64,7 +64,7 @@ describe('GET /api/v1/status', () => {
     assert.equal((await refused(operator.token)).statusCode, 200);
   });
 
-  it('takes a token that may read, and is not restricted to one application', async () => {
+  it('requires a token with read that is not restricted to one application', async () => {
     const appId = await makeApp(service, operator);
     const within = await service.token(operator.id, { appId });
     assertProblem(await refused(within), 403, 'forbidden');
@@ -73,20 +73,20 @@ describe('GET /api/v1/status', () => {
     await read(await service.token(operator.id, { scopes: ['read'] }));
   });
 
-  it('gives its operators no right on what others have', async () => {
+  it("gives operators no access to other users' resources", async () => {
     const owner = await service.user('Owner');
     const appId = await makeApp(service, owner);
     assertProblem(await service.call('GET', `/api/v1/apps/${appId}`, { token: operator.token }), 404, 'not_found');
   });
 
-  it('is closed at once to who is an operator no more', async () => {
+  it('is closed to a former operator at once', async () => {
     const once = await openOperator(service);
     await read(once.token);
     await revokeOperator(service.services.deps, once.id);
     assertProblem(await refused(once.token), 403, 'forbidden');
   });
 
-  it('is kept by nobody on its way, and open to other origins as the rest of the interface is', async () => {
+  it('is not stored by caches, and allows other origins like the rest of the API', async () => {
     const response = await service.call('GET', path, {
       token: operator.token,
       headers: { origin: 'https://a.example' },
@@ -105,7 +105,7 @@ describe('GET /api/v1/status', () => {
     assert.deepEqual(nodes, [], 'the embedded store has no list of nodes');
   });
 
-  it('shows that this process drains, and that its clock is wrong', async () => {
+  it('shows that this process is stopping, and that its clock is wrong', async () => {
     const { status, draining } = service.services;
     status.setClockWarning('maintenance', 'its clock is wrong');
     draining.isOn = true;
@@ -113,7 +113,7 @@ describe('GET /api/v1/status', () => {
     assert.deepEqual([state, reasons], ['stopping', ['its clock is wrong']]);
   });
 
-  it('tells that a store is away, and neither why nor where it is', async () => {
+  it('shows that a store is unavailable, but neither the cause nor its location', async () => {
     const away = () => Promise.reject(new Error('https://key:secret@objects.example'));
     const there = await openService({
       replace: (services) => ({
@@ -136,7 +136,7 @@ describe('GET /api/v1/status', () => {
     }
   });
 
-  it('knows the routes that it counts apart', () => {
+  it('has a request kind for each of the main routes', () => {
     const routes = new Set(allRoutes.flatMap(({ method, path: at }) => [`${method} ${at}`, `HEAD ${at}`]));
     for (const route of [...kindsOfRoutes.keys(), ...streamRoutes]) assert.ok(routes.has(route), route);
   });
@@ -155,7 +155,7 @@ describe('the nodes of a status', () => {
 
   const nodes = async () => (await ok<ServerStatus>(service, 'GET', path, { token: operator.token })).nodes;
 
-  it('are those with heartbeats, until they stop in order', async () => {
+  it('are those with heartbeats, until they shut down', async () => {
     const { deps, status, log } = service.services;
     const heartbeat = startHeartbeat(deps, status, log);
     const another = startHeartbeat(deps, { ...status, id: newId('process'), node: 'another' }, log);
@@ -178,7 +178,7 @@ describe('the nodes of a status', () => {
     assert.deepEqual(await nodes(), []);
   });
 
-  it("log once that the clock differs from the database's, by seconds, until it does not", async () => {
+  it("log once when the clock differs from the database's by seconds", async () => {
     const { deps, status, log } = service.services;
     let aheadMs = 0;
     const heartbeat = startHeartbeat({ ...deps, clock: () => Date.now() + aheadMs }, status, log);
@@ -206,7 +206,7 @@ describe('the nodes of a status', () => {
     await heartbeat.stop();
   });
 
-  it('are lost after a minute without a heartbeat, and forgotten after a day', async () => {
+  it('are lost after a minute without a heartbeat, and deleted after a day', async () => {
     const { deps, status, log } = service.services;
     const id = newId('process');
     await service.store.write((tx) =>
@@ -257,7 +257,7 @@ describe('the first operator', () => {
     return response.json<{ account: { isOperator: boolean } }>().account;
   };
 
-  it('is who opens the link for the first account, and nobody else', async () => {
+  it('is only the user of the link for the first account', async () => {
     const { code } = await createSetUpLink(service.services.deps, true);
     const first = await signUp('first', code);
     assert.equal(first.isOperator, true);
@@ -271,7 +271,7 @@ describe('the first operator', () => {
     );
   });
 
-  it('is not who came first where sign-up is open', async () => {
+  it('is not the first user if sign-up is open', async () => {
     const open = await openService({ config: { signUp: 'open' } });
     try {
       const jar = openJar(open);

@@ -71,7 +71,7 @@ describe('a session in which the password was entered long ago', () => {
     });
   }
 
-  it('needs none for what reaches less far', async () => {
+  it("doesn't need it for other changes", async () => {
     const point = `/extension-points/${extensionPointId}`;
     assert.equal((await call('PUT', point, { name: 'f' })).statusCode, 200);
     assert.equal((await call('PUT', point, { requiresApproval: true })).statusCode, 200);
@@ -80,13 +80,13 @@ describe('a session in which the password was entered long ago', () => {
     assert.equal((await call('POST', '/session/authorization', denied)).statusCode, 200);
   });
 
-  it('lets a program’s token do the same: it was granted with the password', async () => {
+  it("doesn't affect a program’s token, which was granted with the password", async () => {
     const token = await service.token(victim.id);
     const app = await ok<App>(service, 'POST', `${api}/apps`, { token, json: { name: 'By a program' } });
     assert.equal((await service.call('DELETE', `${api}/apps/${app.id}`, { token })).statusCode, 204);
   });
 
-  it('may do all of it once the password is entered', async () => {
+  it('may make all of these changes once the password is entered', async () => {
     assert.equal((await victim.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
     for (const request of Object.values(farReaching)) {
       const { statusCode, payload } = await call(...request());
@@ -115,7 +115,7 @@ describe('the lifetime of a token', () => {
     }
   });
 
-  it('is no longer than that of the program’s token that makes it', async () => {
+  it('is not longer than that of the program’s token that creates it', async () => {
     const { id } = await service.user();
     const token = await service.token(id, { lifetimeMs: 2 * dayMs });
     const json = { name: 'x', expiresInDays: 3 };
@@ -133,7 +133,7 @@ describe('an API key', () => {
   const make = (token: string, json: object = { name: 'x' }) =>
     ok<ApiKeyCreated>(service, 'POST', `${api}/api-keys`, { token, json });
 
-  it('ends after 90 days, or as many as were asked for, and at most 365', async () => {
+  it('expires after 90 days or the requested number, at most 365', async () => {
     const { id } = await service.user();
     const token = await service.token(id, { lifetimeMs: 400 * dayMs });
     const [usual, short] = [await make(token), await make(token, { name: 'y', expiresInDays: 1 })];
@@ -152,7 +152,7 @@ describe('an API key', () => {
     assertProblem(await instrument(usual.apiKey), 401, 'invalid_token');
   });
 
-  it('ends with the program’s token that made it', async () => {
+  it('expires with the program’s token that created it', async () => {
     const { id } = await service.user();
     const token = await service.token(id);
     const maker = await ok<TokenCreated>(service, 'POST', `${api}/tokens`, { token, json: { name: 'maker' } });
@@ -163,7 +163,7 @@ describe('an API key', () => {
     assert.deepEqual(await ok(service, 'GET', `${api}/api-keys`, { token }), { objects: [] });
   });
 
-  it('that is made in a browser does not end with the session', async () => {
+  it('that is created in a browser does not end with the session', async () => {
     const person = await signUpPerson(service);
     const key = await make(await person.jar.token());
     await person.jar.call('DELETE', '/session');

@@ -51,7 +51,7 @@ describe('an invitation to the team', () => {
     assertProblem(await accept(world.guest.token, code), 410, 'invitation_used');
   });
 
-  it('is in the trail of the account that joins', async () => {
+  it('is in the audit trail of the joining account', async () => {
     const { owner, stranger, appId } = world;
     await makeMember(service, owner, appId, 'viewer', stranger);
     const [entry] = await ownTrail(stranger.token);
@@ -59,7 +59,7 @@ describe('an invitation to the team', () => {
     assert.deepEqual(entry?.details, { role: 'viewer', invitedBy: owner.id });
   });
 
-  it('makes no member of a user who declines', async () => {
+  it('does not make a user a member who declines', async () => {
     const { owner, stranger, appId } = world;
     const code = await inviteMember(service, owner, appId, 'owner');
     await ok(service, 'POST', `${api}/invitations/decline`, { token: stranger.token, json: { code } });
@@ -67,7 +67,7 @@ describe('an invitation to the team', () => {
     assert.equal((await membersOf()).has(stranger.id), false);
   });
 
-  it('takes the scope manage, and stays pending without it', async () => {
+  it('requires the scope manage, and stays pending without it', async () => {
     const { owner, stranger, appId } = world;
     const code = await inviteMember(service, owner, appId, 'viewer');
     const narrow = await service.token(stranger.id, { scopes: ['read', 'publish'] });
@@ -75,7 +75,7 @@ describe('an invitation to the team', () => {
     assert.equal((await accept(stranger.token, code)).statusCode, 200);
   });
 
-  it('changes no role of a member: an owner who accepts a lower one would leave the application alone', async () => {
+  it("does not change a member's role: the application might lose its only owner", async () => {
     const { owner, appId } = world;
     const code = await inviteMember(service, owner, appId, 'viewer');
     assertProblem(await accept(owner.token, code), 409, 'conflict');
@@ -83,7 +83,7 @@ describe('an invitation to the team', () => {
     assert.equal((await accept(world.stranger.token, code)).statusCode, 200);
   });
 
-  it('lets its holder make an account', async () => {
+  it('lets its holder create an account', async () => {
     const code = await inviteMember(service, world.owner, world.appId, 'admin');
     const jar = openJar(service);
     const json = { name: 'New', email: 'new@example.org', password: 'magnolia tugboat 17 linen', invitationCode: code };
@@ -93,7 +93,7 @@ describe('an invitation to the team', () => {
     assert.equal((await membersOf()).get(state.account?.id ?? ''), 'admin');
   });
 
-  it('is listed for the team, apart from those of guests, and revoked by owners alone', async () => {
+  it("is listed for the team, separately from guests' invitations, and only owners revoke it", async () => {
     const { owner, admin, viewer, appId } = world;
     const list = async (path: string, { token }: { token: string }) =>
       (await ok<List<MemberInvitation>>(service, 'GET', path, { token })).objects;
@@ -116,7 +116,7 @@ describe('an invitation to the team', () => {
     assertProblem(await accept(world.stranger.token, code), 410, 'invitation_revoked');
   });
 
-  it('of an owner takes the password in a session', async () => {
+  it('of an owner requires the password in a session', async () => {
     const person = await signUpPerson(service);
     await makeMember(service, world.owner, world.appId, 'owner', { token: await person.jar.token() });
     const token = await person.jar.token();
@@ -133,7 +133,7 @@ describe('an invitation to the team', () => {
 });
 
 describe('the team', () => {
-  it('drafts nobody: a user who is no member is not found, known or not, and no name is told', async () => {
+  it("can't add users directly: a non-member is not found, and no name is revealed", async () => {
     const { owner, stranger } = world;
     const responses = [];
     for (const id of [stranger.id, 'usr_00000000000000000000000000']) {
@@ -147,7 +147,7 @@ describe('the team', () => {
     await ok(service, 'POST', `${api}/me/deletion`, { token: stranger.token, json: {} });
   });
 
-  it('is left by every member but the last owner', async () => {
+  it('can be left by every member except the last owner', async () => {
     const { owner, admin, viewer, appId } = world;
     const leave = (token: string) => service.call('DELETE', `${api}/apps/${appId}/membership`, { token });
     assertProblem(await leave(owner.token), 409, 'conflict');

@@ -15,14 +15,14 @@ after(() => service.close());
 const api = '/api/v1';
 
 describe('tokens', () => {
-  it('tell who one is', async () => {
+  it('identify the user', async () => {
     const me = await ok<Me>(service, 'GET', `${api}/me`, { token: world.owner.token });
     assert.equal(me.id, world.owner.id);
     assert.equal(me.name, 'Olga');
     assert.deepEqual(me.token.scopes, ['read', 'publish', 'manage']);
   });
 
-  it('make none that is broader or longer-lived than themselves', async () => {
+  it('create none that is broader or longer-lived than themselves', async () => {
     const user = await service.user();
     const narrow = await service.token(user.id, { scopes: ['read', 'manage'], lifetimeMs: 10 * 86_400_000 });
     const create = (token: string, json: object) => service.call('POST', `${api}/tokens`, { token, json });
@@ -36,7 +36,7 @@ describe('tokens', () => {
     assert.ok(!listed.payload.includes(made.token), 'a secret is shown once');
   });
 
-  it('that are restricted to one application see nothing else, and make nothing that does', async () => {
+  it('that are restricted to one application see nothing else, and create no token that does', async () => {
     const { owner, appId } = world;
     const elsewhere = await makeApp(service, owner);
     const { token } = await ok<{ token: string }>(service, 'POST', `${api}/tokens`, {
@@ -73,14 +73,14 @@ describe('tokens', () => {
     assertProblem(await service.call('POST', `${api}/invitations/accept`, { token, json: { code } }), 404, 'not_found');
   });
 
-  it('revoke themselves without a scope, and open nothing from then on', async () => {
+  it('can revoke themselves without a scope, and are then rejected', async () => {
     const token = await service.token(world.owner.id, { scopes: ['read'] });
     const { token: info } = await ok<Me>(service, 'GET', `${api}/me`, { token });
     await ok(service, 'DELETE', `${api}/tokens/${info.id}`, { token });
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
   });
 
-  it('note when they were last used, to the minute', async () => {
+  it('store their last use to the minute', async () => {
     const user = await service.user();
     await ok(service, 'GET', `${api}/me`, { token: user.token });
     await service.services.lastUsed.flush();

@@ -58,7 +58,7 @@ describe('versions and what is bound', () => {
     });
   }
 
-  it('come to every outcome in them that there is', {
+  it('reach every possible outcome in these sequences', {
     skip: !isProof && 'takes more sequences than the quick run',
   }, () => {
     const missing = expectedOutcomes.filter((outcome) => (tally.get(outcome) ?? 0) < 3);

@@ -22,7 +22,7 @@ async function withVersions(count: number): Promise<Workshop> {
 const why = { reason: 'It divides by zero.' };
 
 describe('publishing a version', () => {
-  it('keeps the semantic version and the note, from the query or from a form', async () => {
+  it('stores the semantic version and the note, from the query or a form', async () => {
     const workshop = await openWorkshop(service);
     const asked = await workshop.publish(1, `?semver=1.0.0-rc.1%2Bb5&note=${encodeURIComponent('First “try” 🔧')}`);
     const { semver, note, state, stateReason } = asked.version;
@@ -46,7 +46,7 @@ describe('publishing a version', () => {
     assert.deepEqual([first?.semver, second?.semver], ['1.0.0-rc.1+b5', '1.0.0']);
   });
 
-  it('refuses what is no semantic version, and notes that are blank or too long, before and in the body', async () => {
+  it('rejects invalid semantic versions, and blank or too long notes, in the query and in the body', async () => {
     const workshop = await openWorkshop(service);
     for (const semver of [
       '1',
@@ -92,7 +92,7 @@ describe('publishing a version', () => {
     assertProblem(await workshop.call('GET', ''), 404, 'not_found');
   });
 
-  it('changes nothing for the bytes that are current, and makes a version of bytes that once were', async () => {
+  it('changes nothing for the current bytes, and creates a version for earlier bytes', async () => {
     const workshop = await withVersions(2);
     assert.equal((await workshop.publish(2)).isNewVersion, false);
     const old = await workshop.publish(1);
@@ -103,7 +103,7 @@ describe('publishing a version', () => {
     assert.equal(await workshop.bound(), 4);
   });
 
-  it('adds a guest to the version that is current', async () => {
+  it('adds a guest to the current version', async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1, `?guest=${workshop.first}`);
     assert.deepEqual(await workshop.list('second'), {});
@@ -117,7 +117,7 @@ describe('publishing a version', () => {
 });
 
 describe('GET …/versions', () => {
-  it('tells the history, the newest first, in pages too', async () => {
+  it('returns all versions, the newest first, in pages', async () => {
     const workshop = await withVersions(3);
     await workshop.call('POST', '/versions/2/yank', why);
     const versions = await workshop.versions();
@@ -142,7 +142,7 @@ describe('GET …/versions', () => {
     assert.deepEqual(rest.json<List<Version>>(), { objects: versions.slice(2) });
   });
 
-  it('is no version for a number that none has', async () => {
+  it('returns 404 for an unknown number', async () => {
     const workshop = await withVersions(1);
     for (const number of ['0', '2', '-1', '01', '1.0', 'x', '9'.repeat(30), '%F0%9F%A6%8A']) {
       assertProblem(await workshop.call('GET', `/versions/${number}`), 404, 'not_found');
@@ -150,7 +150,7 @@ describe('GET …/versions', () => {
     }
   });
 
-  it('gives the bytes of any version, as A3 does but not to be kept unasked', async () => {
+  it('returns the bytes of any version, like A3, but caches must revalidate them', async () => {
     const workshop = await withVersions(2);
     await workshop.call('POST', '/versions/1/yank', why);
     const { publisher } = workshop;
@@ -171,7 +171,7 @@ describe('GET …/versions', () => {
     assert.equal(part.rawPayload.toString('latin1'), '\0asm');
   });
 
-  it("shows a guest nothing of another guest's plugin", async () => {
+  it("does not show a guest another guest's plugin", async () => {
     const workshop = await withVersions(1);
     const other = await service.user();
     await makeGuest(service, workshop.owner, workshop.appId, 'other', other);
@@ -183,7 +183,7 @@ describe('GET …/versions', () => {
     assertProblem(await workshop.call('DELETE', '', undefined, other), 404, 'not_found');
   });
 
-  it('never shows a guest a guest key, whatever the host decided', async () => {
+  it('never shows a guest a guest key, whatever the host decides', async () => {
     const workshop = await withVersions(2);
     const pin = `/api/v1/extension-points/${workshop.extensionPointId}/guests/${workshop.first}/pins/median`;
     await ok(service, 'PUT', pin, { token: workshop.owner.token, json: { version: 1 } });
@@ -196,7 +196,7 @@ describe('GET …/versions', () => {
 });
 
 describe('POST …/yank and …/restore', () => {
-  it('take a version out of what is bound, and put it back', async () => {
+  it("remove a version's bindings, and restore them", async () => {
     const workshop = await withVersions(3);
     const { publisher } = workshop;
     const yanked = await workshop.call('POST', '/versions/3/yank', why, publisher);
@@ -218,7 +218,7 @@ describe('POST …/yank and …/restore', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
-  it('leave to the host what the host yanked, also when its bytes are published once more', async () => {
+  it('let only the host restore what it yanked, also when the bytes are published again', async () => {
     const workshop = await withVersions(3);
     await workshop.call('POST', '/versions/1/yank', why);
     const { detail } = assertProblem(await workshop.tryPublish(1), 409, 'conflict');
@@ -243,7 +243,7 @@ describe('POST …/yank and …/restore', () => {
     );
   });
 
-  it('leave what the host yanked to the host, and what the publisher yanked to both', async () => {
+  it("let only the host restore its own yanks, and both restore the publisher's", async () => {
     const workshop = await withVersions(2);
     const { publisher } = workshop;
     await workshop.call('POST', '/versions/2/yank', why);
@@ -256,7 +256,7 @@ describe('POST …/yank and …/restore', () => {
     assert.equal((await workshop.call('POST', '/versions/2/restore')).statusCode, 200);
   });
 
-  it('know no step from other states', async () => {
+  it('reject versions in other states', async () => {
     const workshop = await withVersions(1);
     const attempt = (action: string, json?: unknown) => workshop.call('POST', `/versions/1/${action}`, json);
     assert.match(
@@ -269,7 +269,7 @@ describe('POST …/yank and …/restore', () => {
     assertProblem(await attempt('yank', why), 409, 'conflict');
   });
 
-  it('ask for a reason, of a length that can be read', async () => {
+  it('require a reason of a limited length', async () => {
     const workshop = await withVersions(1);
     for (const json of [{}, { reason: '' }, { reason: '  ' }, { reason: 'x'.repeat(501) }, { reason: 7 }]) {
       const found = assertProblem(await workshop.call('POST', '/versions/1/yank', json), 422, 'invalid_field');
@@ -278,7 +278,7 @@ describe('POST …/yank and …/restore', () => {
     assert.equal(await workshop.bound(), 1);
   });
 
-  it('take the scope publish of a guest, and manage of the team', async () => {
+  it('require the scope publish for a guest, and manage for the team', async () => {
     const workshop = await withVersions(1);
     const { publisher, owner } = workshop;
     const tokenWith = async (user: TestUser, scopes: ('read' | 'publish' | 'manage')[]) => ({
@@ -295,7 +295,7 @@ describe('POST …/yank and …/restore', () => {
     assert.equal(restore.statusCode, 200);
   });
 
-  it('leave the content to hosts that hold an older list', async () => {
+  it('keep the content for hosts with an older list', async () => {
     const workshop = await withVersions(1);
     const { contentAddress } = await workshop.plugin();
     await workshop.call('POST', '/versions/1/yank', why);
@@ -330,7 +330,7 @@ describe('POST …/rollback', () => {
     );
   });
 
-  it('to the newest ends a roll back; and so do the bytes of the newest, published once more', async () => {
+  it('to the newest ends a roll back, and so does publishing the newest bytes again', async () => {
     const workshop = await withVersions(2);
     await workshop.call('POST', '/rollback', { version: 1 });
     await workshop.call('POST', '/rollback', { version: 2 });
@@ -342,7 +342,7 @@ describe('POST …/rollback', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
-  it('ends, for the guests of a publish alone, by that publish', async () => {
+  it('ends with a publish, only for the guests of that publish', async () => {
     const workshop = await withVersions(2);
     await workshop.call('POST', '/rollback', { version: 1 });
     await workshop.publish(3, `?guest=${workshop.second}`);
@@ -352,7 +352,7 @@ describe('POST …/rollback', () => {
     assert.equal(boundTo(workshop.second), 3);
   });
 
-  it('goes on when a version is restored, and falls back to the newest when its own is yanked', async () => {
+  it('continues when a version is restored, and binds the newest when its own version is yanked', async () => {
     const workshop = await withVersions(3);
     await workshop.call('POST', '/versions/3/yank', why);
     await workshop.call('POST', '/rollback', { version: 1 });
@@ -364,7 +364,7 @@ describe('POST …/rollback', () => {
     assert.equal(await workshop.bound(), 3, 'a roll back that has ended does not come back');
   });
 
-  it('moves those guests alone under which the version was published', async () => {
+  it('binds only under the guests under which the version was published', async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1, `?guest=${workshop.first}`);
     await workshop.publish(2);
@@ -373,7 +373,7 @@ describe('POST …/rollback', () => {
     assert.notEqual(one.median?.contentAddress, two.median?.contentAddress);
   });
 
-  it('is refused to what is not published, to what there is not, and where it would move nothing', async () => {
+  it('rejects unpublished and unknown versions, and those that it could bind under no guest', async () => {
     const workshop = await withVersions(2);
     await workshop.call('POST', '/versions/1/yank', why);
     assertProblem(await workshop.call('POST', '/rollback', { version: 1 }), 409, 'conflict');
@@ -391,7 +391,7 @@ describe('POST …/rollback', () => {
 });
 
 describe('DELETE /api/v1/artifacts/…', () => {
-  it('takes the plugin, its versions, its bindings and its content, and keeps the name for its publisher', async () => {
+  it('deletes the plugin, its versions, bindings and content, and reserves the name for its publisher', async () => {
     const workshop = await withVersions(2);
     const addresses = (await workshop.versions()).map(({ contentAddress }) => contentAddress);
     assert.equal((await workshop.call('DELETE', '', undefined, workshop.publisher)).statusCode, 204);
@@ -414,7 +414,7 @@ describe('DELETE /api/v1/artifacts/…', () => {
     assert.equal((await workshop.publish(9)).version.number, 1);
   });
 
-  it('leaves content that another plugin has, too', async () => {
+  it('keeps content that another plugin has too', async () => {
     const workshop = await withVersions(1);
     const { contentAddress } = await workshop.plugin();
     const headers = { 'content-type': 'application/wasm' };
@@ -426,7 +426,7 @@ describe('DELETE /api/v1/artifacts/…', () => {
 });
 
 describe('several at once', () => {
-  it('publish: every version has a number of its own, and the newest is bound', async () => {
+  it('publish: every version has a different number, and the newest is bound', async () => {
     const workshop = await openWorkshop(service);
     const published = await Promise.all([1, 2, 3, 4, 5].map((number) => workshop.publish(number)));
     const numbers = published.map(({ version }) => version.number);
@@ -461,7 +461,7 @@ describe('several at once', () => {
     }
   });
 
-  it('approve and reject: one of them has its way', async () => {
+  it('approve and reject: one of them succeeds', async () => {
     const workshop = await openWorkshop(service);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(1);

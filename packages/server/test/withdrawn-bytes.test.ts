@@ -34,7 +34,7 @@ async function names(workshop: Workshop): Promise<string[]> {
 }
 
 describe('bytes that the team yanked', () => {
-  it('stay withdrawn when their publisher deletes the plugin and publishes it again, under whatever name', async () => {
+  it('stay withdrawn when their publisher deletes the plugin and publishes it again, under any name', async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1);
     await workshop.call('POST', '/versions/1/yank', why);
@@ -49,7 +49,7 @@ describe('bytes that the team yanked', () => {
     assert.equal((await put(workshop, 'median', 2)).statusCode, 201, 'other bytes are welcome');
   });
 
-  it('can be given back by the team', async () => {
+  it('can be restored by the team', async () => {
     const workshop = await openWorkshop(service);
     const { contentAddress } = await workshop.publish(1);
     await workshop.call('POST', '/versions/1/yank', why);
@@ -75,7 +75,7 @@ describe('bytes that the team yanked', () => {
     assert.equal(await workshop.bound(), 1);
   });
 
-  it('are yanked wherever their publisher has them, and only the team restores them', async () => {
+  it("are yanked in all of their publisher's plugins, and only the team restores them", async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1);
     await put(workshop, 'copy', 1);
@@ -93,7 +93,7 @@ describe('bytes that the team yanked', () => {
     assert.deepEqual(await names(workshop), ['copy']);
   });
 
-  it('are another publisher’s as before', async () => {
+  it('stay available to other publishers', async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1);
     await workshop.call('POST', '/versions/1/yank', why);
@@ -107,7 +107,7 @@ describe('bytes that the team yanked', () => {
 });
 
 describe('bytes that the team rejected', () => {
-  it('await approval again, also where none is needed by now and after the plugin was deleted', async () => {
+  it("await approval again, even if the extension point doesn't require it and the plugin was deleted", async () => {
     const workshop = await openWorkshop(service);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(1);
@@ -126,7 +126,7 @@ describe('bytes that the team rejected', () => {
 });
 
 describe('bytes of a plugin that the team blocked', () => {
-  it('are bound under no other name, published before or after', async () => {
+  it("can't be bound under another name, published before or after", async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1);
     await put(workshop, 'before', 1);
@@ -155,7 +155,7 @@ describe('bytes of a plugin that the team blocked', () => {
 });
 
 describe('a semantic version', () => {
-  it('is used once for a plugin, also when the plugin is deleted and published again', async () => {
+  it('can be used once for a plugin, also when the plugin is deleted and published again', async () => {
     const workshop = await openWorkshop(service);
     await workshop.publish(1, '?semver=1.0.0');
     const { detail } = assertProblem(await workshop.tryPublish(2, '?semver=1.0.0'), 409, 'conflict');
@@ -209,7 +209,7 @@ describe('the name of a deleted plugin', () => {
     }
   });
 
-  it('is free once its publisher no longer holds the guest', async () => {
+  it("is available once its publisher doesn't hold the guest", async () => {
     const workshop = await openWorkshop(service);
     const { publisher, owner, appId, first } = workshop;
     const colleague = await service.user();
