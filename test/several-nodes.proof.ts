@@ -77,7 +77,7 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
 
   it('makes no folder for commands that keep nothing in one', async () => {
     const folder = join(first.folder, 'of-no-use');
-    const { status, stderr } = await run(['admin', 'operators'], { TENON_DATA_DIR: folder });
+    const { status, stderr } = await run(['admin', 'operator', 'list'], { TENON_DATA_DIR: folder });
     assert.equal(status, 0, stderr);
     await assert.rejects(stat(folder), { code: 'ENOENT' });
   });
@@ -102,7 +102,7 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
   it('is verified, and collected from, by the command line', async () => {
     for (const args of [
       ['admin', 'verify'],
-      ['admin', 'collect', '--dry-run'],
+      ['admin', 'gc', '--dry-run'],
     ]) {
       const { status, stderr } = await run(args);
       assert.equal(status, 0, stderr);

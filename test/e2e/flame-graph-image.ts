@@ -22,7 +22,7 @@ try {
   const module = await compileWords(folder);
   const page = join(folder, 'words.html');
   // What the engine compiles only when it is first called would fill the picture: the last run is warm.
-  const args = ['trace', module, '--repeat', '60', '--format', 'html', '-o', page, '--min-duration-microseconds', '0'];
+  const args = ['trace', module, '--repeat', '60', '--format', 'html', '-o', page, '--min-duration', '0us'];
   const { status, stderr } = spawnSync(process.execPath, [tenon, ...args], {
     input: makeText(24).text,
     encoding: 'utf8',

@@ -1,6 +1,7 @@
 import { type AuditAction, auditActions, type OperatorAuditEntry } from '@tenon/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseCount } from './command.ts';
+import { isDuration, parseDuration } from './duration.ts';
 import type { Io } from './io.ts';
 import type { Reporter } from './output.ts';
 import { formatTime, printable } from './text.ts';
@@ -28,17 +29,18 @@ export function withAuditFilter(command: Command, { clockMs }: Pick<Io, 'clockMs
     .option('--limit <number>', 'show at most this many', parseCount, defaultLimit);
 }
 
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A moment as people write it: a date (its start, in UTC), a time, or how long ago it was. */
 export function parseMoment(text: string, nowMs: number): Date {
-  const [, number, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const ago = unitMs[unit];
-  if (ago !== undefined) return new Date(nowMs - Number(number) * ago);
+  if (isDuration(text)) return momentAgo(parseDuration(text), nowMs);
   const isWhole = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   const moment = new Date(text);
   if (isWhole && Number.isFinite(moment.getTime())) return moment;
   throw new InvalidArgumentError('It is a date, a time with its zone, or how long ago: 2026-03-01, 12h, 7d.');
+}
+
+function momentAgo(agoMs: number, nowMs: number): Date {
+  if (agoMs > nowMs) throw new InvalidArgumentError('It is before 1970.');
+  return new Date(nowMs - agoMs);
 }
 
 type ShownEntry = Pick<OperatorAuditEntry, 'at' | 'action' | 'by' | 'user' | 'via' | 'target' | 'guestKeys'>;

@@ -50,10 +50,10 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/bindings.ts')).addBindingsCommand,
   },
   {
-    name: 'news',
+    name: 'changes',
     heading: 'Distribution:',
     summary: 'show which binding lists change, as they do',
-    load: async () => (await import('./commands/news.ts')).addNewsCommand,
+    load: async () => (await import('./commands/changes.ts')).addChangesCommand,
   },
   {
     name: 'fetch',

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseTimeout } from './duration.ts';
 
 /** Adds `--json`, which every command has. */
 export function withJson(command: Command): Command {
@@ -10,7 +11,7 @@ export function withServer(command: Command): Command {
   return withServerChoice(withJson(command).optionsGroup('Server:'))
     .option('--profile <name>', 'the login to use (default: TENON_PROFILE, else the current one)')
     .option('--token <token>', 'the access token; other users of this machine can see it: TENON_TOKEN is safer')
-    .option('--timeout <seconds>', 'give up when nothing has moved for so long (default: 60)', parseSeconds);
+    .option('--timeout <duration>', 'fail after this long without network activity (default: 60s)', parseTimeout);
 }
 
 /** Adds the ways to name a server that need no login there. */
@@ -20,7 +21,6 @@ export function withServerChoice(command: Command): Command {
       '--server <server>',
       "a URL, or a login's name (default: TENON_URL, else the current login, else quickstart.env in the data folder)",
     )
-    .addOption(new Option('--url <url>', 'what --server was called at first').hideHelp())
     .option('--data-dir <folder>', 'the data folder of a server on this machine (default: ./tenon-data)');
 }
 
@@ -42,18 +42,6 @@ export function withExtensionPoint(command: Command, usual = 'TENON_EXTENSION_PO
 /** Lines for the end of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
-}
-
-export function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (!(seconds > 0 && seconds <= 86_400)) throw new InvalidArgumentError('It takes seconds, more than 0.');
-  return seconds;
-}
-
-export function parseDays(text: string): number {
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1 || days > 3650) throw new InvalidArgumentError('It takes 1 to 3650 days.');
-  return days;
 }
 
 export function parseCount(text: string): number {

@@ -69,7 +69,7 @@ describe('findConnection()', () => {
 
   it("never uses the file's token with another server", () => {
     for (const url of ['http://localhost:8367', 'https://localhost:8366', 'http://localhost:8366/prefix']) {
-      const connection = find({ dataDir, url });
+      const connection = find({ dataDir, server: url });
       assert.deepEqual([connection.token, connection.appId], [undefined, undefined], url);
       assert.throws(() => assertToken(connection), { code: 'missing_credentials', exitCode: 3 });
     }
@@ -79,14 +79,8 @@ describe('findConnection()', () => {
     assert.equal(find({ dataDir, server: 'HTTP://LocalHost:8366/' }).token, 'tnn_file');
   });
 
-  it('takes --url for --server, and not both', () => {
-    assert.equal(find({ url: quickstartUrl }).url, quickstartUrl);
-    assert.throws(() => find({ url: quickstartUrl, server: quickstartUrl }), { code: 'usage' });
-  });
-
   for (const url of ['localhost:8366', 'ftp://host', 'http://user:pw@host', 'http://host/?a', 'no sense']) {
     it(`refuses ${url} as a server's URL`, () => {
-      assert.throws(() => find({ dataDir, url }), { exitCode: 2 });
       assert.throws(() => find({ dataDir, server: url }), { exitCode: 2 });
       assert.throws(() => find({}, { TENON_URL: url }), { exitCode: 2 });
     });

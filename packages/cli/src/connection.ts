@@ -110,7 +110,7 @@ export function assertToken({
       `  with an account there  tenon login --server ${url}`,
       '  with a token at hand   set TENON_TOKEN to it',
       '  on a demo server       run commands where its data folder is (./tenon-data), or name it with --data-dir',
-      "  on the server's host   tenon admin create-user <name>, then tenon admin create-token <user>",
+      "  on the server's host   tenon admin user create <name>, then tenon admin token create <user>",
       '  with another token     tenon token create <name>',
     ].join('\n'),
   });

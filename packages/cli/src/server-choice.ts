@@ -8,8 +8,6 @@ import { assertServerUrl } from './server-url.ts';
 export interface ConnectionOptions {
   /** A URL, or a profile's name. */
   readonly server?: string | undefined;
-  /** What `server` was called at first. */
-  readonly url?: string | undefined;
   readonly profile?: string | undefined;
   readonly token?: string | undefined;
   readonly dataDir?: string | undefined;
@@ -62,8 +60,7 @@ export function chooseServer(options: ConnectionOptions, sources: ServerSources)
 }
 
 function byOptions(options: ConnectionOptions, { logins, quickstartUrl }: ServerSources): ServerChoice | undefined {
-  const { profile, dataDir } = options;
-  const text = assertOneServer(options);
+  const { server: text, profile, dataDir } = options;
   const byProfile = profile === undefined ? undefined : byName(logins(), profile, 'option');
   if (text !== undefined) {
     const read = readServerOption(text);
@@ -82,14 +79,6 @@ function byProject({ projectServer, logins }: ServerSources): ServerChoice | und
   if (projectServer === undefined) return undefined;
   const read = readServerOption(projectServer);
   return 'url' in read ? { ...read, by: 'tenon.toml' } : byName(logins(), read.name, 'tenon.toml');
-}
-
-/** What `--server` was given, or `--url`. @throws CliError when both were given something */
-export function assertOneServer({ server, url }: ConnectionOptions): string | undefined {
-  if (server !== undefined && url !== undefined) {
-    throw usageError('--url is another name of --server: give one of them.');
-  }
-  return server ?? url;
 }
 
 function byCurrentLogin({ logins }: ServerSources): ServerChoice | undefined {

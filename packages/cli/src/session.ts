@@ -19,10 +19,11 @@ export interface Session {
 /** What every command takes that talks to a server. */
 export interface CommonOptions extends ConnectionOptions {
   readonly json?: boolean | undefined;
+  /** In milliseconds. */
   readonly timeout?: number | undefined;
 }
 
-const defaultTimeoutSeconds = 60;
+const defaultTimeoutMs = 60_000;
 
 /** The action of a command that talks to a server: gets a session, the command's own options, then its arguments. */
 export function calling<Options, Args extends unknown[]>(
@@ -66,7 +67,7 @@ export function callingFrom<Found extends { readonly server?: string | undefined
 }
 
 export function timeoutMs({ timeout }: Pick<CommonOptions, 'timeout'>): number {
-  return (timeout ?? defaultTimeoutSeconds) * 1000;
+  return timeout ?? defaultTimeoutMs;
 }
 
 /** Who is logged in to one server, and stands in another one's folder, is told which is meant. */

@@ -92,7 +92,7 @@ describe('tenon admin copy', () => {
     for (const command of [
       ['serve', '--port', '0', '--log-level', 'silent'],
       ['admin', 'verify'],
-      ['admin', 'create-user', 'Ada'],
+      ['admin', 'user', 'create', 'Ada'],
     ]) {
       const { exitCode, stderr } = await tenon([...command, '--data-dir', dataDir]);
       assert.deepEqual([exitCode, /is an unfinished copy/.test(stderr)], [5, true], stderr);

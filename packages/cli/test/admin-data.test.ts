@@ -23,13 +23,13 @@ describe('tenon admin', () => {
     ['trust-clock'],
     ['audit'],
     ['operators'],
-    ['grant-operator', user],
-    ['revoke-operator', user],
-    ['create-user', 'Ada'],
-    ['create-token', user],
-    ['create-api-key', 'Build'],
-    ['create-link'],
-    ['create-password-link', user],
+    ['operator', 'grant', user],
+    ['operator', 'revoke', user],
+    ['user', 'create', 'Ada'],
+    ['token', 'create', user],
+    ['api-key', 'create', 'Build'],
+    ['user', 'invite'],
+    ['user', 'reset-password', user],
   ];
 
   it('says in one line that a file is not a database, and to restore a backup', async () => {
@@ -49,12 +49,12 @@ describe('tenon admin', () => {
 
   it('makes no user, token or key with a name that can’t be seen or that reorders the text around it', async () => {
     const data = ['--data-dir', join(folder.path, 'names')];
-    const ada = (await tenon(['admin', 'create-user', 'Ada', ...data])).stdout.trim();
+    const ada = (await tenon(['admin', 'user', 'create', 'Ada', ...data])).stdout.trim();
     for (const name of ['a\u202eb', '\u2800', ' ', 'x'.repeat(201)]) {
       for (const command of [
-        ['create-user', name],
-        ['create-api-key', name],
-        ['create-token', ada, '--name', name, '--yes'],
+        ['user', 'create', name],
+        ['api-key', 'create', name],
+        ['token', 'create', ada, '--name', name, '--yes'],
       ]) {
         const { exitCode, stdout, stderr } = await tenon(['admin', ...command, ...data]);
         assert.deepEqual([exitCode, stdout], [2, ''], stderr);
@@ -65,7 +65,7 @@ describe('tenon admin', () => {
 
   it('trust-clock vouches for the clock of a machine that was off for long', async () => {
     const dataDir = join(folder.path, 'clock');
-    assert.equal((await tenon(['admin', 'create-user', 'Ada', '--data-dir', dataDir])).exitCode, 0);
+    assert.equal((await tenon(['admin', 'user', 'create', 'Ada', '--data-dir', dataDir])).exitCode, 0);
     const database = new DatabaseSync(join(dataDir, 'tenon.db'));
     const lastMs = Date.now() - 100 * dayMs;
     database

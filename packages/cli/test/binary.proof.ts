@@ -108,8 +108,8 @@ describe('tenon serve', () => {
     const { child, ended, says } = start(['serve', '--no-demo', '--port', '0', '--data-dir', dataDir]);
     await says(/http:\/\/localhost:\d+\/set-up#code=[\w-]{43}\n/);
     const environment = { TENON_DATA_DIR: dataDir };
-    const user = (await start(['admin', 'create-user', 'Ada'], { environment }).ended).stdout.trim();
-    const token = (await start(['admin', 'create-token', user], { environment }).ended).stdout.trim();
+    const user = (await start(['admin', 'user', 'create', 'Ada'], { environment }).ended).stdout.trim();
+    const token = (await start(['admin', 'token', 'create', user], { environment }).ended).stdout.trim();
     const whoami = await start(['whoami', '--json'], { environment: { ...environment, TENON_TOKEN: token } }).ended;
     assert.equal(whoami.stderr, '');
     assert.equal(JSON.parse(whoami.stdout).id, user);
@@ -178,7 +178,7 @@ describe('tenon fetch', () => {
 
   it('gives up on a server that goes silent', async (t) => {
     const environment = await serveWith(t, () => {});
-    const { exitCode, stderr } = await start(['fetch', address, '--timeout', '0.3'], { environment }).ended;
+    const { exitCode, stderr } = await start(['fetch', address, '--timeout', '300ms'], { environment }).ended;
     assert.equal(exitCode, 6);
     assert.match(stderr, /nothing came for 0\.3 seconds/);
   });
@@ -190,7 +190,7 @@ describe('tenon plugin push', () => {
     t.after(server.stop);
     const file = join(await temporaryFolder(t), 'huge.wasm');
     await writeFile(file, Buffer.alloc(70 * 1024 * 1024));
-    const args = ['plugin', 'push', file, '--timeout', '60'];
+    const args = ['plugin', 'push', file, '--timeout', '60s'];
     const startedMs = performance.now();
     const { exitCode, stderr } = await start(args, { environment: { ...server.quickstart } }).ended;
     assert.equal(exitCode, 7, stderr);
@@ -205,7 +205,7 @@ describe('a server that is none', () => {
     const page = await start(['app', 'list'], { environment }).ended;
     assert.equal(page.exitCode, 1);
     assert.match(page.stderr, /not what this version of tenon expects/);
-    const nobody = await start(['app', 'list', '--url', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
+    const nobody = await start(['app', 'list', '--server', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
     assert.equal(nobody.exitCode, 6);
     assert.match(nobody.stderr, /No answer from http:\/\/127\.0\.0\.1:9/);
   });
@@ -227,7 +227,7 @@ describe('a server that is none', () => {
 
   it('is unreachable when it goes silent in the middle of an answer', async (t) => {
     const environment = await serveWith(t, (_, response) => response.write('{"objects":['));
-    const { exitCode, stderr } = await start(['app', 'list', '--timeout', '0.3'], { environment }).ended;
+    const { exitCode, stderr } = await start(['app', 'list', '--timeout', '300ms'], { environment }).ended;
     assert.equal(exitCode, 6, stderr);
     assert.match(stderr, /nothing came for 0\.3 seconds/);
   });
@@ -247,19 +247,19 @@ describe('tenon admin', () => {
     await writeFile(join(dataDir, 'quickstart.env'), 'TENON_URL=https://plugins.example.org/tenon\n');
     const admin = async (...args: string[]) =>
       (await start(['admin', ...args], { environment: { TENON_DATA_DIR: dataDir } }).ended).stdout.trim();
-    assert.match(await admin('create-link'), /^https:\/\/plugins\.example\.org\/tenon\/set-up#code=[\w-]{43}$/);
-    const elsewhere = JSON.parse(await admin('create-link', '--json', '--public-url', 'https://x.example/'));
+    assert.match(await admin('user', 'invite'), /^https:\/\/plugins\.example\.org\/tenon\/set-up#code=[\w-]{43}$/);
+    const elsewhere = JSON.parse(await admin('user', 'invite', '--json', '--public-url', 'https://x.example/'));
     assert.match(elsewhere.link, /^https:\/\/x\.example\/set-up#code=[\w-]{43}$/);
     assert.ok(Math.abs(Date.parse(elsewhere.expiresAt) - Date.now() - 86_400_000) < 60_000);
 
-    const user = await admin('create-user', 'Ada');
-    const refused = start(['admin', 'create-password-link', user, '--yes'], {
+    const user = await admin('user', 'create', 'Ada');
+    const refused = start(['admin', 'user', 'reset-password', user, '--yes'], {
       environment: { TENON_DATA_DIR: dataDir },
     });
     assert.match((await refused.ended).stderr, /no e-mail address to sign in with/);
-    const link = await admin('create-password-link', user, '--yes', '--email', 'Ada@Example.org');
+    const link = await admin('user', 'reset-password', user, '--yes', '--email', 'Ada@Example.org');
     assert.match(link, /^https:\/\/plugins\.example\.org\/tenon\/reset-password#code=[\w-]{43}$/);
-    const unknown = start(['admin', 'create-password-link', 'usr_x'], { environment: { TENON_DATA_DIR: dataDir } });
+    const unknown = start(['admin', 'user', 'reset-password', 'usr_x'], { environment: { TENON_DATA_DIR: dataDir } });
     assert.match((await unknown.ended).stderr, /no user usr_x/);
   });
 });

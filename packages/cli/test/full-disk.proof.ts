@@ -218,9 +218,9 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     await assertReadyForReads(server, /no room left/);
     await stop(server.server, 'SIGTERM');
     fill();
-    const marked = await admin('collect', '--grace', '1ms');
+    const marked = await admin('gc', '--grace', '1ms');
     assert.equal(marked.exitCode, 0, marked.stderr);
-    const collected = await admin('collect', '--grace', '1ms');
+    const collected = await admin('gc', '--grace', '1ms');
     assert.equal(collected.exitCode, 0, collected.stderr);
     const deleted = /deleted +(\d+) content/;
     assert.equal(Number(deleted.exec(marked.stdout)?.[1]) + Number(deleted.exec(collected.stdout)?.[1]), 1);
@@ -264,7 +264,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
       await stop(first.server, signal);
       disk.run('mount -o remount,bind,ro .');
       await assertCanBeSaved(`read-only-${state}`);
-      const collect = await admin('collect');
+      const collect = await admin('gc');
       assert.deepEqual(
         [collect.exitCode, collect.stderr],
         [6, 'error: Cannot write to the database: its file system is read-only.\n'],

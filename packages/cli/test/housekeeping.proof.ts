@@ -148,7 +148,7 @@ describe('tenon admin', () => {
     const file = join(dataDir, 'blobs', digest.slice(0, 2), digest);
     await writeFile(file, orphan);
     const run = async (...args: string[]) => {
-      const outcome = await tenon(['admin', 'collect', '--data-dir', dataDir, ...args]);
+      const outcome = await tenon(['admin', 'gc', '--data-dir', dataDir, ...args]);
       assert.equal(outcome.exitCode, 0, outcome.stderr);
       return outcome;
     };
@@ -164,7 +164,7 @@ describe('tenon admin', () => {
     assert.equal((await stat(file)).size, orphan.length);
     assert.match((await run('--force')).stdout, /^deleted +1 content, 2.0 KiB\n/);
     await assert.rejects(stat(file), { code: 'ENOENT' });
-    assert.equal((await tenon(['admin', 'collect', '--data-dir', dataDir, '--grace', 'soon'])).exitCode, 2);
+    assert.equal((await tenon(['admin', 'gc', '--data-dir', dataDir, '--grace', 'soon'])).exitCode, 2);
     assert.equal((await tenon(['admin', 'verify', '--data-dir', dataDir])).exitCode, 0);
   });
 

@@ -139,7 +139,7 @@ describe('output', () => {
       ['token', 'list'],
       ['api-key', 'list'],
       ['status'],
-      ['news'],
+      ['changes'],
       ['app', 'show', 'app_01j29hxk3mfpq8ad68ha6hbsex'],
     ];
     try {

@@ -41,31 +41,34 @@ describe('tenon status', () => {
   });
 
   it('is for operators, whom `tenon admin` makes and unmakes', async () => {
-    assert.match((await admin('operators')).stdout, new RegExp(`^${user()} +Demo owner`, 'm'));
-    const revoked = await admin('revoke-operator', user());
+    assert.match((await admin('operator', 'list')).stdout, new RegExp(`^${user()} +Demo owner`, 'm'));
+    const revoked = await admin('operator', 'revoke', user());
     assert.deepEqual([revoked.exitCode, revoked.stdout], [0, `${user()}\n`]);
     const refused = await tenon(['status'], { environment });
     assert.equal(refused.exitCode, 3);
-    assert.match(refused.stderr, /tenon admin grant-operator/);
-    assert.match((await admin('revoke-operator', user())).stderr, /They were no operator/);
-    assert.match((await admin('operators')).stderr, /Nobody is/);
-    assert.deepEqual(JSON.parse((await admin('grant-operator', user(), '--yes', '--json')).stdout), {
+    assert.match(refused.stderr, /tenon admin operator grant/);
+    assert.match((await admin('operator', 'revoke', user())).stderr, /was not an operator/);
+    assert.match((await admin('operator', 'list')).stderr, /There are no operators/);
+    assert.deepEqual(JSON.parse((await admin('operator', 'grant', user(), '--yes', '--json')).stdout), {
       userId: user(),
       isOperator: true,
     });
-    assert.match((await admin('grant-operator', user(), '--yes')).stderr, /already/);
+    assert.match((await admin('operator', 'grant', user(), '--yes')).stderr, /already/);
     assert.equal((await tenon(['status'], { environment })).exitCode, 0);
     for (const unknown of ['usr_x', 'nobody@example.org', '']) {
-      assert.notEqual((await admin('grant-operator', unknown, '--yes')).exitCode, 0, unknown);
+      assert.notEqual((await admin('operator', 'grant', unknown, '--yes')).exitCode, 0, unknown);
     }
   });
 
   it('shows who an unverified address names, and makes no operator by it without asking', async () => {
     const email = server.quickstart.TENON_EMAIL ?? '';
-    for (const command of ['grant-operator', 'create-password-link']) {
+    for (const command of [
+      ['operator', 'grant'],
+      ['user', 'reset-password'],
+    ]) {
       for (const named of [email.toUpperCase(), user()]) {
-        const asked = await admin(command, named);
-        assert.notEqual(asked.exitCode, 0, command);
+        const asked = await admin(...command, named);
+        assert.notEqual(asked.exitCode, 0, command.join(' '));
         assert.equal(asked.stdout, '');
         assert.match(asked.stderr, /name +Demo owner\n/);
         assert.match(asked.stderr, new RegExp(`id +${user()}\n`));
@@ -73,14 +76,14 @@ describe('tenon status', () => {
         assert.match(asked.stderr, /created +\d{4}-/);
         assert.match(asked.stderr, /applications +"Demo" \(owner\)\n/);
       }
-      const blind = await admin(command, email, '--yes');
-      assert.notEqual(blind.exitCode, 0, command);
+      const blind = await admin(...command, email, '--yes');
+      assert.notEqual(blind.exitCode, 0, command.join(' '));
       assert.match(blind.stderr, /With --yes a user is named by id/);
     }
     for (const args of [
-      ['create-token', email],
-      ['create-api-key', 'CI', '--user', email],
-      ['revoke-operator', email],
+      ['token', 'create', email],
+      ['api-key', 'create', 'CI', '--user', email],
+      ['operator', 'revoke', email],
     ]) {
       const asked = await admin(...args);
       assert.deepEqual([asked.exitCode === 0, asked.stdout], [false, ''], args.join(' '));

@@ -42,8 +42,8 @@ async function line(args: readonly string[], setting: Setting = {}): Promise<str
 
 /** Another user, with a token of all scopes. */
 async function makeUser(name: string) {
-  const id = await line(['admin', 'create-user', name]);
-  const token = await line(['admin', 'create-token', id]);
+  const id = await line(['admin', 'user', 'create', name]);
+  const token = await line(['admin', 'token', 'create', id]);
   return { id, environment: { TENON_URL: server.url, TENON_TOKEN: token } };
 }
 
@@ -172,9 +172,7 @@ describe('tenon', () => {
   });
 
   it('makes, lists and revokes tokens and API keys', async () => {
-    const token = (
-      await demand(['token', 'create', 'CI', '--scope', 'read', '--expires-in-days', '2', '--json'])
-    ).json();
+    const token = (await demand(['token', 'create', 'CI', '--scope', 'read', '--expires-in', '2d', '--json'])).json();
     assert.deepEqual(token.scopes, ['read']);
     const environment = { TENON_URL: server.url, TENON_TOKEN: token.token };
     assert.equal((await demand(['token', 'print'], { environment })).stdout, `${token.token}\n`);
@@ -207,11 +205,11 @@ describe('tenon', () => {
   });
 
   it('makes an API key for a new user of its name, and for a user who is there', async () => {
-    const made = (await demand(['admin', 'create-api-key', 'builder', '--json'])).json();
+    const made = (await demand(['admin', 'api-key', 'create', 'builder', '--json'])).json();
     assert.match(made.apiKey, /^tnk_/);
-    const again = (await demand(['admin', 'create-api-key', 'another', '--user', made.userId, '--json'])).json();
+    const again = (await demand(['admin', 'api-key', 'create', 'another', '--user', made.userId, '--json'])).json();
     assert.equal(again.userId, made.userId);
-    const unknown = await tenon(['admin', 'create-api-key', 'x', '--user', 'usr_nobody']);
+    const unknown = await tenon(['admin', 'api-key', 'create', 'x', '--user', 'usr_nobody']);
     assert.equal(unknown.exitCode, 4);
   });
 });
@@ -277,7 +275,7 @@ describe('what can go wrong', () => {
     assert.equal(exitCode, 3);
     assert.match(
       stderr,
-      /tenon login --server http[\s\S]*TENON_TOKEN[\s\S]*--data-dir[\s\S]*tenon admin create-token[\s\S]*tenon token create/,
+      /tenon login --server http[\s\S]*TENON_TOKEN[\s\S]*--data-dir[\s\S]*tenon admin token create[\s\S]*tenon token create/,
     );
   });
 

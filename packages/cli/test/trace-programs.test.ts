@@ -61,16 +61,7 @@ describe('tenon trace of programs that others have compiled', () => {
     const module = /^module = "(.+)"$/m.exec(toml)?.[1] ?? assert.fail(toml);
     const built = spawn(build, { shell: true, cwd: inFolder('greeter'), stdio: 'inherit' });
     assert.equal(await new Promise((resolve) => built.on('close', resolve)), 0);
-    const args = [
-      'trace',
-      inFolder(`greeter/${module}`),
-      '-i',
-      'greet',
-      '--input',
-      'Ada',
-      '--min-duration-microseconds',
-      '0',
-    ];
+    const args = ['trace', inFolder(`greeter/${module}`), '-i', 'greet', '--input', 'Ada', '--min-duration', '0'];
     const { stdout, stderr, exitCode } = await tenon(args);
     assert.equal(exitCode, 0, stderr);
     assert.equal(stdout, 'Hello, Ada!');

@@ -75,7 +75,7 @@ interface JsonSpan {
 describe('tenon trace: commands of WASI', () => {
   it('leaves stdout to the program, and reports on stderr', async () => {
     const path = await write('hello.wasm', commands.hello);
-    const { stdout, stderr, exitCode } = await traceApart([path, '--min-duration-microseconds', '0']);
+    const { stdout, stderr, exitCode } = await traceApart([path, '--min-duration', '0us']);
     assert.equal(stdout, 'hello\n');
     assert.equal(exitCode, 0);
     assert.match(stderr, /^hello\.wasm: [\d.]+ .?s in 3 calls of 3 functions, 3 spans\n/);
@@ -166,8 +166,8 @@ describe('tenon trace --invoke', () => {
 
   it('counts every call, those too short for a span too', async () => {
     const args = [numbersPath, '-i', 'fib', '--json'];
-    const all = (await demand([...args, '--min-duration-microseconds', '0', '--', '10'])).json();
-    const none = (await demand([...args, '--min-duration-microseconds', '1e9', '--', '10'])).json();
+    const all = (await demand([...args, '--min-duration', '0us', '--', '10'])).json();
+    const none = (await demand([...args, '--min-duration', '1000s', '--', '10'])).json();
     const calls = 177; // 2 · fib(11) − 1
     for (const { functions } of [all, none]) assert.equal(functions[0].calls, calls);
     assert.equal(all.spans.length, calls);
@@ -186,7 +186,7 @@ describe('tenon trace --invoke', () => {
   });
 
   it('reports all the same after a trap, and ends with 1', async () => {
-    const { exitCode, stderr } = await trace([numbersPath, '-i', 'trap', '--min-duration-microseconds', '0']);
+    const { exitCode, stderr } = await trace([numbersPath, '-i', 'trap', '--min-duration', '0us']);
     assert.equal(exitCode, 1);
     assert.match(stderr, / trap ✗ unreachable\n/);
     assert.match(stderr, / {2}├─ fib\n/);
@@ -197,14 +197,14 @@ describe('tenon trace --invoke', () => {
   });
 
   it('stops at --timeout, and reports what there was', async () => {
-    const { exitCode, stderr } = await trace([numbersPath, '-i', 'calls_for_ever', '--timeout', '0.3']);
+    const { exitCode, stderr } = await trace([numbersPath, '-i', 'calls_for_ever', '--timeout', '300ms']);
     assert.equal(exitCode, 1);
     assert.match(stderr, / calls_for_ever .*✗ stopped\n/);
     assert.match(stderr, /error: The program was stopped: it took longer than 0\.3 s/);
   });
 
   it('stops what calls nothing too, and says that nothing is known of it', async () => {
-    const { exitCode, stderr } = await trace([numbersPath, '-i', 'silent_for_ever', '--timeout', '0.1']);
+    const { exitCode, stderr } = await trace([numbersPath, '-i', 'silent_for_ever', '--timeout', '100ms']);
     assert.equal(exitCode, 1);
     assert.match(stderr, /There is nothing to report/);
   });
@@ -228,7 +228,7 @@ describe('tenon trace --invoke', () => {
     ['--json beside another format', ['-i', 'trap', '--json', '--format', 'html'], /--json is a format of its own/],
     ['two inputs', ['-i', 'trap', '--input', 'x', '--input-file', 'y'], /--input/],
     ['--repeat 0', ['-i', 'trap', '--repeat', '0'], /whole number/],
-    ['a duration below zero', ['-i', 'trap', '--min-duration-microseconds', '-1'], /microseconds/],
+    ['a duration below zero', ['-i', 'trap', '--min-duration', '-1us'], /20us/],
     ['a format that nobody knows', ['-i', 'trap', '--format', 'svg'], /Allowed choices/],
   ] as const) {
     it(`refuses ${what} as a wrong command line`, async () => {
@@ -240,7 +240,7 @@ describe('tenon trace --invoke', () => {
   }
 
   it('has names that come from strangers as texts, on the screen and in the page', async () => {
-    const { stderr } = await demand([numbersPath, '-i', hostileExport, '--min-duration-microseconds', '0']);
+    const { stderr } = await demand([numbersPath, '-i', hostileExport, '--min-duration', '0us']);
     assert.match(stderr, /\\u\{202e\}\\u\{1b\}\[2J<\/script>/);
     assert.doesNotMatch(stderr, /[\u202e\u001b]/);
     const page = inFolder('hostile.html');
@@ -251,15 +251,7 @@ describe('tenon trace --invoke', () => {
 
 describe('tenon trace: plugins of Extism', () => {
   it('calls one with bytes, and writes what it answers', async () => {
-    const { stdout, stderr } = await demand([
-      greet,
-      '-i',
-      'greet',
-      '--input',
-      'Ada',
-      '--min-duration-microseconds',
-      '0',
-    ]);
+    const { stdout, stderr } = await demand([greet, '-i', 'greet', '--input', 'Ada', '--min-duration', '0']);
     assert.equal(stdout, 'Hello, Ada!');
     assert.match(stderr, / say_hello\n/);
     assert.match(stderr, / extism:host\/env\.output_set| output_set/);
@@ -394,7 +386,7 @@ describe('tenon trace --format', () => {
     ['otlp', 'numbers.otlp.json', /"resourceSpans"/],
   ] as const) {
     it(`writes ${format} beside the module, where -o says, or to stdout`, async () => {
-      const args = [numbersPath, '-i', 'fib', '--format', format, '--min-duration-microseconds', '0'];
+      const args = [numbersPath, '-i', 'fib', '--format', format, '--min-duration', '0us'];
       const { stdout, stderr } = await demand([...args, '--', '5']);
       assert.equal(stdout, '5\n');
       assert.match(stderr, new RegExp(`^numbers\\.wasm fib: .+ → .+${file.replaceAll('.', '\\.')}\n$`));
@@ -428,7 +420,7 @@ describe('tenon trace --format', () => {
   });
 
   it('lists as many functions as --top says, and gives each call a line with --each', async () => {
-    const args = [numbersPath, '-i', 'fib', '--min-duration-microseconds', '0'];
+    const args = [numbersPath, '-i', 'fib', '--min-duration', '0us'];
     const one = await demand([...args, '--top', '1', '--', '6']);
     assert.match(one.stderr, /self +total +calls +longest +memory +function\n.+ fib\n/);
     const none = await demand([...args, '--top', '0', '--', '6']);

@@ -14,9 +14,9 @@ describe("links of the operator's", { skip: noBrowser }, () => {
   });
   after(() => stage.close());
 
-  /** What `tenon admin …` prints: a link among it. */
+  /** What `tenon admin user …` prints: a link among it. */
   async function adminLink(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, [tenon, 'admin', ...args], {
+    const { stdout } = await promisify(execFile)(process.execPath, [tenon, 'admin', 'user', ...args], {
       cwd: stage.server.folder,
       env: { ...process.env, TENON_DATA_DIR: join(stage.server.folder, 'tenon-data'), TENON_PUBLIC_URL: stage.url },
     });
@@ -52,7 +52,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     const late = await stage.visitor();
     await late.page.goto(firstLink);
     await late.page.getByRole('heading', { name: 'The link has been used' }).waitFor();
-    await late.page.goto(await adminLink('create-link'));
+    await late.page.goto(await adminLink('invite'));
     await late.page.getByLabel('Your name').fill('Second');
     await late.page.getByLabel('E-mail address').fill('OLIVE@example.org');
     await late.page.getByLabel('Password', { exact: true }).fill('pebble lantern waltz');
@@ -68,7 +68,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
     await late.close();
 
     const forgetful = await stage.visitor();
-    const resetLink = await adminLink('create-password-link', ownerId, '--yes');
+    const resetLink = await adminLink('reset-password', ownerId, '--yes');
     await forgetful.page.goto(resetLink);
     await forgetful.page.getByText('olive@example.org').waitFor();
     assert.equal(forgetful.page.url(), `${stage.url}/reset-password`);

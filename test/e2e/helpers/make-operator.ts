@@ -7,6 +7,6 @@ import { tenon } from '../../helpers/server.ts';
 
 /** Lets somebody see how the server is, as who has its machine does. */
 export async function makeOperator({ server }: Stage, userId: string): Promise<void> {
-  const args = [tenon, 'admin', 'grant-operator', userId, '--yes', '--data-dir', join(server.folder, 'tenon-data')];
+  const args = [tenon, 'admin', 'operator', 'grant', userId, '--yes', '--data-dir', join(server.folder, 'tenon-data')];
   await promisify(execFile)(process.execPath, args);
 }

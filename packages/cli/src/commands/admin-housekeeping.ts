@@ -10,7 +10,7 @@ import { count, formatSize, printable } from '../text.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 import { addTrustClockCommand } from './admin-trust-clock.ts';
 
-/** Adds what keeps a data folder in order: `verify`, `collect`, `trust-clock`. */
+/** Adds what keeps a data folder in order: `verify`, `gc`, `trust-clock`. */
 export function addHousekeepingCommands(group: Command, io: Io): void {
   withDataFolder(group.command('verify').description('read all data, hash every plugin, and check every reference'))
     .addHelpText(
@@ -24,16 +24,16 @@ it has lost commits, or an older copy of it took its place.
 
   withDataFolder(
     group
-      .command('collect')
-      .description('delete the bytes that no version names any more, as the server does by itself now and then')
-      .option('--dry-run', 'delete nothing, and tell what would be')
+      .command('gc')
+      .description('delete the contents that no version refers to, as the server does by itself')
+      .option('--dry-run', 'delete nothing; show what would be deleted')
       .option('--force', 'delete also more than half of all contents, and files that the database does not know')
       .option(
-        '--grace <time>',
-        'how long they stay after they were first found (default: gc-grace of TENON_TIMES, else 1d)',
+        '--grace <duration>',
+        'how long they stay after the first run that found them (default: gc-grace of TENON_TIMES, else 1d)',
       ),
   )
-    .addHelpText('after', examples('tenon admin collect --dry-run', 'tenon admin collect --grace 60s'))
+    .addHelpText('after', examples('tenon admin gc --dry-run', 'tenon admin gc --grace 60s'))
     .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
       withPresentData(io, options, (deps, out, { collectGraceMs }) =>
         runCollect(io, deps, out, {
@@ -57,7 +57,7 @@ async function runVerify(io: Io, deps: Deps, out: Reporter): Promise<void> {
   if (faults === 0) {
     throw new CliError('lost_commits', `The database does not know ${count(unknown, 'file')}: it has lost commits.`, {
       exitCode: exitCodes.lostCommits,
-      hint: `Is it the right database, and its newest copy? The files are kept until "tenon admin collect --force".`,
+      hint: `Is it the right database, and its newest copy? The files are kept until "tenon admin gc --force".`,
     });
   }
   throw new CliError('damaged_data', `Not all is as it must be: ${count(found.faults.length, 'fault')}.`, {

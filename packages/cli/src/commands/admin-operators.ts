@@ -6,37 +6,40 @@ import { formatTime, printable } from '../text.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 import { confirmUser } from './admin-user.ts';
 
-/** What is done to somebody, and said of it. */
 const changes = [
   {
-    name: 'grant-operator',
+    name: 'grant',
     description: "let a user see the server's status, in the console and by `tenon status`; it gives no other right",
     change: grantOperator,
     isOperator: true,
     what: 'be an operator, who sees the status of the server',
-    changed: 'They are an operator now.',
-    unchanged: 'They were an operator already.',
+    changed: 'The user is now an operator.',
+    unchanged: 'The user was already an operator.',
   },
   {
-    name: 'revoke-operator',
-    description: "take back that a user may see the server's status",
+    name: 'revoke',
+    description: "end a user's right to see the server's status",
     change: revokeOperator,
     isOperator: false,
-    what: 'be no operator any more',
-    changed: 'They are no operator any more.',
-    unchanged: 'They were no operator.',
+    what: 'lose the right to see the status of the server',
+    changed: 'The user is not an operator any more.',
+    unchanged: 'The user was not an operator.',
   },
 ] as const;
 
-/** Adds what says who may see how the server is: `grant-operator`, `revoke-operator`, `operators`. */
-export function addOperatorCommands(group: Command, io: Io): void {
+/** Adds `operator grant`, `operator revoke`, and `operator list`. */
+export function addOperatorCommands(parent: Command, io: Io): void {
+  const group = parent.command('operator').description("users who may see the server's status");
   for (const { name, description, change, isOperator, what, changed, unchanged } of changes) {
     withDataFolder(
       withConfirmation(group.command(name))
         .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
         .description(description),
     )
-      .addHelpText('after', examples(`tenon admin ${name} ada@example.org`, `tenon admin ${name} usr_01j29hyr4… --yes`))
+      .addHelpText(
+        'after',
+        examples(`tenon admin operator ${name} ada@example.org`, `tenon admin operator ${name} usr_01j29hyr4… --yes`),
+      )
       .action((named: string, options: AdminOptions & { yes?: boolean }) =>
         withPresentData(io, options, async (deps, out) => {
           const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: isOperator });
@@ -47,8 +50,8 @@ export function addOperatorCommands(group: Command, io: Io): void {
       );
   }
 
-  withDataFolder(group.command('operators').description("list who may see the server's status"))
-    .addHelpText('after', examples('tenon admin operators'))
+  withDataFolder(group.command('list').description("list the users who may see the server's status"))
+    .addHelpText('after', examples('tenon admin operator list'))
     .action((options: AdminOptions) =>
       withPresentData(io, options, async (deps, out) => {
         const found = await deps.store.read.operators();
@@ -61,7 +64,7 @@ export function addOperatorCommands(group: Command, io: Io): void {
           out.table(
             ['USER', 'NAME', 'SINCE'],
             objects.map(({ userId, name, since }) => [userId, printable(name), formatTime(since)]),
-            'Nobody is. To make somebody one: tenon admin grant-operator <user>',
+            'There are no operators. To add one: tenon admin operator grant <user>',
           ),
         );
       }),

@@ -14,7 +14,8 @@ import {
   tokenLifetimeDays,
 } from '@tenon/server';
 import { type Command, Option } from 'commander';
-import { examples, parseDays, withConfirmation } from '../command.ts';
+import { examples, withConfirmation } from '../command.ts';
+import { parseLifetimeDays } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
@@ -33,15 +34,14 @@ export function addAdminCommands(program: Command, io: Io): void {
   const group = program
     .command('admin')
     .description('work on a data folder itself, as the operator of the server; it may be running');
+  const users = group.command('user').description('accounts');
+  const tokens = group.command('token').description('access tokens of any user');
+  const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');
 
-  withLinkOptions(
-    group
-      .command('create-link')
-      .description('make a set-up link, by which whoever opens it makes one account, and write it'),
-  )
+  withLinkOptions(users.command('invite').description('make a set-up link, which creates one account, and write it'))
     .addHelpText(
       'after',
-      examples('tenon admin create-link', 'tenon admin create-link --public-url https://tenon.example.org'),
+      examples('tenon admin user invite', 'tenon admin user invite --public-url https://tenon.example.org'),
     )
     .action((options: AdminOptions) =>
       withData(io, options, async (deps, out, config) => {
@@ -50,16 +50,16 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withLinkOptions(
-    withConfirmation(group.command('create-password-link'))
+    withConfirmation(users.command('reset-password'))
       .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
-      .option('--email <email>', 'what they are to sign in with, when they have nothing yet')
+      .option('--email <email>', 'the address that they will sign in with, if they have none')
       .description("make a link that sets a user's password, and write it"),
   )
     .addHelpText(
       'after',
       examples(
-        'tenon admin create-password-link ada@example.org',
-        'tenon admin create-password-link usr_01j29hyr4… --yes',
+        'tenon admin user reset-password ada@example.org',
+        'tenon admin user reset-password usr_01j29hyr4… --yes',
       ),
     )
     .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
@@ -72,15 +72,15 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withDataFolder(
-    group
-      .command('create-user')
+    users
+      .command('create')
       .argument('<name>')
       .option('--email <email>', 'how to reach them')
       .description('make a user without a way to sign in, and write their id'),
   )
     .addHelpText(
       'after',
-      examples('tenon admin create-user Ada', 'tenon admin create-token $(tenon admin create-user Ada)'),
+      examples('tenon admin user create Ada', 'tenon admin token create $(tenon admin user create Ada)'),
     )
     .action((name: string, options: AdminOptions & { email?: string }) =>
       withData(io, options, async (deps, out) => {
@@ -92,9 +92,9 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withDataFolder(
-    withConfirmation(group.command('create-token'))
+    withConfirmation(tokens.command('create'))
       .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
-      .option('--name <name>', 'to tell it from others', 'made by the operator')
+      .option('--name <name>', 'its name in lists', 'made by the operator')
       .addOption(
         new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
           parseScopes,
@@ -102,13 +102,13 @@ export function addAdminCommands(program: Command, io: Io): void {
       )
       .addOption(
         new Option(
-          '--expires-in-days <days>',
-          'how long it works (default: 90 with read alone, otherwise 7)',
-        ).argParser(parseDays),
+          '--expires-in <duration>',
+          'how long it works (default: 90d with read alone, otherwise 7d)',
+        ).argParser(parseLifetimeDays),
       )
       .description('make an access token for a user, and write it'),
   )
-    .addHelpText('after', examples('tenon admin create-token usr_01j29hyr4… --scope read --name "host application"'))
+    .addHelpText('after', examples('tenon admin token create usr_01j29hyr4… --scope read --name "host application"'))
     .action((user: string, options: TokenOptions) =>
       withData(io, options, async (deps, out) => {
         const userId = await confirmUser(io, deps, user, { what: 'have a new access token', yes: options.yes });
@@ -117,13 +117,13 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   withDataFolder(
-    withConfirmation(group.command('create-api-key'))
-      .argument('<name>', 'to tell it from others')
+    withConfirmation(apiKeys.command('create'))
+      .argument('<name>', 'its name in lists')
       .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
-      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
+      .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
       .description('make an API key for the instrumentation endpoint, and write it'),
   )
-    .addHelpText('after', examples('tenon admin create-api-key "build machine"'))
+    .addHelpText('after', examples('tenon admin api-key create "build machine"'))
     .action((name: string, options: AdminOptions & ApiKeyOptions) =>
       withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
     );
@@ -137,7 +137,7 @@ export function addAdminCommands(program: Command, io: Io): void {
 function withLinkOptions(command: Command): Command {
   return withDataFolder(command).option(
     '--public-url <url>',
-    'what people reach the server under (default: TENON_PUBLIC_URL, else what it was when it last started)',
+    'the address of the server (default: TENON_PUBLIC_URL, else what it was when it last started)',
   );
 }
 
@@ -145,14 +145,15 @@ function showLink(out: Reporter, { publicUrl, dataDir }: Config, made: CreatedLi
   const url = publicUrl ?? readQuickstart(dataDir).get('TENON_URL') ?? 'http://localhost:8366';
   const link = linkUrl(url, made);
   const expiresAt = isoTime(made.record.expiresAtMs);
-  out.note(`${what}, and works until ${formatTime(expiresAt)}. Whoever has it may: hand it over in private.`);
+  out.note(`${what}, and works until ${formatTime(expiresAt)}. Anyone with this link can use it. Send it privately.`);
   out.result({ link, expiresAt }, () => out.write(`${link}\n`));
 }
 
 interface TokenOptions extends AdminOptions {
   readonly name: string;
   readonly scope?: readonly TokenScope[];
-  readonly expiresInDays?: number;
+  /** In days. */
+  readonly expiresIn?: number;
   readonly yes?: boolean;
 }
 
@@ -162,7 +163,7 @@ async function createToken(deps: Deps, out: Reporter, user: UserId, options: Tok
     name: assertName(options.name),
     scopes: wanted,
     appId: null,
-    expiresAtMs: lifetimeEnd(tokenLifetimeDays(wanted), options.expiresInDays, deps.clock()),
+    expiresAtMs: lifetimeEnd(tokenLifetimeDays(wanted), options.expiresIn, deps.clock()),
   });
   const { id, userId, name, scopes } = record;
   const expiresAt = isoTime(record.expiresAtMs);
@@ -172,7 +173,8 @@ async function createToken(deps: Deps, out: Reporter, user: UserId, options: Tok
 
 interface ApiKeyOptions {
   readonly user?: string;
-  readonly expiresInDays?: number;
+  /** In days. */
+  readonly expiresIn?: number;
   readonly yes?: boolean;
 }
 
@@ -182,7 +184,7 @@ async function createApiKey(io: Io, deps: Deps, out: Reporter, name: string, opt
     options.user === undefined
       ? (await createUser(deps, { name, email: null })).id
       : await confirmUser(io, deps, options.user, { what: 'have a new API key', yes: options.yes });
-  const { record, secret } = await issueApiKey(deps, user, name, options.expiresInDays);
+  const { record, secret } = await issueApiKey(deps, user, name, options.expiresIn);
   const expiresAt = isoTime(record.expiresAtMs);
   out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown this once:`);
   out.result({ id: record.id, userId: user, name, expiresAt, apiKey: secret }, () => out.write(`${secret}\n`));

@@ -1,8 +1,9 @@
 import { type ApiKeyInfo, apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
 import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
-import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
+import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { parseLifetimeDays } from '../duration.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { calling, type Session } from '../session.ts';
@@ -19,7 +20,7 @@ export function addApiKeyCommands(program: Command, io: Io): void {
     group
       .command('create')
       .argument('<name>', 'to tell it from others')
-      .addOption(new Option('--expires-in-days <days>', 'how long it works (default: 90)').argParser(parseDays))
+      .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
       .description('make an API key, which ends with the token that made it'),
   )
     .addHelpText('after', examples('tenon api-key create "build machine"'))
@@ -56,7 +57,7 @@ async function listApiKeys({ api, out }: Session, options: ListOptions): Promise
 
 async function createApiKey(
   { api, out }: Session,
-  { expiresInDays }: { readonly expiresInDays?: number },
+  { expiresIn: expiresInDays }: { readonly expiresIn?: number },
   name: string,
 ): Promise<void> {
   const made = await api.send('POST', '/api/v1/api-keys', { name, expiresInDays }, apiKeyCreated);

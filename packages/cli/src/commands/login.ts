@@ -1,7 +1,7 @@
 import { type Me, me as meSchema, type OauthToken, type TokenScope } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { createApi } from '../api.ts';
-import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
+import { examples, withJson, withServerChoice } from '../command.ts';
 import { type Credentials, type Profile, withProfile } from '../credentials.ts';
 import {
   assertWritableCredentials,
@@ -9,6 +9,7 @@ import {
   readCredentials,
   updateCredentials,
 } from '../credentials-file.ts';
+import { parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { canOpenBrowser } from '../login/browser.ts';
@@ -49,9 +50,9 @@ export function addLoginCommand(program: Command, io: Io): void {
         .option('--no-browser', "don't open a browser: show the page's address alone")
         .option('--name <device>', "what the approval page calls this machine (default: the machine's name)")
         .option(
-          '--timeout <seconds>',
-          'give up when the server has not answered for so long (default: 60)',
-          parseSeconds,
+          '--timeout <duration>',
+          'fail when the server has not answered for this long (default: 60s)',
+          parseTimeout,
         ),
     ),
   )

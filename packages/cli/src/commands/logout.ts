@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { examples, parseSeconds, withJson, withServerChoice } from '../command.ts';
+import { examples, withJson, withServerChoice } from '../command.ts';
 import { type Credentials, withoutProfiles } from '../credentials.ts';
 import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
+import { parseTimeout } from '../duration.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -27,9 +28,9 @@ export function addLogoutCommand(program: Command, io: Io): void {
         .option('--profile <name>', 'the login to end (default: TENON_PROFILE, else the current one)')
         .option('--all', 'end all of them')
         .option(
-          '--timeout <seconds>',
-          'forget it all the same when the server has not answered for so long (default: 60)',
-          parseSeconds,
+          '--timeout <duration>',
+          'forget it here even if the server has not answered for this long (default: 60s)',
+          parseTimeout,
         ),
     ),
   )

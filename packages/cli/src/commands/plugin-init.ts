@@ -188,9 +188,7 @@ async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
 }
 
 function connectionIfAny({ io, out, options }: Ways): Connection | undefined {
-  const hasNamedServer = [options.server, options.url, options.profile, options.dataDir].some(
-    (value) => value !== undefined,
-  );
+  const hasNamedServer = [options.server, options.profile, options.dataDir].some((value) => value !== undefined);
   try {
     return findConnection(options, { ...io, warn: out.warn });
   } catch (error) {

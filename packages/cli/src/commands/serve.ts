@@ -132,7 +132,7 @@ function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstSta
     return [
       'Nobody has an API key yet. To make one:',
       '',
-      `  ${tenon} admin create-api-key "build machine" --data-dir ${folder}`,
+      `  ${tenon} admin api-key create "build machine" --data-dir ${folder}`,
       '',
     ];
   }

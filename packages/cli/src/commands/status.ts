@@ -30,7 +30,7 @@ export function addStatusCommand(program: Command, io: Io): void {
         'tenon status --watch',
         "tenon status --json | jq -r '.nodes[] | select(.isLost).node'",
       )}
-Whoever has the server's machine makes an operator: tenon admin grant-operator <user>
+Whoever has the server's machine makes an operator: tenon admin operator grant <user>
 `,
     )
     .action(calling(io, showStatus));

@@ -1,9 +1,10 @@
 import { type TokenInfo, type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
 import { type Command, Option } from 'commander';
 import { path } from '../api.ts';
-import { examples, parseDays, withConfirmation, withServer } from '../command.ts';
+import { examples, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { assertToken, findConnection } from '../connection.ts';
+import { parseLifetimeDays } from '../duration.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
 import { createReporter } from '../output.ts';
@@ -38,9 +39,9 @@ export function addTokenCommands(program: Command, io: Io): void {
       .option('--app <app>', 'restrict it to one application')
       .addOption(
         new Option(
-          '--expires-in-days <days>',
-          'how long it works (default: 90 with read alone, otherwise 7)',
-        ).argParser(parseDays),
+          '--expires-in <duration>',
+          'how long it works (default: 90d with read alone, otherwise 7d)',
+        ).argParser(parseLifetimeDays),
       )
       .description('make a token, never broader or longer-lived than the one that you use'),
   )
@@ -83,10 +84,10 @@ async function listTokens({ api, out }: Session, options: ListOptions): Promise<
 
 async function createToken(
   { api, out }: Session,
-  options: { scope?: TokenScope[]; app?: string; expiresInDays?: number },
+  options: { scope?: TokenScope[]; app?: string; expiresIn?: number },
   name: string,
 ): Promise<void> {
-  const { scope: scopes, app: appId, expiresInDays } = options;
+  const { scope: scopes, app: appId, expiresIn: expiresInDays } = options;
   const made = await api.send('POST', '/api/v1/tokens', { name, scopes, appId, expiresInDays }, tokenCreated);
   const end = formatTime(made.expiresAt);
   out.note(`Created ${made.id} (${made.scopes.join(', ')}; until ${end}). It is shown this once:`);

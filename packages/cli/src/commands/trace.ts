@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { InstrumentOptions } from '@tenon/instrument';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
-import { examples, parseSeconds, withJson } from '../command.ts';
+import { examples, withJson } from '../command.ts';
+import { formatDuration, parseMicroseconds, parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
@@ -17,14 +18,7 @@ import type { Ending, RunResult } from '../trace/messages.ts';
 import { prepareProgram } from '../trace/prepare.ts';
 import { formatHeading, formatReport } from '../trace/report.ts';
 import { runInThread } from '../trace/run-thread.ts';
-import {
-  collectAll,
-  parseMicroseconds,
-  readEnvironmentFlags,
-  readFolderFlags,
-  readPluginConfig,
-  wholeNumber,
-} from '../trace/settings.ts';
+import { collectAll, readEnvironmentFlags, readFolderFlags, readPluginConfig, wholeNumber } from '../trace/settings.ts';
 import { summarize } from '../trace/summary.ts';
 import { assertOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
 
@@ -43,7 +37,8 @@ interface Options extends TracingFlags {
   readonly top: number;
   readonly depth: number;
   readonly each?: boolean;
-  readonly minDurationMicroseconds: number;
+  /** In microseconds. */
+  readonly minDuration?: number;
   readonly maxSpans: number;
   readonly json?: boolean;
 }
@@ -64,7 +59,7 @@ export function addTraceCommand(program: Command, io: Io): void {
         'tenon trace math.wasm --invoke power -- 2 10',
         "tenon trace plugin.wasm --invoke greet --input 'Ada' --repeat 100",
         'tenon trace tool.wasm --format html -o tool.html',
-        'tenon trace tool.wasm --banned malloc,free --min-duration-microseconds 100',
+        'tenon trace tool.wasm --banned malloc,free --min-duration 100us',
         'tenon trace tool.wasm --json | jq .functions[0]',
       )}
 A command of WASI runs from its _start. With --invoke an export is called: one of a plugin for Extism with bytes, any other
@@ -85,7 +80,7 @@ function withProgram(command: Command): Command {
     .option('--env <name[=value]>', 'a variable that the program sees; may be given again', collectAll)
     .option('--dir <folder[::path]>', 'a folder that it sees, as this path; may be given again', collectAll)
     .option('--stub-imports', 'where the module imports functions that nobody offers: have them do nothing')
-    .option('--timeout <seconds>', 'stop the program then, and report what there is', parseSeconds)
+    .option('--timeout <duration>', 'stop the program after this long, and report the run so far', parseTimeout)
     .option('--repeat <runs>', 'run it so often, and sum up', wholeNumber(1, 100_000), 1);
 }
 
@@ -108,10 +103,9 @@ function withReport(command: Command): Command {
     .option('--depth <calls>', 'show calls within each other in the tree down to so many', wholeNumber(1, 100_000), 40)
     .option('--each', 'give each call a line of its own in the tree')
     .option(
-      '--min-duration-microseconds <microseconds>',
-      'shorter calls are counted with their callers; 0 shows all',
+      '--min-duration <duration>',
+      `shorter calls are counted with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
       parseMicroseconds,
-      defaultMinDurationMicroseconds,
     )
     .option('--max-spans <spans>', 'keep so many calls of a run', wholeNumber(1, 10_000_000), defaultLimits.spans);
 }
@@ -143,7 +137,7 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
       input: pluginInput,
       pluginConfig: readPluginConfig(options.pluginConfig ?? []),
       repeat: options.repeat,
-      minDurationMicroseconds: options.minDurationMicroseconds,
+      minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
       maxSpans: options.maxSpans,
       isStdoutTaken: output === standardStream,
       demangler,
@@ -151,7 +145,7 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     const traced = await runInThread({
       task,
       signal,
-      timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+      timeoutMs: options.timeout,
       stdin: io.stdin,
       hasStdin: input !== standardStream && options.inputFile !== standardStream,
       onLog: (text) => io.stderr.write(`plugin ${printable(text)}\n`),
@@ -220,7 +214,7 @@ function traceOf(title: string, result: RunResult, options: Options): Trace {
     statistics,
     initialPages,
     ending,
-    minDurationMicroseconds: options.minDurationMicroseconds,
+    minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
     timeNano,
     summary: isRepeated ? summarize(runs, statistics) : undefined,
   };
@@ -259,8 +253,11 @@ function refused(reason: string): CliError {
   });
 }
 
-function timedOut(seconds: number | undefined): CliError {
-  return new CliError('timeout', `The program was stopped: it took longer than ${seconds} s (--timeout).`);
+function timedOut(timeoutMs = 0): CliError {
+  return new CliError(
+    'timeout',
+    `The program was stopped: it took longer than ${formatDuration(timeoutMs)} (--timeout).`,
+  );
 }
 
 function throwUnlessSucceeded(ending: Ending, whyStopped: unknown): void {

@@ -88,8 +88,7 @@ function droppedNotes({ statistics }: Trace): string[] {
   if (statistics === undefined) return [];
   const { spans, depth, events, attributes, functions, unmatched } = statistics.dropped;
   const notes: string[] = [];
-  if (spans > 0)
-    notes.push(`${count(spans, 'span')} had no room: --max-spans makes some, --min-duration-microseconds needs less.`);
+  if (spans > 0) notes.push(`${count(spans, 'span')} had no room: --max-spans makes some, --min-duration needs less.`);
   if (depth > 0) notes.push(`${count(depth, 'call')} lay too deep to be kept.`);
   if (events > 0) notes.push(`${count(events, 'event')} of spans had no room.`);
   if (attributes > 0) notes.push(`${count(attributes, 'attribute')} of spans had no room.`);

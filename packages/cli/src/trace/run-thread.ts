@@ -96,7 +96,7 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
 function threadError(error: Error & { code?: string }): Error {
   if (error instanceof CliError || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return new CliError('out_of_memory', 'There is not enough memory for what was traced.', {
-    hint: 'Trace fewer functions (--allowed, --banned), or longer calls alone (--min-duration-microseconds).',
+    hint: 'Trace fewer functions (--allowed, --banned), or longer calls alone (--min-duration).',
     cause: error,
   });
 }

@@ -62,11 +62,3 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     return value;
   };
 }
-
-export function parseMicroseconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
-    throw new InvalidArgumentError('It takes microseconds, 0 or more.');
-  }
-  return value;
-}

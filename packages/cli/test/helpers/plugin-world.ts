@@ -42,8 +42,8 @@ export async function createPluginWorld() {
   /** A guest with a plugin's folder, at an extension point of their own. */
   async function makeGuest(schema = 'exports: [run]', { requiresApproval = false } = {}) {
     const guestName = `guest-${nextName++}`;
-    const user = await line(['admin', 'create-user', guestName]);
-    const token = await line(['admin', 'create-token', user]);
+    const user = await line(['admin', 'user', 'create', guestName]);
+    const token = await line(['admin', 'token', 'create', user]);
     const settings = requiresApproval ? ['--requires-approval'] : [];
     const extensionPoint = await line(['ext', 'create', guestName, '--schema', '-', ...settings], { stdin: schema });
     const environment = { TENON_URL: server.url, TENON_TOKEN: token };

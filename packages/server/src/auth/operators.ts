@@ -16,7 +16,7 @@ export async function requireOperator(read: Queries, { userId }: Actor): Promise
   if (await read.isOperator(userId)) return;
   throw new DomainError(
     'forbidden',
-    'Only operators can read the status of the server. Make one with "tenon admin grant-operator".',
+    'Only operators can read the status of the server. Make one with "tenon admin operator grant".',
   );
 }
 

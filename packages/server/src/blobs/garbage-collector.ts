@@ -62,7 +62,7 @@ async function runOnce(
     if (result === undefined) return void log.debug('gc: skipped, another process is collecting');
     const { postponed, unknown } = result;
     if (postponed > 0) {
-      log.warn({ postponed }, 'gc: kept blobs, too many to delete automatically: run tenon admin collect --force');
+      log.warn({ postponed }, 'gc: kept blobs, too many to delete automatically: run tenon admin gc --force');
     }
     if (unknown > 0) log.warn({ unknown }, 'gc: kept blobs that are not in the database: run tenon admin verify');
     const hasChanges = result.newlyUnused + result.deleted + result.unfinished > 0;

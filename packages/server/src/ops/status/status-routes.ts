@@ -67,7 +67,7 @@ export const statusRoutes: readonly Route[] = [
     id: 'readStatus',
     summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
     description:
-      'For operators, whom `tenon admin grant-operator` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
+      'For operators, whom `tenon admin operator grant` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
     responses: { 200: json('the status', serverStatus, statusExample) },
     errors: ['forbidden', 'unavailable'],
     handle: ({ status }) => status.read(),

@@ -11,29 +11,31 @@ import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
-interface NewsOptions {
+interface ChangesOptions {
   readonly app?: string;
   readonly extensionPoint?: string;
   readonly since?: string;
   readonly count?: number;
 }
 
-export function addNewsCommand(program: Command, io: Io): void {
+export function addChangesCommand(program: Command, io: Io): void {
   withServer(
-    withApp(program.command('news').description('show which binding lists change, as they do, until it is interrupted'))
-      .option('-e, --extension-point <extension-point>', 'the lists of one extension point alone')
-      .option('--since <id>', 'begin with what came after the news of that id, which --json shows')
-      .option('--count <number>', 'end after so many changes', parseCount),
+    withApp(
+      program.command('changes').description('show which binding lists change, as they do, until it is interrupted'),
+    )
+      .option('-e, --extension-point <extension-point>', 'only the lists of this extension point')
+      .option('--since <id>', 'begin after the event of this id, which --json shows')
+      .option('--count <number>', 'end after this many changes', parseCount),
   )
     .addHelpText(
       'after',
       examples(
-        'tenon news',
-        'tenon news --count 1 && echo "something was published"',
-        'tenon news --json | jq --unbuffered -r \'select(.event == "binding").guestKey\'',
+        'tenon changes',
+        'tenon changes --count 1 && echo "something was published"',
+        'tenon changes --json | jq --unbuffered -r \'select(.event == "binding").guestKey\'',
       ),
     )
-    .action(calling(io, showNews));
+    .action(calling(io, showChanges));
 }
 
 function parseCount(text: string): number {
@@ -41,20 +43,20 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-/** How long to wait before coming back, the first time; it doubles up to the longest. */
+/** How long to wait before the first retry; it doubles up to the longest. */
 const shortestWaitMs = 1_000;
 const longestWaitMs = 30_000;
 
 /** An event of a stream that this version knows. */
-interface NewsEvent {
+interface ChangeEvent {
   readonly event: ChangeEventName;
   readonly id: string;
   readonly data: Readonly<Record<string, string>>;
 }
 
-async function showNews(session: Session, options: NewsOptions): Promise<void> {
+async function showChanges(session: Session, options: ChangesOptions): Promise<void> {
   const { out, io, signal } = session;
-  const newsPath =
+  const changesPath =
     options.extensionPoint === undefined
       ? path`/api/v1/apps/${await resolveApp(session, options.app)}/changes`
       : path`/api/v1/extension-points/${await resolveExtensionPoint(session, options.extensionPoint)}/changes`;
@@ -63,27 +65,27 @@ async function showNews(session: Session, options: NewsOptions): Promise<void> {
   let isConnected = false;
   for (let waitMs = shortestWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
     try {
-      for await (const news of follow(session, newsPath, lastId)) {
-        lastId = news.id;
-        if (news.event === 'ready' && !isConnected) out.note('Waiting for changes. Ctrl-C ends it.');
+      for await (const change of follow(session, changesPath, lastId)) {
+        lastId = change.id;
+        if (change.event === 'ready' && !isConnected) out.note('Waiting for changes. Ctrl-C ends it.');
         isConnected = true;
         waitMs = shortestWaitMs;
-        show(session, news);
-        if ((news.event === 'binding' || news.event === 'deleted') && --left === 0) return;
+        show(session, change);
+        if ((change.event === 'binding' || change.event === 'deleted') && --left === 0) return;
       }
     } catch (error) {
       // Before it has once begun, what is wrong is for the user to see to.
       if (!isConnected || !(error instanceof CliError) || error.exitCode !== exitCodes.unavailable) throw error;
-      out.note(`${printable(error.message)} Coming back in ${waitMs / 1000} s.`);
+      out.note(`${printable(error.message)} Retrying in ${waitMs / 1000} s.`);
     }
     await io.sleep(waitMs, signal);
   }
 }
 
 /** The events of one connection, until it ends. @throws CliError when the server ends it, with the reason */
-async function* follow({ api }: Session, newsPath: string, lastId: string): AsyncGenerator<NewsEvent> {
+async function* follow({ api }: Session, changesPath: string, lastId: string): AsyncGenerator<ChangeEvent> {
   const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
-  const { chunks } = await api.download(newsPath, headers);
+  const { chunks } = await api.download(changesPath, headers);
   const parser = createEventParser(lastId);
   for await (const chunk of chunks) {
     for (const { type, data: text, id } of parser.push(chunk)) {
@@ -96,23 +98,23 @@ async function* follow({ api }: Session, newsPath: string, lastId: string): Asyn
   }
 }
 
-function parseData(event: ChangeEventName, text: string): NewsEvent['data'] {
+function parseData(event: ChangeEventName, text: string): ChangeEvent['data'] {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {}
-  if (isValid(changeEvents[event], data)) return data as NewsEvent['data'];
-  throw new CliError('unexpected_answer', "The server's news is not what this version of tenon expects.", {
+  if (isValid(changeEvents[event], data)) return data as ChangeEvent['data'];
+  throw new CliError('unexpected_answer', 'The change feed is not what this version of tenon expects.', {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });
 }
 
-function ended({ code = '', detail = '' }: NewsEvent['data']): CliError {
+function ended({ code = '', detail = '' }: ChangeEvent['data']): CliError {
   const { status } = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes.unavailable;
   return new CliError(code, detail, { exitCode: exitCodeOfStatus(status) });
 }
 
-function show({ out, io }: Session, { event, id, data }: NewsEvent): void {
+function show({ out, io }: Session, { event, id, data }: ChangeEvent): void {
   if (out.isJson) {
     out.write(`${JSON.stringify({ event, id, ...data })}\n`);
     return;
@@ -121,5 +123,5 @@ function show({ out, io }: Session, { event, id, data }: NewsEvent): void {
   const { extensionPointId = '', guestKey = '' } = data;
   if (event === 'binding') out.write(`${time}  ${extensionPointId}  ${printable(guestKey)}\n`);
   if (event === 'deleted') out.write(`${time}  ${extensionPointId}  deleted, with all of its lists\n`);
-  if (event === 'reset') out.warn('Something was missed that can not be told any more: any list may have changed.');
+  if (event === 'reset') out.warn('Changes were missed, and the server has not kept them: any list may have changed.');
 }

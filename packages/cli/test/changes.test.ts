@@ -14,7 +14,7 @@ function moduleOf(number: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([...Buffer.from('0061736d01000000', 'hex'), ...custom]);
 }
 
-describe('tenon news', () => {
+describe('tenon changes', () => {
   let server: InProcessServer;
   let environment: Record<string, string>;
   let number = 0;
@@ -45,7 +45,7 @@ describe('tenon news', () => {
 
   it('shows what changes, as it does, until so many changes are shown', async () => {
     const { TENON_EXTENSION_POINT_ID: point, TENON_GUEST_KEY: guestKey } = server.quickstart;
-    const running = start(['news', '--json', '--count', '2'], { environment });
+    const running = start(['changes', '--json', '--count', '2'], { environment });
     await running.says(/"ready"/);
     await publish();
     await running.says(/"binding"/);
@@ -67,7 +67,7 @@ describe('tenon news', () => {
   it('begins where it is told to, and shows it to people', async () => {
     const { TENON_EXTENSION_POINT_ID: point = '', TENON_GUEST_KEY: guestKey } = server.quickstart;
     await publish();
-    const args = ['news', '--since', '0-start', '--count', String(number)];
+    const args = ['changes', '--since', '0-start', '--count', String(number)];
     const whole = await tenon(args, { environment });
     assert.equal(whole.exitCode, 0, whole.stderr);
     const lines = whole.stdout.trim().split('\n');
@@ -78,7 +78,7 @@ describe('tenon news', () => {
   });
 
   it('warns of what it can’t tell', async () => {
-    const since = ['news', '--count', '1', '--since', '7-another'];
+    const since = ['changes', '--count', '1', '--since', '7-another'];
     const listed = start([...since, '--json'], { environment });
     await listed.says(/"ready"/);
     let isOver = false;
@@ -99,7 +99,7 @@ describe('tenon news', () => {
 
   it('refuses what the server refuses, and a count that is none', async () => {
     const refused = async (args: string[], more: Record<string, string> = {}) =>
-      (await tenon(['news', ...args], { environment: { ...environment, ...more } })).exitCode;
+      (await tenon(['changes', ...args], { environment: { ...environment, ...more } })).exitCode;
     assert.equal(await refused(['--app', 'app_01j29hxk3mfpq8ad68ha6hbsex']), 4);
     assert.equal(await refused([], { TENON_TOKEN: 'tnn_nonsense' }), 3);
     assert.equal(await refused(['--count', '0']), 2);
@@ -110,7 +110,7 @@ describe('tenon news', () => {
   it('ends with what its token ends with', async () => {
     const made = await tenon(['token', 'create', 'news', '--json', '--scope', 'read'], { environment });
     const { token, id } = made.json();
-    const running = start(['news', '--json'], { environment: { ...environment, TENON_TOKEN: token } });
+    const running = start(['changes', '--json'], { environment: { ...environment, TENON_TOKEN: token } });
     await running.says(/"ready"/);
     assert.equal((await tenon(['token', 'revoke', id, '--yes'], { environment })).exitCode, 0);
     const { exitCode, stderr } = await running.ended;
@@ -138,7 +138,7 @@ describe('tenon news', () => {
     await once(breaking, 'listening');
     const { port } = breaking.address() as AddressInfo;
     const waits: number[] = [];
-    const outcome = await tenon(['news', '--count', '2'], {
+    const outcome = await tenon(['changes', '--count', '2'], {
       environment: { ...environment, TENON_URL: `http://127.0.0.1:${port}` },
       sleep: async (ms) => void waits.push(ms),
     });
