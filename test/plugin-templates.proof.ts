@@ -114,7 +114,7 @@ async function limit(extensionPoint: string, limits: object): Promise<void> {
 
 /** Loads what is bound under the demo's guest, as a host does. */
 async function load(extensionPoint: string, name: string, functions = {}) {
-  const list = await command(['bindings', extensionPoint, server.quickstart.TENON_GUEST_KEY ?? '', '--json']);
+  const list = await command(['bindings', '-e', extensionPoint, server.quickstart.TENON_GUEST_KEY ?? '', '--json']);
   const file = join(folder, `${name}.fetched.wasm`);
   await command(['fetch', JSON.parse(list)[name].contentAddress, '-o', file]);
   return createPlugin({ wasm: [{ data: await readFile(file) }] }, { functions: { 'extism:host/user': functions } });

@@ -118,7 +118,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'quotas',
     heading: 'Access:',
-    summary: 'show how much of its quotas your account, or an application, takes',
+    summary: 'show how much of its quotas your account, or an application, uses',
     load: async () => (await import('./commands/quotas.ts')).addQuotasCommand,
   },
   {
@@ -132,18 +132,6 @@ export const commandTable: readonly CommandEntry[] = [
     heading: 'Access:',
     summary: 'API keys: what opens the instrumentation endpoint',
     load: async () => (await import('./commands/api-key.ts')).addApiKeyCommands,
-  },
-  {
-    name: 'exit-codes',
-    heading: 'Help:',
-    summary: 'what the exit codes mean',
-    load: async () => (await import('./commands/topics.ts')).addExitCodesTopic,
-  },
-  {
-    name: 'environment',
-    heading: 'Help:',
-    summary: 'the environment variables that are read',
-    load: async () => (await import('./commands/topics.ts')).addEnvironmentTopic,
   },
   {
     name: 'help',

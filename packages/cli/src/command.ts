@@ -31,12 +31,15 @@ export function withConfirmation(command: Command): Command {
 
 /** Adds `--app`. */
 export function withApp(command: Command): Command {
-  return command.option('--app <app>', 'the application (default: TENON_APP_ID)');
+  return command.option('--app <app>', 'the application, by id or name (default: TENON_APP_ID, else the only one)');
 }
 
 /** Adds `--extension-point`. */
-export function withExtensionPoint(command: Command, usual = 'TENON_EXTENSION_POINT_ID'): Command {
-  return command.option('-e, --extension-point <extension-point>', `the extension point (default: ${usual})`);
+export function withExtensionPoint(command: Command, usual = 'TENON_EXTENSION_POINT_ID, else the only one'): Command {
+  return command.option(
+    '-e, --extension-point <extension-point>',
+    `the extension point, by id or name (default: ${usual})`,
+  );
 }
 
 /** Lines for the end of a command's help. */

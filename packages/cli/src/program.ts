@@ -21,7 +21,10 @@ export async function createProgram(io: Io, args?: readonly string[]): Promise<C
       'after',
       examples('tenon serve', 'tenon plugin push greet.wasm', 'tenon instrument app.wasm -o traced.wasm'),
     )
-    .addHelpText('after', 'Each command explains itself with --help.');
+    .addHelpText(
+      'after',
+      'Help for a command: tenon <command> --help. Topics: tenon help exit-codes, tenon help environment.',
+    );
   for (const { name, alias, heading, summary, load } of commandTable) {
     program.commandsGroup(heading);
     const isWanted = args === undefined || args.includes(name) || (alias !== undefined && args.includes(alias));
@@ -54,8 +57,13 @@ function configure(program: Command, io: Io): void {
     .configureHelp({
       subcommandTerm: (command) =>
         command.parent?.parent === null
-          ? command.name()
+          ? [command.name(), ...command.aliases()].join('|')
           : [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
+      commandUsage(command) {
+        const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
+        const usage = Help.prototype.commandUsage.call(this, command);
+        return usage.replace('[options]', ['[options]', ...required].join(' '));
+      },
       commandDescription: (command) => sentence(command.description()),
       optionDescription(option) {
         const text = Help.prototype.optionDescription.call(this, option);

@@ -11,7 +11,10 @@ on. With \`--json\` results are JSON, and a command that fails ends its stderr w
 \`{"error": {"code": …, "message": …}}\`, which holds the server's problem document as \`problem\` when it is one
 ([the codes](errors.md)).
 
-A command that can't be undone asks first. Where nobody can be asked (there is no terminal) it takes \`--yes\`.
+Commands that can't be undone ask first. Without a terminal they need \`--yes\`. \`delete\` destroys a thing with everything in it,
+\`remove\` takes a guest, a member, or a login off a list, and \`revoke\` ends a token, a key, an invitation, or a right.
+
+Durations are a number and a unit: \`20us\`, \`300ms\`, \`60s\`, \`5m\`, \`12h\`, \`90d\`. A version of a plugin is \`greet@3\`.
 `;
 
 /**
@@ -21,9 +24,7 @@ A command that can't be undone asks first. Where nobody can be asked (there is n
  * @param helpOf gives a command's whole help, examples included
  */
 export function renderReference(program: Command, helpOf: (command: Command) => string): string {
-  const helps = leaves(program)
-    .filter(({ command }) => command.name() !== 'exit-codes' && command.name() !== 'environment')
-    .map(({ command, path }) => ({ path, help: helpOf(command).trimEnd() }));
+  const helps = leaves(program).map(({ command, path }) => ({ path, help: helpOf(command).trimEnd() }));
   const serverOptions = helps.map(({ help }) => serverBlock.exec(help)?.[1]).find((block) => block !== undefined);
   const sections = helps.map(({ path, help }) => `## ${path}\n\n${codeBlock(help.replace(serverBlock, ''))}`);
   return [

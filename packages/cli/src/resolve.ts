@@ -42,7 +42,7 @@ const extensionPointKind: Kind = {
   hint: 'Name it with --extension-point or TENON_EXTENSION_POINT_ID. To list them: tenon extension-point list',
 };
 const guestKind: Kind = { noun: 'guest', reference: 'guest key', hint: 'To list them: tenon guest list' };
-const memberKind: Kind = { noun: 'member', reference: 'name', hint: 'To list them: tenon app member list <app>' };
+const memberKind: Kind = { noun: 'member', reference: 'name', hint: 'To list them: tenon app member list' };
 
 /**
  * The id of the application that a command is about: the one that is named by id or by unique name, else TENON_APP_ID, else the only
@@ -54,6 +54,12 @@ export async function resolveApp({ api, connection }: Known, reference: string |
   const given = reference ?? connection.appId;
   if (given !== undefined && isId('app', given)) return given;
   return choose(appKind, given, await api.list('/api/v1/apps', appSchema));
+}
+
+/** Like {@link resolveApp}, for commands that destroy: the application must be named, even if the user sees only one. */
+export async function resolveNamedApp(known: Known, reference: string | undefined): Promise<string> {
+  if ((reference ?? known.connection.appId) === undefined) throw usageError('Which application?', appKind.hint);
+  return resolveApp(known, reference);
 }
 
 /**
@@ -76,6 +82,14 @@ export async function resolveExtensionPoint(
   const all: ExtensionPoint[] = [];
   for (const id of apps) all.push(...(await api.list(path`/api/v1/apps/${id}/extension-points`, extensionPointSchema)));
   return choose(extensionPointKind, given, all);
+}
+
+/** Like {@link resolveExtensionPoint}, for commands that destroy: the extension point must be named, even if the user sees only one. */
+export async function resolveNamedExtensionPoint(known: Known, reference: string | undefined): Promise<string> {
+  if ((reference ?? known.connection.extensionPointId) === undefined) {
+    throw usageError('Which extension point?', extensionPointKind.hint);
+  }
+  return resolveExtensionPoint(known, reference);
 }
 
 /** The id of a guest of an application, by its id or its guest key. @throws CliError as {@link resolveApp} */

@@ -14,7 +14,7 @@ before(async () => {
   server = await startInProcessServer();
   folder = await makeFolder();
   const app = server.quickstart.TENON_APP_ID ?? '';
-  for (const name of ['Second', '=1+1']) assert.equal((await tenon(['app', 'rename', app, name])).exitCode, 0);
+  for (const name of ['Second', '=1+1']) assert.equal((await tenon(['app', 'rename', '--app', app, name])).exitCode, 0);
 });
 
 after(async () => {

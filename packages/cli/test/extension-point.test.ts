@@ -45,30 +45,30 @@ const offline = (args: readonly string[], setting: Setting = {}) =>
 
 describe('tenon extension-point types', () => {
   it('writes the types of an extension point, of a file and of stdin', async () => {
-    const ofServer = await online(['types', extensionPoint]);
+    const ofServer = await online(['types', '-e', extensionPoint]);
     assert.equal(ofServer.exitCode, 0, ofServer.stderr);
     assert.match(ofServer.stdout, /^\/\/ Made by `tenon extension-point types` from ext_\w+ \("Greetings"\)/);
     assert.match(ofServer.stdout, / {2}greet: \(input: string\) => string;/);
-    const ofFile = await offline(['types', file('fitting.yaml')]);
+    const ofFile = await offline(['types', '--schema', file('fitting.yaml')]);
     assert.equal(ofFile.exitCode, 0, ofFile.stderr);
     assert.match(ofFile.stdout, / {2}greet: \(input: string\) => void;/);
-    const ofStdin = await offline(['types', '-'], { stdin: fitting });
+    const ofStdin = await offline(['types', '--schema', '-'], { stdin: fitting });
     const withoutFirstLine = (text: string) => text.slice(text.indexOf('\n'));
     assert.equal(withoutFirstLine(ofStdin.stdout), withoutFirstLine(ofFile.stdout));
   });
 
   it('writes to a file, and says so', async () => {
     const output = file('types.ts');
-    const { stdout, stderr } = await offline(['types', file('fitting.yaml'), '-o', output]);
+    const { stdout, stderr } = await offline(['types', '--schema', file('fitting.yaml'), '-o', output]);
     assert.equal(stdout, '');
     assert.match(stderr, /^Wrote .*types\.ts\.\n$/);
-    assert.equal(await readFile(output, 'utf8'), (await offline(['types', file('fitting.yaml')])).stdout);
-    const asJson = await offline(['types', file('fitting.yaml'), '--json']);
+    assert.equal(await readFile(output, 'utf8'), (await offline(['types', '--schema', file('fitting.yaml')])).stdout);
+    const asJson = await offline(['types', '--schema', file('fitting.yaml'), '--json']);
     assert.equal(JSON.parse(asJson.stdout).types, await readFile(output, 'utf8'));
   });
 
   it('refuses a schema that is none with every fault and its place', async () => {
-    const { exitCode, stdout, stderr } = await offline(['types', file('faulty.yaml')]);
+    const { exitCode, stdout, stderr } = await offline(['types', '--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
     assert.equal(stdout, '');
     assert.match(
@@ -78,8 +78,8 @@ describe('tenon extension-point types', () => {
   });
 
   it('says when there is no such file or extension point', async () => {
-    assert.match((await offline(['types', file('none.yaml')])).stderr, /there is no such file/);
-    assert.equal((await online(['types', extensionPoint.replace(/.{4}$/, '0000')])).exitCode, 4);
+    assert.match((await offline(['types', '--schema', file('none.yaml')])).stderr, /there is no such file/);
+    assert.equal((await online(['types', '-e', extensionPoint.replace(/.{4}$/, '0000')])).exitCode, 4);
   });
 });
 
@@ -142,6 +142,7 @@ describe('tenon extension-point try-schema', () => {
   it('tells which bound plugins a schema would break, and ends with 5', async () => {
     const { exitCode, stdout, stderr } = await online([
       'try-schema',
+      '-e',
       extensionPoint,
       '--schema',
       file('breaking.yaml'),
@@ -156,25 +157,31 @@ describe('tenon extension-point try-schema', () => {
     assert.match(lines[2] ?? '', /^ +The module does not export the function "render"\.$/);
     assert.equal(lines.length, 3);
     assert.match(stderr, /error: The schema would break 1 of 1 bound plugin\. Nothing was changed\./);
-    const asJson = await online(['try-schema', extensionPoint, '--schema', '-', '--json'], { stdin: breaking });
+    const asJson = await online(['try-schema', '-e', extensionPoint, '--schema', '-', '--json'], { stdin: breaking });
     assert.equal(JSON.parse(asJson.stdout).objects[0].isBrokenAlready, false);
   });
 
   it('tells that it breaks none', async () => {
-    const { exitCode, stdout, stderr } = await online(['try-schema', extensionPoint, '--schema', file('fitting.yaml')]);
+    const { exitCode, stdout, stderr } = await online([
+      'try-schema',
+      '-e',
+      extensionPoint,
+      '--schema',
+      file('fitting.yaml'),
+    ]);
     assert.deepEqual([exitCode, stdout], [0, '']);
     assert.match(stderr, /^The schema breaks none of 1 bound plugin\.\n$/);
   });
 
   it('shows each fault of a schema that is none', async () => {
-    const { exitCode, stderr } = await online(['try-schema', extensionPoint, '--schema', file('faulty.yaml')]);
+    const { exitCode, stderr } = await online(['try-schema', '-e', extensionPoint, '--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
     assert.match(stderr, /line 3, column 5/);
     assert.match(stderr, /\/schema\/exports\/greet\/output\/type {2}line 4, column 20/);
   });
 
   it('demands a schema', async () => {
-    assert.equal((await online(['try-schema', extensionPoint])).exitCode, 2);
+    assert.equal((await online(['try-schema', '-e', extensionPoint])).exitCode, 2);
   });
 });
 

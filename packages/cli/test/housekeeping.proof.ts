@@ -72,7 +72,7 @@ describe('tenon admin', () => {
   /** An extension point without an interface, so that any module may be published; as the server's environment has it. */
   async function openPoint(): Promise<void> {
     const { quickstart: environment } = server;
-    const args = ['extension-point', 'update', environment.TENON_EXTENSION_POINT_ID ?? '', '--schema', '-'];
+    const args = ['extension-point', 'update', '-e', environment.TENON_EXTENSION_POINT_ID ?? '', '--schema', '-'];
     const outcome = await tenon(args, { environment: { TENON_DATA_DIR: server.dataDir }, stdin: '{}' });
     assert.equal(outcome.exitCode, 0, outcome.stderr);
   }

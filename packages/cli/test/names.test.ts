@@ -49,22 +49,22 @@ describe('commands that name things', () => {
     const { TENON_GUEST_KEY = '' } = server.quickstart;
     const app = await line(['app', 'create', 'Editor']);
     const extensionPoint = await line(['extension-point', 'create', 'Filters', '--app', 'Editor']);
-    assert.match(await line(['app', 'show', 'Editor']), new RegExp(app));
-    assert.match(await line(['quotas', 'Editor']), /^extension-points +1 /m);
+    assert.match(await line(['app', 'show', '--app', 'Editor']), new RegExp(app));
+    assert.match(await line(['quotas', '--app', 'Editor']), /^extension-points +1 /m);
     assert.match(await line(['quotas']), /^account-bytes +\S+ \S*B +\S+ GiB /m);
-    assert.match(await line(['extension-point', 'show', 'Filters']), new RegExp(extensionPoint));
+    assert.match(await line(['extension-point', 'show', '-e', 'Filters']), new RegExp(extensionPoint));
     assert.match(await line(['plugin', 'list', '--extension-point', 'Greetings']), /greet/);
-    assert.match(await line(['bindings', 'Greetings', TENON_GUEST_KEY]), /greet/);
+    assert.match(await line(['bindings', TENON_GUEST_KEY, '--extension-point', 'Greetings']), /greet/);
     await line(['guest', 'invite', 'customers/43', '--app', 'Editor']);
     await line(['guest', 'remove', 'customers/43', '--app', 'Editor', '--yes']);
     assert.doesNotMatch(await line(['guest', 'list', '--app', 'Editor']), /customers\/43/);
     const { name } = JSON.parse(await line(['whoami', '--json']));
-    assert.match(await line(['app', 'member', 'list', 'Editor']), new RegExp(name));
+    assert.match(await line(['app', 'member', 'list', '--app', 'Editor']), new RegExp(name));
   });
 
   it('list what there is to choose from when it is not clear which is meant', async () => {
     const ids = [await line(['app', 'create', 'Twin']), await line(['app', 'create', 'Twin'])];
-    const twins = await tenon(['app', 'show', 'Twin']);
+    const twins = await tenon(['app', 'show', '--app', 'Twin']);
     assert.equal(twins.exitCode, 2);
     assert.match(twins.stderr, /2 applications are called "Twin"\./);
     for (const id of ids) assert.match(twins.stderr, new RegExp(`  ${id}  Twin`));
@@ -72,11 +72,11 @@ describe('commands that name things', () => {
     assert.equal(none.exitCode, 2);
     assert.match(none.stderr, /Which application\?.+ {2}app_\w+ {2}Editor/s);
     assert.match((await tenon(['push', 'greet.wasm'])).stderr, /^Did you mean tenon plugin push\?$/m);
-    const unknown = await tenon(['app', 'show', 'Nowhere']);
+    const unknown = await tenon(['app', 'show', '--app', 'Nowhere']);
     assert.equal(unknown.exitCode, 4);
     assert.match(unknown.stderr, /No application that you see has the id or name "Nowhere"\./);
-    for (const id of ids) await line(['app', 'delete', id, '--yes']);
-    await line(['app', 'delete', 'Editor', '--yes']);
+    for (const id of ids) await line(['app', 'delete', '--app', id, '--yes']);
+    await line(['app', 'delete', '--app', 'Editor', '--yes']);
   });
 });
 
@@ -121,12 +121,12 @@ describe('output', () => {
       ['whoami'],
       ['app', 'list'],
       ['app', 'show'],
-      ['app', 'member', 'list', TENON_APP_ID],
+      ['app', 'member', 'list', '--app', TENON_APP_ID],
       ['app', 'audit'],
       ['app', 'approvals'],
       ['extension-point', 'list'],
-      ['extension-point', 'show', TENON_EXTENSION_POINT_ID],
-      ['extension-point', 'types', TENON_EXTENSION_POINT_ID],
+      ['extension-point', 'show', '-e', TENON_EXTENSION_POINT_ID],
+      ['extension-point', 'types', '-e', TENON_EXTENSION_POINT_ID],
       ['guest', 'list'],
       ['guest', 'invite', 'evil'],
       ['guest', 'remove', 'unknown'],
@@ -140,7 +140,7 @@ describe('output', () => {
       ['api-key', 'list'],
       ['status'],
       ['changes'],
-      ['app', 'show', 'app_01j29hxk3mfpq8ad68ha6hbsex'],
+      ['app', 'show', '--app', 'app_01j29hxk3mfpq8ad68ha6hbsex'],
     ];
     try {
       for (const command of commands) {

@@ -134,14 +134,17 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     for (const [at, number] of [1, 2, 3].entries()) {
       addresses.push((await guest.push(number, '--semver', `1.${at}.0`, '--note', `the ${number}`)).stdout.trim());
     }
-    assert.match((await guest.plugin('rollback', '2')).stderr, /^Rolled sums back to version 2\..* Version 2 is bound/);
+    assert.match(
+      (await guest.plugin('rollback', '@2')).stderr,
+      /^Rolled sums back to version 2\..* Version 2 is bound/,
+    );
     assert.equal(await guest.bound(), addresses[1]);
     assert.match(
       (await guest.plugin('status')).stdout,
       /state +published\n[\s\S]*bound +gst_\w+ {2}version 2, rolled back\n/,
     );
 
-    const yanked = await guest.plugin('yank', '2', '--reason', 'Off by one.');
+    const yanked = await guest.plugin('yank', '@2', '--reason', 'Off by one.');
     assert.match(yanked.stderr, /^Yanked version 2 of sums\. .*Version 3 is bound/);
     assert.equal(await guest.bound(), addresses[2]);
     const { stdout } = await guest.plugin('versions');
@@ -158,11 +161,13 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
       [3, 2, 1],
     );
 
-    assert.match((await guest.plugin('restore', '2')).stderr, /^Restored version 2 of sums\./);
-    assert.match((await guest.plugin('rollback', '3')).stderr, /^sums follows its newest version again\./);
-    assert.equal((await tenon(['plugin', 'rollback', '9'], guest.setting)).exitCode, 7);
-    assert.equal((await tenon(['plugin', 'rollback', 'two'], guest.setting)).exitCode, 2);
-    assert.equal((await tenon(['plugin', 'yank', '1'], guest.setting)).exitCode, 2, 'without a reason');
+    assert.match((await guest.plugin('restore', '@2')).stderr, /^Restored version 2 of sums\./);
+    assert.match((await guest.plugin('rollback', '@3')).stderr, /^sums follows its newest version again\./);
+    assert.equal((await tenon(['plugin', 'rollback', '@9'], guest.setting)).exitCode, 7);
+    assert.equal((await tenon(['plugin', 'rollback', '@two'], guest.setting)).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'rollback', 'sums@0'], guest.setting)).exitCode, 2);
+    assert.match((await guest.plugin('rollback', 'sums@3')).stderr, /^sums follows its newest version again\./);
+    assert.equal((await tenon(['plugin', 'yank', '@1'], guest.setting)).exitCode, 2, 'without a reason');
 
     assert.equal((await tenon(['plugin', 'delete'], guest.setting)).exitCode, 2);
     assert.equal(await guest.bound(), addresses[2]);
@@ -215,7 +220,7 @@ describe('what a host or a publisher has written', () => {
   it('cannot steer the terminal', async () => {
     const guest = await makeGuest();
     await guest.push(1, '--note', 'a\u001b[2Jb');
-    await guest.plugin('yank', '1', '--reason', 'c\u001b]0;title\u0007d');
+    await guest.plugin('yank', '@1', '--reason', 'c\u001b]0;title\u0007d');
     for (const command of ['status', 'versions']) {
       const { stdout, stderr } = await guest.plugin(command);
       assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f]/);

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../src/program.ts';
+import { run } from '../src/run.ts';
 import { presentReference, referenceFile } from './helpers/reference.ts';
 import { createIo } from './helpers/streams.ts';
 
@@ -22,7 +23,7 @@ describe('createProgram()', () => {
         const childPath = `${path} ${child.name()}`;
         assert.ok(child.description(), `${childPath} is described`);
         if (child.commands.length > 0) visit(child, childPath);
-        else if (!['help', 'exit-codes', 'environment'].includes(child.name())) {
+        else if (child.name() !== 'help') {
           assert.ok(
             child.options.some((option) => option.long === '--json'),
             `${childPath} takes --json`,
@@ -34,6 +35,21 @@ describe('createProgram()', () => {
       }
     };
     visit(program, 'tenon');
+  });
+
+  it('shows required options in the usage line, aliases, and topics', async () => {
+    const helpOf = async (...args: string[]) => {
+      const { io, stdout } = createIo();
+      assert.equal(await run(args, io), 0);
+      return stdout();
+    };
+    assert.match(
+      await helpOf('plugin', 'yank', '--help'),
+      /^Usage: tenon plugin yank \[options\] --reason <text> <plugin@version>$/m,
+    );
+    assert.match(await helpOf('--help'), /^ {2}extension-point\|ext /m);
+    assert.match(await helpOf('help', 'exit-codes'), /^ {2}130 +interrupted/m);
+    assert.match(await helpOf('help', 'environment'), /^ {2}TENON_URL /m);
   });
 
   it('lists the same commands whether it has loaded them or not', async () => {

@@ -71,7 +71,7 @@ describe('tenon', () => {
     assert.match(again.stderr, /version 1 .*already: no version was made/);
     assert.equal(again.stdout, `${address}\n`);
 
-    const bindings = (await demand(['bindings', extensionPoint, 'customers/4 2?', '--json'])).json();
+    const bindings = (await demand(['bindings', '-e', extensionPoint, 'customers/4 2?', '--json'])).json();
     assert.deepEqual(Object.keys(bindings), ['hello']);
     assert.equal(bindings.hello.contentAddress, address);
     const fetched = join(folder.path, 'fetched.wasm');
@@ -84,33 +84,34 @@ describe('tenon', () => {
     const app = await line(['app', 'create', 'Team']);
     const linus = await makeUser('Linus');
     const { id } = linus;
-    const stranger = await tenon(['app', 'member', 'set', app, id, 'viewer', '--json']);
+    const stranger = await tenon(['app', 'member', 'set', '--app', app, id, 'viewer', '--json']);
     assert.deepEqual([stranger.exitCode, JSON.parse(stranger.stderr).error.code], [4, 'not_found']);
-    const link = await line(['app', 'member', 'invite', app, 'admin', '--name', 'Linus']);
+    const link = await line(['app', 'member', 'invite', '--app', app, 'admin', '--name', 'Linus']);
     assert.match(
-      (await demand(['app', 'member', 'invitations', app])).stdout,
+      (await demand(['app', 'member', 'invitations', '--app', app])).stdout,
       /^admin +inv_\S+ +pending +Linus +Demo/m,
     );
     const joined = await demand(['invitation', 'accept', link], linus);
     assert.match(joined.stderr, /You are on the team, as admin, of "Team"/);
-    await demand(['app', 'member', 'set', app, id, 'viewer']);
-    const members = (await demand(['app', 'member', 'list', app, '--json'])).json();
+    await demand(['app', 'member', 'set', '--app', app, id, 'viewer']);
+    const members = (await demand(['app', 'member', 'list', '--app', app, '--json'])).json();
     assert.deepEqual(members.map((member: { name: string; role: string }) => [member.name, member.role]).sort(), [
       ['Demo owner', 'owner'],
       ['Linus', 'viewer'],
     ]);
-    await demand(['app', 'leave', app, '--yes'], linus);
-    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', app, 'viewer'])], linus);
+    await demand(['app', 'leave', '--app', app, '--yes'], linus);
+    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', '--app', app, 'viewer'])], linus);
     await demand(['invitation', 'accept', await line(['guest', 'invite', 'own', '--app', app])], linus);
-    const removed = await demand(['app', 'member', 'remove', app, id, '--yes']);
+    const removed = await demand(['app', 'member', 'remove', '--app', app, id, '--yes']);
     assert.match(removed.stderr, /They still hold the guests gst_/);
-    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', app, 'viewer'])], linus);
-    await demand(['app', 'member', 'remove', app, id, '--with-guests', '--yes']);
-    assert.equal((await tenon(['app', 'show', app], linus)).exitCode, 4);
+    await demand(['invitation', 'accept', await line(['app', 'member', 'invite', '--app', app, 'viewer'])], linus);
+    await demand(['app', 'member', 'remove', '--app', app, id, '--with-guests', '--yes']);
+    assert.equal((await tenon(['app', 'show', '--app', app], linus)).exitCode, 4);
     const last = await tenon([
       'app',
       'member',
       'remove',
+      '--app',
       app,
       server.quickstart.TENON_USER_ID ?? '',
       '--yes',
@@ -122,22 +123,22 @@ describe('tenon', () => {
 
   it('renames and deletes an application', async () => {
     const app = await line(['app', 'create', 'Short-lived']);
-    await demand(['app', 'rename', app, 'Renamed']);
-    assert.match((await demand(['app', 'show', app])).stdout, /^name +Renamed\n/);
-    assert.deepEqual((await demand(['app', 'delete', app, '--yes', '--json'])).json(), { deleted: app });
-    assert.equal((await tenon(['app', 'show', app])).exitCode, 4);
+    await demand(['app', 'rename', '--app', app, 'Renamed']);
+    assert.match((await demand(['app', 'show', '--app', app])).stdout, /^name +Renamed\n/);
+    assert.deepEqual((await demand(['app', 'delete', '--app', app, '--yes', '--json'])).json(), { deleted: app });
+    assert.equal((await tenon(['app', 'show', '--app', app])).exitCode, 4);
   });
 
   it('updates an extension point, and deletes it', async () => {
     const app = server.quickstart.TENON_APP_ID ?? '';
     const made = await line(['ext', 'create', 'One']);
-    await demand(['ext', 'update', made, '--name', 'Two']);
-    await demand(['ext', 'update', made, '--schema', '-'], { stdin: '{"exports":{"run":{}}}' });
-    const shown = (await demand(['ext', 'show', made, '--json'])).json();
+    await demand(['ext', 'update', '-e', made, '--name', 'Two']);
+    await demand(['ext', 'update', '-e', made, '--schema', '-'], { stdin: '{"exports":{"run":{}}}' });
+    const shown = (await demand(['ext', 'show', '-e', made, '--json'])).json();
     assert.deepEqual([shown.name, shown.appId, shown.schema], ['Two', app, { exports: { run: {} } }]);
     assert.match((await demand(['ext', 'list'])).stdout, /Two +ext_\w+ +run /);
-    await demand(['ext', 'delete', made, '-y']);
-    assert.equal((await tenon(['ext', 'show', made])).exitCode, 4);
+    await demand(['ext', 'delete', '-e', made, '-y']);
+    assert.equal((await tenon(['ext', 'show', '-e', made])).exitCode, 4);
   });
 
   it('lists, revokes and declines invitations, and removes a guest', async () => {
@@ -235,10 +236,10 @@ describe('what can go wrong', () => {
 
   it('does nothing that cannot be undone without being told to', async () => {
     const app = await line(['app', 'create', 'Kept']);
-    const { exitCode, stderr } = await tenon(['app', 'delete', app]);
+    const { exitCode, stderr } = await tenon(['app', 'delete', '--app', app]);
     assert.equal(exitCode, 2);
     assert.match(stderr, /--yes/);
-    await demand(['app', 'show', app]);
+    await demand(['app', 'show', '--app', app]);
   });
 
   it("sends an invitation's code to no server but the one that made it", async () => {

@@ -17,7 +17,7 @@ async function makeApp(): Promise<string> {
 }
 
 async function isThere(app: string): Promise<boolean> {
-  return (await tenon(['app', 'show', app], { environment: server.quickstart })).exitCode === 0;
+  return (await tenon(['app', 'show', '--app', app], { environment: server.quickstart })).exitCode === 0;
 }
 
 /** Runs the program in a terminal, and types the answer when it asks. */
@@ -37,7 +37,7 @@ describe('a question before what cannot be undone', () => {
     it(`${isDone ? 'goes on' : 'does nothing'} after ${JSON.stringify(answer)}`, async () => {
       const app = await makeApp();
       const setting = { environment: server.quickstart, stdin: answer, isTerminal: true };
-      const { exitCode, stderr } = await tenon(['app', 'delete', app], setting);
+      const { exitCode, stderr } = await tenon(['app', 'delete', '--app', app], setting);
       assert.match(stderr, /The application "Doomed" will be deleted.*Go on\? \[y\/N\]/);
       assert.equal(exitCode, isDone ? 0 : 1);
       assert.equal(await isThere(app), !isDone);
@@ -47,7 +47,7 @@ describe('a question before what cannot be undone', () => {
   if (hasScript()) {
     it('is asked in a real terminal', async () => {
       const app = await makeApp();
-      const { screen, exitCode } = await answerInTerminal(['app', 'delete', app], 'y\r');
+      const { screen, exitCode } = await answerInTerminal(['app', 'delete', '--app', app], 'y\r');
       assert.match(screen, /Deleted the application "Doomed"/);
       assert.equal(exitCode, 0);
       assert.equal(await isThere(app), false);
@@ -55,7 +55,7 @@ describe('a question before what cannot be undone', () => {
 
     it('is ended by Ctrl-C in a real terminal', async () => {
       const app = await makeApp();
-      const { screen, exitCode } = await answerInTerminal(['app', 'delete', app], '\u0003');
+      const { screen, exitCode } = await answerInTerminal(['app', 'delete', '--app', app], '\u0003');
       assert.doesNotMatch(screen, /error/);
       assert.equal(exitCode, 130);
       assert.equal(await isThere(app), true);
@@ -68,9 +68,9 @@ describe('colours', () => {
     const { quickstart: environment } = server;
     assert.match((await tenon(['app', 'list'], { environment, isTerminal: true })).stdout, /\u001b\[2mNAME/);
     assert.match((await tenon(['--help'], { isTerminal: true })).stdout, /\u001b\[1m/);
-    assert.match((await tenon(['app', 'show', 'x'], { environment, isTerminal: true })).stderr, /\u001b\[31m/);
+    assert.match((await tenon(['app', 'show', '--app', 'x'], { environment, isTerminal: true })).stderr, /\u001b\[31m/);
     const quiet = { environment: { ...environment, NO_COLOR: '1' }, isTerminal: true };
-    for (const args of [['app', 'list'], ['--help'], ['app', 'show', 'x']]) {
+    for (const args of [['app', 'list'], ['--help'], ['app', 'show', '--app', 'x']]) {
       const { stdout, stderr } = await tenon(args, quiet);
       assert.doesNotMatch(stdout + stderr, /\u001b/);
     }

@@ -8,17 +8,19 @@ import {
 } from '@tenon/protocol';
 import { Argument, type Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type InvitationNotes, notesOf, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
-import { resolveApp, resolveMember } from '../resolve.ts';
+import { resolveApp, resolveMember, resolveNamedApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
-/** What the argument of commands about an application takes. */
-export const appHelp = 'its id, or its name where that is unique';
+interface AppOptions {
+  readonly app?: string;
+}
+
 const userHelp = "the user's id, or their name where that is unique in the team";
 
 const roleArgument = () => new Argument('<role>').choices(['owner', 'admin', 'viewer']);
@@ -27,60 +29,58 @@ const roleArgument = () => new Argument('<role>').choices(['owner', 'admin', 'vi
 export function addMemberCommands(parent: Command, io: Io): void {
   const group = parent.command('member').description('the team of an application');
 
-  withServer(
-    withLimit(group.command('list').argument('[app]', appHelp).description('list the members of an application')),
-  )
-    .addHelpText('after', examples('tenon app member list app_01j29hxk3mfpq8ad68ha6hbsex'))
+  withServer(withLimit(withApp(group.command('list').description('list the members of an application'))))
+    .addHelpText('after', examples('tenon app member list'))
     .action(calling(io, listMembers));
 
   withServer(
-    withNotes(group.command('invite').argument('<app>', appHelp).addArgument(roleArgument())).description(
-      'make an invitation to the team, and write its link',
+    withApp(
+      withNotes(group.command('invite').addArgument(roleArgument())).description(
+        'make an invitation to the team, and write its link',
+      ),
     ),
   )
-    .addHelpText('after', examples('tenon app member invite app_01j29hxk3… admin --name Ada'))
+    .addHelpText('after', examples('tenon app member invite admin --name Ada'))
     .action(calling(io, inviteMember));
 
-  withServer(
-    withLimit(group.command('invitations').argument('[app]', appHelp).description('list the invitations to the team')),
-  )
-    .addHelpText('after', examples('tenon app member invitations app_01j29hxk3…'))
+  withServer(withLimit(withApp(group.command('invitations').description('list the invitations to the team'))))
+    .addHelpText('after', examples('tenon app member invitations'))
     .action(calling(io, listInvitations));
 
   withServer(
-    group
-      .command('set')
-      .argument('<app>', appHelp)
-      .argument('<user>', userHelp)
-      .addArgument(roleArgument())
-      .description("change a member's role"),
+    withApp(
+      group
+        .command('set')
+        .argument('<user>', userHelp)
+        .addArgument(roleArgument())
+        .description("change a member's role"),
+    ),
   )
-    .addHelpText('after', examples('tenon app member set app_01j29hxk3… usr_01j29hyr4… admin'))
+    .addHelpText('after', examples('tenon app member set usr_01j29hyr4… admin'))
     .action(calling(io, setMember));
 
   withServer(
     withConfirmation(
-      group
-        .command('remove')
-        .argument('<app>', appHelp)
-        .argument('<user>', userHelp)
-        .option('--with-guests', 'take the guests that they hold in the application from them too')
-        .description('take a user off an application, and revoke the invitations that they made'),
+      withApp(
+        group
+          .command('remove')
+          .argument('<user>', userHelp)
+          .option('--with-guests', 'also remove the user from the guests that they hold in the application')
+          .description('remove a user from the team, and revoke the invitations that they made'),
+      ),
     ),
   )
-    .addHelpText('after', examples('tenon app member remove app_01j29hxk3… usr_01j29hyr4…'))
+    .addHelpText('after', examples('tenon app member remove usr_01j29hyr4…'))
     .action(calling(io, removeMember));
 
-  withServer(
-    withConfirmation(parent.command('leave').argument('<app>', appHelp).description("leave an application's team")),
-  )
-    .addHelpText('after', examples('tenon app leave app_01j29hxk3…'))
+  withServer(withConfirmation(withApp(parent.command('leave').description("leave an application's team"))))
+    .addHelpText('after', examples('tenon app leave --app app_01j29hxk3…'))
     .action(calling(io, leaveTeam));
 }
 
-async function listMembers(session: Session, options: ListOptions, named: string | undefined): Promise<void> {
+async function listMembers(session: Session, options: ListOptions & AppOptions): Promise<void> {
   const { out } = session;
-  const id = await resolveApp(session, named);
+  const id = await resolveApp(session, options.app);
   const members = await readList(session, options, path`/api/v1/apps/${id}/members`, memberSchema);
   out.result(members, () =>
     out.table(
@@ -98,8 +98,7 @@ async function listMembers(session: Session, options: ListOptions, named: string
 
 async function inviteMember(
   session: Session,
-  { name, email }: InvitationNotes,
-  app: string,
+  { app, name, email }: InvitationNotes & AppOptions,
   role: MemberRole,
 ): Promise<void> {
   const { api, out } = session;
@@ -108,9 +107,9 @@ async function inviteMember(
   writeLink(out, invited, `new ${role}`);
 }
 
-async function listInvitations(session: Session, options: ListOptions, named: string | undefined): Promise<void> {
+async function listInvitations(session: Session, options: ListOptions & AppOptions): Promise<void> {
   const { out } = session;
-  const invitations = path`/api/v1/apps/${await resolveApp(session, named)}/members/invitations`;
+  const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/members/invitations`;
   const found = await readList(session, options, invitations, memberInvitationSchema);
   out.result(found, () =>
     out.table(
@@ -123,12 +122,12 @@ async function listInvitations(session: Session, options: ListOptions, named: st
         printable(invitation.invitedBy.name),
         formatTime(invitation.expiresAt),
       ]),
-      'There are no invitations to the team. Make one with `tenon app member invite <app> <role>`.',
+      'There are no invitations to the team. Make one with `tenon app member invite <role>`.',
     ),
   );
 }
 
-async function setMember(session: Session, _: object, app: string, who: string, role: MemberRole): Promise<void> {
+async function setMember(session: Session, { app }: AppOptions, who: string, role: MemberRole): Promise<void> {
   const { api, out } = session;
   const id = await resolveApp(session, app);
   const user = await resolveMember(session, id, who);
@@ -138,29 +137,28 @@ async function setMember(session: Session, _: object, app: string, who: string, 
 
 async function removeMember(
   session: Session,
-  options: { yes?: boolean; withGuests?: boolean },
-  app: string,
+  options: AppOptions & { yes?: boolean; withGuests?: boolean },
   who: string,
 ): Promise<void> {
   const { api, io, out } = session;
-  const id = await resolveApp(session, app);
+  const id = await resolveApp(session, options.app);
   const user = await resolveMember(session, id, who);
   const members = await api.list(path`/api/v1/apps/${id}/members`, memberSchema);
   const member = members.find(({ userId }) => userId === user);
   const guests = member?.guestIds ?? [];
   const { withGuests = false } = options;
   const held = guests.join(', ') + (member?.hasMoreGuests === true ? ' and more' : '');
-  const fate = withGuests ? 'are taken from them too' : 'stay theirs: --with-guests takes them';
+  const fate = withGuests ? 'are removed from them too' : 'stay theirs: --with-guests removes them';
   const also = guests.length === 0 ? '' : ` The guests that they hold (${held}) ${fate}.`;
-  await confirm(io, `The user ${user} will be taken off the application.${also}`, options);
+  await confirm(io, `The user ${user} will be removed from the team.${also}`, options);
   await api.remove(path`/api/v1/apps/${id}/members/${user}` + (withGuests ? '?guests=remove' : ''));
-  out.result({ removed: user }, () => out.note(`Took ${user} off the application.`));
+  out.result({ removed: user }, () => out.note(`Removed ${user} from the team.`));
   if (guests.length > 0 && !withGuests) out.note(`They still hold the guests ${held}.`);
 }
 
-async function leaveTeam(session: Session, options: { yes?: boolean }, app: string): Promise<void> {
+async function leaveTeam(session: Session, options: AppOptions & { yes?: boolean }): Promise<void> {
   const { api, io, out } = session;
-  const id = await resolveApp(session, app);
+  const id = await resolveNamedApp(session, options.app);
   await confirm(io, `You will leave the team of ${id}.`, options);
   await api.remove(path`/api/v1/apps/${id}/membership`);
   out.result({ left: id }, () => out.note(`You left the team of ${id}.`));

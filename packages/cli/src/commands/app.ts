@@ -1,16 +1,20 @@
 import { type App, app as appSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
-import { resolveApp } from '../resolve.ts';
+import { resolveApp, resolveNamedApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addAuditCommand } from './app-audit.ts';
-import { addMemberCommands, appHelp } from './app-member.ts';
+import { addMemberCommands } from './app-member.ts';
 import { addApprovalsCommand } from './plugin-control.ts';
+
+interface AppOptions {
+  readonly app?: string;
+}
 
 export function addAppCommands(program: Command, io: Io): void {
   const group = program.command('app').description('applications: they own extension points and invite guests');
@@ -19,41 +23,34 @@ export function addAppCommands(program: Command, io: Io): void {
     .addHelpText('after', examples('tenon app list', "tenon app list --json | jq -r '.[].id'"))
     .action(calling(io, listApps));
 
-  withServer(group.command('create').argument('<name>').description('make an application; you become its owner'))
+  withServer(group.command('create').argument('<name>').description('create an application; you become its owner'))
     .addHelpText(
       'after',
       examples('tenon app create "Acme Editor"', 'export TENON_APP_ID=$(tenon app create "Acme Editor")'),
     )
     .action(calling(io, createApp));
 
-  withServer(group.command('show').argument('[app]', appHelp).description('show one application'))
-    .addHelpText('after', examples('tenon app show app_01j29hxk3mfpq8ad68ha6hbsex'))
+  withServer(withApp(group.command('show').description('show one application')))
+    .addHelpText('after', examples('tenon app show', 'tenon app show --app "Acme Editor"'))
     .action(
-      calling(io, async (session, _, named: string | undefined) => {
-        const id = await resolveApp(session, named);
+      calling(io, async (session, options: AppOptions) => {
+        const id = await resolveApp(session, options.app);
         showApp(session.out, await session.api.get(path`/api/v1/apps/${id}`, appSchema));
       }),
     );
 
-  withServer(
-    group
-      .command('rename')
-      .argument('<app>', appHelp)
-      .argument('<name>')
-      .description('give an application another name'),
-  )
-    .addHelpText('after', examples('tenon app rename app_01j29hxk3mfpq8ad68ha6hbsex "Acme Studio"'))
+  withServer(withApp(group.command('rename').argument('<name>', 'the new name').description('rename an application')))
+    .addHelpText('after', examples('tenon app rename "Acme Studio" --app app_01j29hxk3…'))
     .action(calling(io, renameApp));
 
   withServer(
     withConfirmation(
-      group
-        .command('delete')
-        .argument('<app>', appHelp)
-        .description('delete an application with its extension points, guests and plugins'),
+      withApp(
+        group.command('delete').description('delete an application with its extension points, guests and plugins'),
+      ),
     ),
   )
-    .addHelpText('after', examples('tenon app delete app_01j29hxk3mfpq8ad68ha6hbsex'))
+    .addHelpText('after', examples('tenon app delete --app app_01j29hxk3…'))
     .action(calling(io, deleteApp));
 
   addApprovalsCommand(group, io);
@@ -78,16 +75,16 @@ async function createApp({ api, out }: Session, _: object, name: string): Promis
   out.result(app, () => out.write(`${app.id}\n`));
 }
 
-async function renameApp(session: Session, _: object, named: string, name: string): Promise<void> {
+async function renameApp(session: Session, options: AppOptions, name: string): Promise<void> {
   const { api, out } = session;
-  const id = await resolveApp(session, named);
+  const id = await resolveApp(session, options.app);
   const app = await api.send('PUT', path`/api/v1/apps/${id}`, { name }, appSchema);
   out.result(app, () => out.note(`Renamed it to "${printable(app.name)}".`));
 }
 
-async function deleteApp(session: Session, options: { yes?: boolean }, named: string): Promise<void> {
+async function deleteApp(session: Session, options: AppOptions & { yes?: boolean }): Promise<void> {
   const { api, io, out } = session;
-  const id = await resolveApp(session, named);
+  const id = await resolveNamedApp(session, options.app);
   const app = await api.get(path`/api/v1/apps/${id}`, appSchema);
   const what = `The application "${printable(app.name)}" will be deleted with its extension points, guests and plugins.`;
   await confirm(io, what, options);

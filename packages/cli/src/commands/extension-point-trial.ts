@@ -1,7 +1,7 @@
 import { type BreakingPlugin, schemaTrial } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { examples, withExtensionPoint, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -11,28 +11,30 @@ import { calling } from '../session.ts';
 import { count, countGuests, printable } from '../text.ts';
 
 interface Options {
+  readonly extensionPoint?: string;
   readonly schema: string;
 }
 
 /** `tenon extension-point try-schema`: what `update --schema` would do to the plugins that are bound. */
 export function addTrialCommand(group: Command, io: Io): void {
   withServer(
-    group
-      .command('try-schema')
-      .argument('<extension-point>')
-      .requiredOption('--schema <file>', schemaHelp)
-      .description('tell which bound plugins a schema would break, before it is set'),
+    withExtensionPoint(
+      group
+        .command('try-schema')
+        .requiredOption('--schema <file>', schemaHelp)
+        .description('show which bound plugins a schema would break, before you set it'),
+    ),
   )
     .addHelpText(
       'after',
-      `${examples('tenon extension-point try-schema ext_01j29hxk3… --schema schema.yaml')}
+      `${examples('tenon extension-point try-schema --schema schema.yaml')}
 Nothing is changed. When it would break plugins the command ends with 5, else with 0.
 `,
     )
     .action(
-      calling(io, async (session, options: Options, named: string) => {
+      calling(io, async (session, options: Options) => {
         const { api, out } = session;
-        const id = await resolveExtensionPoint(session, named);
+        const id = await resolveExtensionPoint(session, options.extensionPoint);
         const schema = await readSchemaText(io, options.schema);
         const trial = await api.send(
           'POST',

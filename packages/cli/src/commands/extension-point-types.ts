@@ -1,27 +1,28 @@
-import { existsSync } from 'node:fs';
 import { hostTypes } from '@tenon/extension-schema/host-types';
-import { extensionPoint as extensionPointSchema, isId } from '@tenon/protocol';
+import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { examples, withExtensionPoint, withServer } from '../command.ts';
 import { standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
-import { readSchemaFile } from '../schema-file.ts';
+import { readSchemaFile, schemaHelp } from '../schema-file.ts';
 import { calling } from '../session.ts';
 import { printable } from '../text.ts';
 
 interface Options {
+  readonly extensionPoint?: string | undefined;
+  readonly schema?: string | undefined;
   readonly output?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /** `tenon extension-point types`: of a file without a server. */
 export function addTypesCommand(group: Command, io: Io): void {
-  const ofServer = calling(io, async (session, options: Options, named: string) => {
+  const ofServer = calling(io, async (session, options: Options) => {
     const { api, out, signal } = session;
-    const id = await resolveExtensionPoint(session, named);
+    const id = await resolveExtensionPoint(session, options.extensionPoint);
     const { name, schema } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
     await answer(io, out, options, hostTypes(schema, { source: `${id} (${JSON.stringify(name)})` }), signal);
   });
@@ -31,29 +32,29 @@ export function addTypesCommand(group: Command, io: Io): void {
     await io.interruptible((signal) => answer(io, createReporter(io, options.json === true), options, text, signal));
   };
   withServer(
-    group
-      .command('types')
-      .argument(
-        '<extension-point-or-file>',
-        'an extension point, or a file with a schema; "-" reads one from stdin. A name that is also a file means the file',
-      )
-      .option('-o, --output <file>', 'where to write them (default: stdout)')
-      .description("make the TypeScript types that an application calls plugins with, of an extension point's schema"),
+    withExtensionPoint(
+      group
+        .command('types')
+        .option('--schema <file>', `${schemaHelp}; no server is asked`)
+        .option('-o, --output <file>', 'where to write them (default: stdout)')
+        .description(
+          'write TypeScript types for applications that call plugins, from the schema of an extension point',
+        ),
+    ),
   )
     .addHelpText(
       'after',
       `${examples(
-        'tenon extension-point types ext_01j29hxk3… -o src/plugins.ts',
-        'tenon extension-point types schema.yaml > src/plugins.ts',
+        'tenon extension-point types -o src/plugins.ts',
+        'tenon extension-point types --schema schema.yaml > src/plugins.ts',
       )}
 The file needs nothing else to compile. Components become interfaces, exports and imports functions; "contentTypes" says how
 input and output travel as bytes.
 `,
     )
-    .action(async (source: string, options: Options, command: Command) => {
-      const isFile = source === standardStream || existsSync(source) || /[./\\]/.test(source);
-      if (isId('extensionPoint', source) || !isFile) await ofServer(source, options, command);
-      else await ofFile(source, options);
+    .action(async (options: Options, command: Command) => {
+      if (options.schema === undefined) await ofServer(options, command);
+      else await ofFile(options.schema, options);
     });
 }
 

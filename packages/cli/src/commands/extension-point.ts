@@ -1,13 +1,13 @@
 import { type ExtensionPoint, extensionPoint as extensionPointSchema } from '@tenon/protocol';
 import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { examples, withApp, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import { type SettingFlags, settingFields, shownSettings, withSettings } from '../extension-point-settings.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, readList, withLimit } from '../listing.ts';
-import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
+import { resolveApp, resolveExtensionPoint, resolveNamedExtensionPoint } from '../resolve.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable, printableLines } from '../text.ts';
@@ -16,8 +16,9 @@ import { addTrialCommand } from './extension-point-trial.ts';
 import { addTypesCommand } from './extension-point-types.ts';
 import { addWithdrawalCommands } from './extension-point-withdrawals.ts';
 
-/** What the argument of commands about an extension point takes. */
-const extensionPointHelp = 'its id, or its name where that is unique';
+interface Choice {
+  readonly extensionPoint?: string;
+}
 
 interface Fields extends SettingFlags {
   readonly name?: string | undefined;
@@ -40,7 +41,7 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
   withServer(
     withApp(
       withSettings(group.command('create').argument('<name>').option('--schema <file>', schemaHelp)).description(
-        'make an extension point in an application',
+        'create an extension point in an application',
       ),
     ),
   )
@@ -53,35 +54,28 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     )
     .action(calling(io, createExtensionPoint));
 
-  withServer(
-    group
-      .command('show')
-      .argument('[extension-point]', extensionPointHelp)
-      .description('show one extension point and its schema'),
-  )
-    .addHelpText('after', examples('tenon extension-point show ext_01j29hxk3mfpq8ad68ha6hbsex'))
+  withServer(withExtensionPoint(group.command('show').description('show one extension point and its schema')))
+    .addHelpText('after', examples('tenon extension-point show', 'tenon extension-point show -e Greetings'))
     .action(
-      calling(io, async (session, _, named: string | undefined) => {
+      calling(io, async (session, options: Choice) => {
         const { api, out } = session;
-        const id = await resolveExtensionPoint(session, named);
+        const id = await resolveExtensionPoint(session, options.extensionPoint);
         showExtensionPoint(out, await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema));
       }),
     );
 
   withServer(
-    withSettings(
-      group
-        .command('update')
-        .argument('<extension-point>', extensionPointHelp)
-        .option('--name <name>', 'another name')
-        .option('--schema <file>', schemaHelp),
-    ).description('change its name, its schema, or what it takes; what is not given stays'),
+    withExtensionPoint(
+      withSettings(
+        group.command('update').option('--name <name>', 'the new name').option('--schema <file>', schemaHelp),
+      ).description('change the name, schema, or limits; options that are not given stay as they are'),
+    ),
   )
     .addHelpText(
       'after',
       examples(
-        'tenon extension-point update ext_01j29hxk3… --schema schema.yaml',
-        'tenon extension-point update ext_01j29hxk3… --requires-approval --max-module-size 2MiB --no-wasi',
+        'tenon extension-point update --schema schema.yaml',
+        'tenon extension-point update -e Greetings --requires-approval --max-module-size 2MiB --no-wasi',
       ),
     )
     .action(calling(io, updateExtensionPoint));
@@ -93,13 +87,12 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
 
   withServer(
     withConfirmation(
-      group
-        .command('delete')
-        .argument('<extension-point>', extensionPointHelp)
-        .description('delete an extension point with the plugins published against it'),
+      withExtensionPoint(
+        group.command('delete').description('delete an extension point with the plugins published against it'),
+      ),
     ),
   )
-    .addHelpText('after', examples('tenon extension-point delete ext_01j29hxk3…'))
+    .addHelpText('after', examples('tenon extension-point delete -e ext_01j29hxk3…'))
     .action(calling(io, deleteExtensionPoint));
 }
 
@@ -130,14 +123,14 @@ async function createExtensionPoint(session: Session, options: Fields & { app?: 
   out.result(made, () => out.write(`${made.id}\n`));
 }
 
-async function updateExtensionPoint(session: Session, options: Fields, named: string): Promise<void> {
+async function updateExtensionPoint(session: Session, options: Fields & Choice): Promise<void> {
   const { api, out } = session;
   const settings = settingFields(options);
   if (options.name === undefined && options.schema === undefined && Object.keys(settings).length === 0) {
     throw usageError('There is nothing to change.', 'Give it another --name or --schema, or other settings.');
   }
   const body = { name: options.name, ...settings, ...(await readSchema(session, options)) };
-  const id = await resolveExtensionPoint(session, named);
+  const id = await resolveExtensionPoint(session, options.extensionPoint);
   const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, extensionPointSchema);
   out.result(changed, () => out.note(`Updated the extension point "${printable(changed.name)}".`));
 }
@@ -146,9 +139,9 @@ async function readSchema({ io }: Session, { schema }: Fields): Promise<{ schema
   return schema === undefined ? {} : { schema: await readSchemaText(io, schema) };
 }
 
-async function deleteExtensionPoint(session: Session, options: { yes?: boolean }, named: string): Promise<void> {
+async function deleteExtensionPoint(session: Session, options: Choice & { yes?: boolean }): Promise<void> {
   const { api, io, out } = session;
-  const id = await resolveExtensionPoint(session, named);
+  const id = await resolveNamedExtensionPoint(session, options.extensionPoint);
   const { name } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
   const what = `The extension point "${printable(name)}" will be deleted with every plugin that is published against it.`;
   await confirm(io, what, options);

@@ -18,32 +18,27 @@ import { callingForPlugin, type PluginSession } from '../project/plugin-session.
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { count, countGuests, formatSize, formatTime, printable } from '../text.ts';
-import { aboutPlugin, withVersion } from './plugin-versions.ts';
+import { aboutPlugin, aboutVersion, type VersionReference } from './plugin-versions.ts';
 
 /** What the application's team decides about the plugins of others. */
 export function addControlCommands(group: Command, io: Io): void {
   group.commandsGroup("For the application's team:");
-  aboutPlugin(withVersion(group.command('approve').description('let a version that awaits approval be bound')))
+  aboutVersion(group.command('approve').description('approve a version that awaits approval, so that it is bound'))
     .addHelpText(
       'after',
-      examples('tenon plugin approve 3 greet', 'tenon plugin approve 3 ext_01j29…/plugin/usr_01j29…/greet'),
+      examples('tenon plugin approve greet@3', 'tenon plugin approve ext_01j29…/plugin/usr_01j29…/greet@3'),
     )
     .action(callingForPlugin(io, approve));
 
-  aboutPlugin(
+  aboutVersion(
     withConfirmation(
-      withVersion(
-        group
-          .command('reject')
-          .requiredOption('--reason <text>', 'why; its publisher reads it')
-          .description('refuse a version that awaits approval, for good'),
-      ),
+      group
+        .command('reject')
+        .requiredOption('--reason <text>', 'why; the publisher sees it')
+        .description('reject a version that awaits approval, for good'),
     ),
   )
-    .addHelpText(
-      'after',
-      examples('tenon plugin reject 3 greet --reason "Imports a clock, which our sheets have none of"'),
-    )
+    .addHelpText('after', examples('tenon plugin reject greet@3 --reason "Imports a clock, which we do not offer"'))
     .action(callingForPlugin(io, reject));
 
   addPinCommands(group, io);
@@ -51,32 +46,33 @@ export function addControlCommands(group: Command, io: Io): void {
   aboutPlugin(
     group
       .command('block')
-      .requiredOption('--reason <text>', 'why; its publisher reads it')
+      .requiredOption('--reason <text>', 'why; the publisher sees it')
       .description('block a plugin: it is bound nowhere and takes no version'),
   )
     .addHelpText('after', examples('tenon plugin block greet --reason "Sends what it reads to a third party"'))
     .action(callingForPlugin(io, block));
 
-  aboutPlugin(group.command('unblock').description('take a block back: what was bound before is bound again'))
+  aboutPlugin(group.command('unblock').description('undo a block: what was bound before is bound again'))
     .addHelpText('after', examples('tenon plugin unblock greet'))
     .action(callingForPlugin(io, unblock));
 }
 
 function addPinCommands(group: Command, io: Io): void {
   const withGuest = (command: Command) =>
-    command.option('--guest <guest>', 'under this guest alone, gst_… (default: all that it has its name under)');
+    command.option(
+      '--guest <guest>',
+      'only for this guest, by guest key or id (default: every guest that it is bound for)',
+    );
 
-  aboutPlugin(
+  aboutVersion(
     withGuest(
-      withVersion(
-        group.command('pin').description('hold what is bound at one version, whatever is published or rolled back'),
-      ),
+      group.command('pin').description('bind one version, whatever is published or rolled back, until you unpin it'),
     ),
   )
-    .addHelpText('after', examples('tenon plugin pin 2 greet', 'tenon plugin pin 2 greet --guest gst_01j29hyr4…'))
+    .addHelpText('after', examples('tenon plugin pin greet@2', 'tenon plugin pin greet@2 --guest customers/42'))
     .action(callingForPlugin(io, pin));
 
-  aboutPlugin(withGuest(group.command('unpin').description('take a pin back: the publisher decides again')))
+  aboutPlugin(withGuest(group.command('unpin').description('remove a pin: the publisher decides again')))
     .addHelpText('after', examples('tenon plugin unpin greet'))
     .action(callingForPlugin(io, unpin));
 }
@@ -92,7 +88,11 @@ export function addApprovalsCommand(group: Command, io: Io): void {
     .action(calling(io, listApprovals));
 }
 
-async function approve(session: PluginSession, options: PluginChoice, number: number, named?: string): Promise<void> {
+async function approve(
+  session: PluginSession,
+  options: PluginChoice,
+  { plugin: named, number }: VersionReference,
+): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'team');
   const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
@@ -106,8 +106,7 @@ async function approve(session: PluginSession, options: PluginChoice, number: nu
 async function reject(
   session: PluginSession,
   options: PluginChoice & { reason: string; yes?: boolean },
-  number: number,
-  named?: string,
+  { plugin: named, number }: VersionReference,
 ): Promise<void> {
   const { api, io, out } = session;
   const place = await findPlugin(session, options, named, 'team');
@@ -133,14 +132,18 @@ async function unblock(session: PluginSession, options: PluginChoice, named?: st
   const place = await findPlugin(session, options, named, 'team');
   await api.remove(`${place.path}/block`);
   const plugin = await api.get(place.path, pluginSchema);
-  out.result(plugin, () => out.note(`${place.name} is blocked no more. ${printable(plugin.status.detail)}`));
+  out.result(plugin, () => out.note(`Unblocked ${place.name}. ${printable(plugin.status.detail)}`));
 }
 
 interface PinOptions extends PluginChoice {
   readonly guest?: string;
 }
 
-async function pin(session: PluginSession, options: PinOptions, version: number, named?: string): Promise<void> {
+async function pin(
+  session: PluginSession,
+  options: PinOptions,
+  { plugin: named, number: version }: VersionReference,
+): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'team');
   const pinned = [];
@@ -157,7 +160,7 @@ async function unpin(session: PluginSession, options: PinOptions, named?: string
   const place = await findPlugin(session, options, named, 'team');
   for (const guest of await guestsOf(session, place, options)) await api.remove(pinPath(place, guest));
   const plugin = await api.get(place.path, pluginSchema);
-  out.result(plugin, () => out.note(`${place.name} is pinned no more. ${printable(plugin.status.detail)}`));
+  out.result(plugin, () => out.note(`Unpinned ${place.name}. ${printable(plugin.status.detail)}`));
 }
 
 async function guestsOf({ api }: Session, place: PluginPlace, options: PinOptions): Promise<string[]> {

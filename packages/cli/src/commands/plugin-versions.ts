@@ -26,15 +26,26 @@ export function aboutPlugin(command: Command): Command {
   return withServer(withProject(command.argument('[plugin]', pluginHelp)));
 }
 
-export function withVersion(command: Command): Command {
-  return command.argument('<version>', "the version's number", parseVersion);
+/** One version of a plugin, as an argument names it. */
+export interface VersionReference {
+  /** A name or an id; that of `tenon.toml` when it is left out. */
+  readonly plugin: string | undefined;
+  readonly number: number;
 }
 
-function parseVersion(text: string): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < 1 || number > 2 ** 31)
-    throw new InvalidArgumentError('It is a number: 1, 2, 3, …');
-  return number;
+/** Adds what a command takes that is about one version of a plugin. */
+export function aboutVersion(command: Command): Command {
+  const help = "such as greet@3, with the plugin's name or id; @3 means tenon.toml's plugin";
+  return withServer(withProject(command.argument('<plugin@version>', help, parseVersion)));
+}
+
+function parseVersion(text: string): VersionReference {
+  const [, plugin, digits] = /^(.*)@(\d{1,10})$/s.exec(text) ?? [];
+  const number = Number(digits);
+  if (!(number >= 1 && number <= 2 ** 31)) {
+    throw new InvalidArgumentError('It takes a plugin and the number of a version, such as greet@3 or @3.');
+  }
+  return { plugin: plugin || undefined, number };
 }
 
 export function addVersionCommands(group: Command, io: Io): void {
@@ -48,31 +59,29 @@ export function addVersionCommands(group: Command, io: Io): void {
     .addHelpText('after', examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'"))
     .action(callingForPlugin(io, listVersions));
 
-  aboutPlugin(withVersion(group.command('rollback').description('bind a version that is published already')))
+  aboutVersion(group.command('rollback').description('bind an older published version, until the next publish'))
     .addHelpText(
       'after',
-      `${examples('tenon plugin rollback 3', 'tenon plugin rollback 3 greet')}
-To the newest version, it ends a roll back; so does the next publish.
+      `${examples('tenon plugin rollback greet@3', 'tenon plugin rollback @3')}
+A rollback to the newest version ends a rollback.
 `,
     )
     .action(callingForPlugin(io, rollBack));
 
-  aboutPlugin(
-    withVersion(
-      group
-        .command('yank')
-        .requiredOption('--reason <text>', 'why, for those who read its history')
-        .description('take a version back: it is bound nowhere, until it is restored'),
-    ),
+  aboutVersion(
+    group
+      .command('yank')
+      .requiredOption('--reason <text>', 'why; it is shown with the version')
+      .description('withdraw a version: it is bound nowhere, until it is restored'),
   )
-    .addHelpText('after', examples('tenon plugin yank 3 --reason "Divides by zero on empty ranges"'))
+    .addHelpText('after', examples('tenon plugin yank greet@3 --reason "Divides by zero on empty ranges"'))
     .action(callingForPlugin(io, yank));
 
-  aboutPlugin(withVersion(group.command('restore').description('take the yank of a version back')))
-    .addHelpText('after', examples('tenon plugin restore 3'))
+  aboutVersion(group.command('restore').description('undo the yank of a version'))
+    .addHelpText('after', examples('tenon plugin restore greet@3'))
     .action(
-      callingForPlugin(io, (session: PluginSession, options: PluginChoice, version: number, plugin?: string) =>
-        decide(session, options, plugin, version, 'restore'),
+      callingForPlugin(io, (session: PluginSession, options: PluginChoice, version: VersionReference) =>
+        decide(session, options, version, 'restore'),
       ),
     );
 
@@ -172,7 +181,11 @@ function noteOf({ note, state, stateReason }: Version): string {
   return [...(note === null ? [] : [printable(note)]), ...why].join(' · ');
 }
 
-async function rollBack(session: PluginSession, options: PluginChoice, version: number, named?: string): Promise<void> {
+async function rollBack(
+  session: PluginSession,
+  options: PluginChoice,
+  { plugin: named, number: version }: VersionReference,
+): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
   const plugin = await api.send('POST', `${place.path}/rollback`, { version }, pluginSchema);
@@ -186,18 +199,16 @@ async function rollBack(session: PluginSession, options: PluginChoice, version: 
 async function yank(
   session: PluginSession,
   options: PluginChoice & { reason: string },
-  version: number,
-  named?: string,
+  version: VersionReference,
 ): Promise<void> {
-  await decide(session, options, named, version, 'yank', options.reason);
+  await decide(session, options, version, 'yank', options.reason);
 }
 
 /** Decides on a version as its publisher, or as the application's team. */
 async function decide(
   session: PluginSession,
   options: PluginChoice,
-  named: string | undefined,
-  number: number,
+  { plugin: named, number }: VersionReference,
   decision: 'yank' | 'restore',
   reason?: string,
 ): Promise<void> {

@@ -6,20 +6,19 @@ import type { Io } from '../io.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatNumber, formatSize } from '../text.ts';
-import { appHelp } from './app-member.ts';
 
 export function addQuotasCommand(program: Command, io: Io): void {
   withServer(
     program
       .command('quotas')
-      .argument('[app]', `${appHelp}; your account when it is left out`)
-      .description('show how much of its quotas your account, or an application, takes'),
+      .option('--app <app>', 'the quotas of an application, by id or name (default: those of your account)')
+      .description('show how much of its quotas your account, or an application, uses'),
   )
-    .addHelpText('after', examples('tenon quotas', 'tenon quotas app_01j29hxk3mfpq8ad68ha6hbsex'))
+    .addHelpText('after', examples('tenon quotas', 'tenon quotas --app app_01j29hxk3…'))
     .action(calling(io, showQuotas));
 }
 
-async function showQuotas(session: Session, _: object, app: string | undefined): Promise<void> {
+async function showQuotas(session: Session, { app }: { readonly app?: string }): Promise<void> {
   const { api, out } = session;
   const of = app === undefined ? '/api/v1/me' : path`/api/v1/apps/${await resolveApp(session, app)}`;
   const { quotas } = await api.get(`${of}/quotas`, quotaUse);

@@ -2,33 +2,33 @@ import type { Command } from 'commander';
 import { connectionRules, environmentVariables } from '../environment.ts';
 import { usageError } from '../errors.ts';
 import { exitCodeMeanings } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
 
-/** What `tenon help <topic>` tells beside the commands' own help. */
-export function addExitCodesTopic(program: Command): void {
-  addTopic(
-    program,
-    'exit-codes',
-    `Scripts can rely on these exit codes.\n\n${columns(exitCodeMeanings)}
-With --json the last line of stderr is an object that tells more: {"error": {"code": …, "message": …}}.`,
-  );
-}
+/** What `tenon help <topic>` shows, besides the commands' own help. */
+const topics: Readonly<Record<string, () => string>> = {
+  'exit-codes': () => `Scripts can rely on these exit codes.
 
-export function addEnvironmentTopic(program: Command): void {
-  addTopic(
-    program,
-    'environment',
-    `${connectionRules}
+${columns(exitCodeMeanings)}
+With --json the last line of stderr is an object with the details: {"error": {"code": …, "message": …}}.
+`,
+  environment: () => `${connectionRules}
 ${columns(environmentVariables)}
-The server's own settings are in docs/reference/configuration.md.`,
-  );
-}
+The server's own settings are in docs/reference/configuration.md.
+`,
+};
 
-export function addHelpCommand(program: Command): void {
+export function addHelpCommand(program: Command, io: Pick<Io, 'stdout'>): void {
+  const write = (text: string) => void io.stdout.write(text);
   program
     .command('help')
-    .argument('[command...]')
+    .argument('[command...]', `a command, or a topic: ${Object.keys(topics).join(', ')}`)
     .description('Show help for a command, or on a topic.')
-    .action((names: string[]) => findCommand(program, names).outputHelp());
+    .action((names: string[]) => {
+      const [name = ''] = names;
+      const topic = names.length === 1 && Object.hasOwn(topics, name) ? topics[name] : undefined;
+      if (topic === undefined) findCommand(program, names).outputHelp();
+      else write(topic());
+    });
 }
 
 /** @throws CliError for a command that there isn't */
@@ -43,12 +43,6 @@ function findCommand(program: Command, names: readonly string[]): Command {
     command = next;
   }
   return command;
-}
-
-function addTopic(program: Command, name: string, text: string): void {
-  const topic = program.command(name).description(text).helpOption(false).usage(' ');
-  topic.configureHelp({ ...topic.configureHelp(), formatHelp: () => `${text}\n` });
-  topic.action(() => topic.outputHelp());
 }
 
 function columns(rows: readonly (readonly [string | number, string])[]): string {

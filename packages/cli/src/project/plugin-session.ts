@@ -21,7 +21,7 @@ export interface ProjectOptions {
 
 /** Adds `--extension-point`, and `--project` for the `tenon.toml` that may name one. */
 export function withProject(command: Command): Command {
-  return withExtensionPoint(command, "tenon.toml's, else TENON_EXTENSION_POINT_ID").option(
+  return withExtensionPoint(command, "tenon.toml's, else TENON_EXTENSION_POINT_ID, else the only one").option(
     '--project <folder>',
     "the plugin's folder, with its tenon.toml (default: here or above)",
   );

@@ -64,7 +64,8 @@ export async function createPluginWorld() {
       plugin: (...args: string[]) => demand(['plugin', ...args], setting),
       write: (bytes: Uint8Array) => writeFile(join(path, 'sums.wasm'), bytes),
       /** What a host loads. */
-      bound: async () => (await demand(['bindings', extensionPoint, guestName, '--json'])).json().sums?.contentAddress,
+      bound: async () =>
+        (await demand(['bindings', '-e', extensionPoint, guestName, '--json'])).json().sums?.contentAddress,
       async push(number: number, ...args: string[]) {
         await writeFile(join(path, 'sums.wasm'), moduleOf(number));
         return demand(['plugin', 'push', ...args], setting);
