@@ -103,7 +103,7 @@ describe('findConnection() with logins', () => {
   it('picks the login by its name, or by its server', async () => {
     const environment = await having({ work, home }, 'work');
     const expected = [home.url, 'tnn_home'];
-    for (const options of [{ profile: 'home' }, { server: 'home' }, { server: `${home.url}/` }, { url: home.url }]) {
+    for (const options of [{ profile: 'home' }, { server: 'home' }, { server: `${home.url}/` }]) {
       const { url, token } = find(options, environment);
       assert.deepEqual([url, token], expected, JSON.stringify(options));
     }

@@ -18,11 +18,11 @@ describe('tenon admin', () => {
   const user = 'usr_01j29hyr4000000000000000';
   const commands: readonly (readonly string[])[] = [
     ['verify'],
-    ['collect'],
-    ['collect', '--dry-run'],
+    ['gc'],
+    ['gc', '--dry-run'],
     ['trust-clock'],
     ['audit'],
-    ['operators'],
+    ['operator', 'list'],
     ['operator', 'grant', user],
     ['operator', 'revoke', user],
     ['user', 'create', 'Ada'],

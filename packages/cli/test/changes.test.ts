@@ -89,7 +89,7 @@ describe('tenon changes', () => {
       await publish(); // whenever it is ready, one is still to come
       await sleep(200);
     }
-    assert.match((await shown).stderr, /warning: Something was missed/);
+    assert.match((await shown).stderr, /warning: Changes were missed/);
     const lines = (await listed.ended).stdout.trim().split('\n');
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).event),

@@ -45,6 +45,18 @@ describe('commands that name things', () => {
     assert.match(await line(['guest', 'list']), new RegExp(TENON_GUEST_KEY));
   });
 
+  it('destroy nothing that is not named', async () => {
+    for (const [args, what] of [
+      [['app', 'delete', '--yes'], /Which application\?/],
+      [['app', 'leave', '--yes'], /Which application\?/],
+      [['extension-point', 'delete', '--yes'], /Which extension point\?/],
+    ] as const) {
+      const { exitCode, stderr } = await tenon(args);
+      assert.equal(exitCode, 2, args.join(' '));
+      assert.match(stderr, what);
+    }
+  });
+
   it('take names and guest keys where these are unique', async () => {
     const { TENON_GUEST_KEY = '' } = server.quickstart;
     const app = await line(['app', 'create', 'Editor']);

@@ -41,7 +41,7 @@ describe('createProgram()', () => {
     const helpOf = async (...args: string[]) => {
       const { io, stdout } = createIo();
       assert.equal(await run(args, io), 0);
-      return stdout();
+      return stdout.text;
     };
     assert.match(
       await helpOf('plugin', 'yank', '--help'),
