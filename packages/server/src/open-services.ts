@@ -98,9 +98,7 @@ export async function openData(
     commonPasswords: createCommonPasswords(),
     rates: limits.rates,
     mutex: createKeyedMutex(),
-    limits: config,
-    createApps: config.createApps,
-    signUp: config.signUp,
+    settings: config,
   };
   return {
     deps,

@@ -58,7 +58,8 @@ describe('applications', () => {
         const { owner, viewer, guest, stranger } = await makeWorld(own);
         const operator = await own.user();
         await grantOperator(own.services.deps, operator.id);
-        Object.assign(own.services.deps, { createApps });
+        const { deps } = own.services;
+        Object.assign(deps, { settings: { ...deps.settings, createApps } });
         outcomes[createApps] = await Promise.all(
           [operator, owner, viewer, guest, stranger].map(async ({ token }) => {
             const { mayCreateApps } = (await own.call('GET', `${api}/me`, { token })).json<Me>();

@@ -21,7 +21,7 @@ export async function createApp(deps: Deps, actor: Actor, name: string): Promise
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     await requireMayCreateApps(deps, tx, actor);
-    requireQuota(deps.limits.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
+    requireQuota(deps.settings.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
     await record(deps, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });
@@ -31,7 +31,7 @@ export async function createApp(deps: Deps, actor: Actor, name: string): Promise
 
 async function requireMayCreateApps(deps: Deps, tx: Transaction, { userId }: Actor): Promise<void> {
   if (await mayCreateApps(deps, tx, userId)) return;
-  const { createApps } = deps;
+  const { createApps } = deps.settings;
   const allowed = createApps === 'members' ? 'operators and members of a team' : 'operators';
   throw new DomainError(
     'forbidden',

@@ -62,7 +62,8 @@ export interface InvitationPreview {
 /** @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked` */
 export async function previewInvitation(deps: Deps, code: string): Promise<InvitationPreview> {
   const { invitation, app } = await findPendingInvitation(deps.store.read, code, deps.clock());
-  const allowsSignUp = deps.signUp === 'open' || (deps.signUp === 'invitation' && invitation.signedUpUserId === null);
+  const { signUp } = deps.settings;
+  const allowsSignUp = signUp === 'open' || (signUp === 'invitation' && invitation.signedUpUserId === null);
   const { role, expiresAtMs, createdBy } = invitation;
   const inviterName = role === null ? null : ((await deps.store.read.user(createdBy))?.name ?? null);
   return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
@@ -185,13 +186,13 @@ async function recordDecision(
  * @throws DomainError `quota_exceeded`
  */
 export async function insertInvitation(
-  { clock, random, limits }: Deps,
+  { clock, random, settings }: Deps,
   tx: Transaction,
   { userId }: Actor,
   { email = null, name = null, ...fields }: NewInvitation,
 ): Promise<{ readonly id: InvitationId; readonly code: string }> {
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
-  requireQuota(limits.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
+  requireQuota(settings.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
   await tx.insertInvitation({
     id,
     ...fields,
@@ -201,7 +202,7 @@ export async function insertInvitation(
     name,
     createdBy: userId,
     createdAtMs,
-    expiresAtMs: createdAtMs + limits.invitationLifetimeMs,
+    expiresAtMs: createdAtMs + settings.invitationLifetimeMs,
     settledAtMs: null,
     signedUpUserId: null,
   });

@@ -279,7 +279,7 @@ function findExtensionPoint(deps: Deps, id: ExtensionPointId): Promise<Extension
 
 /** Whether `TENON_CREATE_APPS` allows a user to create applications. */
 export async function mayCreateApps(
-  { createApps }: Pick<Deps, 'createApps'>,
+  { settings: { createApps } }: Pick<Deps, 'settings'>,
   read: Pick<Queries, 'isOperator' | 'isMemberOfAny'>,
   userId: UserId,
 ): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface CreatedLink {
   readonly code: string;
 }
 
-type LinkDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'limits'>;
+type LinkDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'settings'>;
 
 export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
   return `${baseUrl}${pages[record.purpose]}#code=${code}`;
@@ -44,7 +44,7 @@ export function insertPasswordLink(deps: LinkDeps, tx: Transaction, userId: User
 }
 
 async function insertLink(
-  { clock, random, limits }: LinkDeps,
+  { clock, random, settings }: LinkDeps,
   tx: Transaction,
   fields: Pick<OneTimeLinkRecord, 'purpose' | 'userId' | 'isForFirstUser'>,
 ): Promise<CreatedLink> {
@@ -55,7 +55,7 @@ async function insertLink(
     ...fields,
     codeHash: hashSecret(code),
     createdAtMs,
-    expiresAtMs: createdAtMs + limits.linkLifetimeMs,
+    expiresAtMs: createdAtMs + settings.linkLifetimeMs,
     usedAtMs: null,
   };
   await tx.insertOneTimeLink(record);

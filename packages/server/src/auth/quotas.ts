@@ -1,7 +1,8 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { type QuotaDeclaration, type QuotaName, type Quotas, quotaLimit, quotas } from '../config/quotas.ts';
 import type { PluginKey, PluginRecord } from '../db/records.ts';
-import type { Clock, Queries, Store, Transaction } from '../db/store.ts';
+import type { Queries, Transaction } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
 import { DomainError, TooManyAttemptsError } from '../http/domain-errors.ts';
 
 /**
@@ -30,18 +31,13 @@ export interface QuotaUsage extends QuotaDeclaration {
   readonly used: number;
 }
 
-/** The part of `Context` that is required to read quotas. */
-interface QuotaContext {
-  readonly store: Pick<Store, 'read'>;
-  readonly limits: { readonly quotas: Quotas };
-  readonly clock: Clock;
-}
+type QuotaDeps = Pick<Deps, 'store' | 'settings' | 'clock'>;
 
 /** Reads how much of its quotas an account uses. */
-export async function readAccountQuotas({ store, limits, clock }: QuotaContext, userId: UserId): Promise<QuotaUsage[]> {
+export async function readAccountQuotas({ store, settings, clock }: QuotaDeps, userId: UserId): Promise<QuotaUsage[]> {
   const { read } = store;
   const nowMs = clock();
-  return usageOf(limits.quotas, userId, {
+  return usageOf(settings.quotas, userId, {
     applications: await read.countOwnedApps(userId),
     tokens: await read.countTokens(userId, nowMs),
     'api-keys': await read.countApiKeys(userId, nowMs),
@@ -50,10 +46,10 @@ export async function readAccountQuotas({ store, limits, clock }: QuotaContext, 
 }
 
 /** Reads how much of its quotas an application uses. */
-export async function readAppQuotas({ store, limits, clock }: QuotaContext, appId: AppId): Promise<QuotaUsage[]> {
+export async function readAppQuotas({ store, settings, clock }: QuotaDeps, appId: AppId): Promise<QuotaUsage[]> {
   const { read } = store;
   const [published, schemas] = [await read.countPlugins(appId), await read.countExtensionPoints(appId)];
-  return usageOf(limits.quotas, appId, {
+  return usageOf(settings.quotas, appId, {
     'app-bytes': published.bytes,
     'extension-points': schemas.count,
     'schema-bytes': schemas.bytes,

@@ -170,8 +170,8 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-function settingsOf({ deps, settings }: Services): Omit<SessionState, 'account'> {
-  return { signUp: deps.signUp, createApps: deps.createApps, maxModuleBytes: settings.maxModuleBytes };
+function settingsOf({ settings }: Services): Omit<SessionState, 'account'> {
+  return { signUp: settings.signUp, createApps: settings.createApps, maxModuleBytes: settings.maxModuleBytes };
 }
 
 async function stateOf(services: Services, session: SessionRecord): Promise<SessionState> {

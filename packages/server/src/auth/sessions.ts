@@ -81,7 +81,7 @@ export async function startSession(
     address: browser.address,
     createdAtMs: nowMs,
     lastUsedAtMs: nowMs,
-    expiresAtMs: nowMs + deps.limits.sessionLifetimeMs,
+    expiresAtMs: nowMs + deps.settings.sessionLifetimeMs,
     confirmedAtMs: nowMs,
   };
   await tx.insertSession(session);

@@ -102,7 +102,8 @@ async function createAccount(
 }
 
 async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<Permit> {
-  const { clock, signUp: mode } = deps;
+  const { clock, settings } = deps;
+  const mode = settings.signUp;
   const nowMs = clock();
   if (input.linkCode !== undefined) {
     const link = await findUsableLink(queries, input.linkCode, nowMs, 'set_up');

@@ -85,11 +85,11 @@ export function makeToken(deps: Pick<TokenDeps, 'clock' | 'random'>, userId: Use
 
 /** @throws DomainError `quota_exceeded` if the account may not have another token */
 export async function requireTokenQuota(
-  { limits, clock }: Pick<Deps, 'limits' | 'clock'>,
+  { settings, clock }: Pick<Deps, 'settings' | 'clock'>,
   tx: Transaction,
   userId: UserId,
 ): Promise<void> {
-  requireQuota(limits.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
+  requireQuota(settings.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
 }
 
 /**
@@ -239,7 +239,7 @@ export async function createApiKey(
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const used = await tx.countApiKeys(actor.userId, deps.clock());
-    requireQuota(deps.limits.quotas, 'api-keys', actor.userId, used);
+    requireQuota(deps.settings.quotas, 'api-keys', actor.userId, used);
     await tx.insertApiKey(key.record);
     await recordApiKey(deps, tx, actor, key.record);
   });

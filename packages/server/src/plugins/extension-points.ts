@@ -35,7 +35,7 @@ export async function createExtensionPoint(
   };
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    const { quotas } = deps.limits;
+    const { quotas } = deps.settings;
     const { count, bytes } = await tx.countExtensionPoints(access.app.id);
     requireQuota(quotas, 'extension-points', access.app.id, count);
     requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
@@ -113,7 +113,7 @@ export async function updateExtensionPoint(
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
     if (addedBytes > 0) {
       const { bytes } = await tx.countExtensionPoints(present.appId);
-      requireQuota(deps.limits.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
+      requireQuota(deps.settings.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
     }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };

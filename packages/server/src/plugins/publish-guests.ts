@@ -81,7 +81,7 @@ async function requireNameAvailableInBatch(
     );
   }
   await requireNameNotReserved(deps, tx, key, guestIds);
-  const { maxPluginsPerGuest } = deps.limits;
+  const { maxPluginsPerGuest } = deps.settings;
   const [full] = await tx.guestsAtPluginLimit(key, guestIds, maxPluginsPerGuest);
   if (full !== undefined) {
     throw new DomainError(

@@ -168,7 +168,7 @@ async function requirePublishable(
   const plugin = await deps.store.read.plugin(key);
   requireNotBlocked(plugin);
   if (plugin?.newest.contentAddress === contentAddress) return;
-  const { quotas } = deps.limits;
+  const { quotas } = deps.settings;
   await requirePublishQuota(deps.store.read, quotas, key, appId, plugin, bytes.length, deps.clock());
 }
 
@@ -183,7 +183,7 @@ function storeRelease(
   const nowMs = deps.clock();
   const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(tx, deps.limits.quotas, key.userId, bytes.length, nowMs);
+    await chargeStoredBytes(tx, deps.settings.quotas, key.userId, bytes.length, nowMs);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     await requireActiveToken(tx, actor);
@@ -238,7 +238,7 @@ async function insertVersion(
   const { bytes, semver, interfaceJson } = checked;
   if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
   const version = createVersionRecord(key, present, checked, state, nowMs);
-  const { quotas } = deps.limits;
+  const { quotas } = deps.settings;
   const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
   await tx.putPluginPaid(key, pluginPaidAtMs);

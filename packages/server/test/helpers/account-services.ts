@@ -2,7 +2,7 @@ import { createCommonPasswords } from '../../src/auth/passwords/common-passwords
 import type { PasswordHasher } from '../../src/auth/passwords/password-hasher.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/auth/passwords/password-tasks.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { defaultQuotas } from '../../src/config/quotas.ts';
+import type { Settings } from '../../src/config/settings.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createKeyedMutex } from '../../src/http/limits/keyed-mutex.ts';
 import { createRates } from '../../src/http/limits/request-limits.ts';
@@ -21,23 +21,13 @@ const plainHasher: PasswordHasher = {
 };
 
 /** What a context has of accounts, without threads. */
-export function accountServices(): Pick<
-  Deps,
-  'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'limits' | 'createApps' | 'signUp'
-> {
+export function accountServices(): Pick<Deps, 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'> {
+  const settings: Settings = { ...loadConfig({}, {}), createApps: 'all' };
   return {
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
-    rates: createRates(loadConfig({}, {})),
+    rates: createRates(settings),
     mutex: createKeyedMutex(),
-    limits: {
-      invitationLifetimeMs: 7 * 24 * 60 * 60 * 1000,
-      maxPluginsPerGuest: 1000,
-      quotas: defaultQuotas,
-      sessionLifetimeMs: 30 * 24 * 60 * 60 * 1000,
-      linkLifetimeMs: 24 * 60 * 60 * 1000,
-    },
-    createApps: 'all',
-    signUp: 'invitation',
+    settings,
   };
 }
