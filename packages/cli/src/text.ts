@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { unsafeCharacters, visible } from '@tenon/trace/unsafe-characters';
 import type { Environment } from './environment.ts';
 import type { Output } from './io.ts';
 
@@ -28,33 +29,30 @@ export function createStyle(isColoured: boolean): Style {
   };
 }
 
-/**
- * A text from elsewhere that is safe to show on a terminal: control characters, which could move the cursor or recolour the
- * screen, and marks that reverse the direction of writing, come out as escapes.
- */
-export function printable(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u{${character.charCodeAt(0).toString(16)}}`,
-  );
-}
+/** A text from elsewhere that is safe to show on a terminal: {@link unsafeCharacters} come out as escapes. */
+export const printable = visible;
 
 /**
- * Output of a command without control characters and without marks that override the direction of writing, whatever a server has put into
- * it. Line breaks, tabs, and the colours of {@link createStyle} stay.
+ * Output of a command without {@link unsafeCharacters}, whatever a server has put into it. Line breaks, tabs, and the colours of
+ * {@link createStyle} stay.
  */
 export function withoutControls(text: string): string {
-  return text.replace(
-    /(\u001b\[(?:0|1|2|22|31|32|33|39)m)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    (character, colour: string | undefined) => colour ?? printable(character),
+  return text.replace(colourOrUnsafe, (found, colour: string | undefined) =>
+    colour !== undefined || found === '\n' || found === '\t' ? found : printable(found),
   );
 }
 
-/** JSON that a terminal shows as it is: C1 controls and marks of writing direction, which JSON leaves as they are, are escaped. */
+const colourOrUnsafe = new RegExp(`(\\u001b\\[(?:0|1|2|22|31|32|33|39)m)|${unsafeCharacters.source}`, 'gu');
+
+/** JSON that a terminal shows as it is: the {@link unsafeCharacters} that JSON leaves as they are, are escaped. */
 export function printableJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return JSON.stringify(value, null, indent).replace(unsafeCharacters, (character) =>
+    character === '\n'
+      ? character
+      : character
+          .split('')
+          .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          .join(''),
   );
 }
 

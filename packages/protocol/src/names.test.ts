@@ -16,6 +16,9 @@ describe('guestKeyFault()', () => {
     assert.match(guestKeyFault('a\u0000') ?? '', /control/);
     assert.match(guestKeyFault('a\u0085') ?? '', /control/);
     assert.match(guestKeyFault('\ud800') ?? '', /surrogate/);
+    for (const key of [' ', '\u200b', '\u00ad\u2060', '\u3164', 'a\u202eb', 'a\u2066']) {
+      assert.match(guestKeyFault(key) ?? '', /visible/, JSON.stringify(key));
+    }
     for (const key of ['/a', 'a/', 'a//b', '/']) assert.match(guestKeyFault(key) ?? '', /empty segment/, key);
     for (const key of ['.', '..', 'a/./b', '../a', 'a/..']) assert.match(guestKeyFault(key) ?? '', /"\."/, key);
   });

@@ -50,6 +50,8 @@ export function isSemver(text: string): boolean {
 export const displayNamePattern =
   '^(?=[\\s\\S]*[^\\s\\p{C}\\p{M}\\u115f\\u1160\\u2800\\u3164\\uffa0])[^\\u202a-\\u202e\\u2066-\\u2069]*$';
 
+const displayName = new RegExp(displayNamePattern, 'u');
+
 /** The maximum length of a note or a reason. */
 export const maxReasonLength = 500;
 
@@ -59,8 +61,8 @@ export const maxGuestKeyBytes = 512;
 /**
  * Returns the fault of a guest key as a phrase that completes "A guest key …"; `undefined` for a valid key.
  *
- * A guest key is 1 to 512 bytes of well-formed UTF-8 without C0 or C1 control characters. No segment between slashes may be empty, `.` or
- * `..`, which URL parsers remove from a path.
+ * A guest key is 1 to 512 bytes of well-formed UTF-8 with a visible character and without control characters (C0, C1, bidirectional). No
+ * segment between slashes may be empty, `.` or `..`, which URL parsers remove from a path.
  */
 export function guestKeyFault(key: string): string | undefined {
   if (key === '') return 'must not be empty';
@@ -68,6 +70,7 @@ export function guestKeyFault(key: string): string | undefined {
   if (new TextEncoder().encode(key).length > maxGuestKeyBytes)
     return `must be at most ${maxGuestKeyBytes} bytes of UTF-8`;
   if (/[\u0000-\u001f\u007f-\u009f]/.test(key)) return 'must not contain control characters';
+  if (!displayName.test(key)) return 'must contain a visible character and no bidirectional control characters';
   for (const segment of key.split('/')) {
     if (segment === '') return 'must not contain an empty segment between slashes, nor begin or end with a slash';
     if (segment === '.' || segment === '..') return 'must not contain a segment "." or ".."';

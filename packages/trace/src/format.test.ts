@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { axisMarks, formatDuration, formatMark, formatPages, formatShare, visible } from './format.ts';
+import { axisMarks, formatDuration, formatMark, formatPages, formatShare } from './format.ts';
+import { visible } from './unsafe-characters.ts';
 
 describe('formatDuration()', () => {
   for (const [nanoseconds, text] of [

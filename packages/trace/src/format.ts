@@ -50,17 +50,6 @@ function trimmed(value: number): string {
   return value.toFixed(2).replace(/\.?0+$/, '');
 }
 
-/**
- * A name that is safe to show: control characters, and marks that reverse the direction of writing, come out as escapes. They
- * could make one function look like another.
- */
-export function visible(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g,
-    (character) => `\\u{${character.charCodeAt(0).toString(16)}}`,
-  );
-}
-
 /** Places for marks on an axis: round numbers, at most so many. */
 export function axisMarks(from: number, to: number, most: number): { readonly marks: number[]; readonly step: number } {
   const span = to - from;

@@ -1,4 +1,4 @@
-export { formatDuration, formatPages, visible } from './format.ts';
+export { formatDuration, formatPages } from './format.ts';
 export { type ChromeTraceOptions, chromeTrace } from './formats/chrome-trace.ts';
 export { type FoldedStacksOptions, foldedStacks } from './formats/folded-stacks.ts';
 export { type SpeedscopeOptions, speedscope } from './formats/speedscope.ts';

@@ -1,5 +1,6 @@
-import { countOf, formatDuration, visible } from '../format.ts';
+import { countOf, formatDuration } from '../format.ts';
 import type { Span } from '../span.ts';
+import { visible } from '../unsafe-characters.ts';
 import { type FlameGraphData, type FlameGraphOptions, flameGraphData } from './data.ts';
 import { pageStyles } from './page-styles.ts';
 import { pageStylesHash, viewerScript, viewerScriptHash } from './viewer-bundle.ts';

@@ -1,5 +1,6 @@
-import { countOf, formatCount, formatDuration, formatPages, visible } from '../format.ts';
+import { countOf, formatCount, formatDuration, formatPages } from '../format.ts';
 import type { Span } from '../span.ts';
+import { visible } from '../unsafe-characters.ts';
 import { type CallTree, callTrees } from './call-tree.ts';
 
 export interface TreeTextOptions {

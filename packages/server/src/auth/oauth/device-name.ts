@@ -1,3 +1,5 @@
+import { unsafeCharacters } from '@tenon/trace/unsafe-characters';
+
 /** The maximum length of a device's name, in code points. */
 const maxLength = 60;
 
@@ -9,7 +11,10 @@ const maxLength = 60;
  * @returns `null` for an empty name
  */
 export function cleanDeviceName(name: string | undefined): string | null {
-  const visible = (name ?? '').normalize('NFC').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+  const visible = (name ?? '')
+    .normalize('NFC')
+    .replace(unsafeCharacters, ' ')
+    .replace(/\p{Cs}/gu, ' ');
   const short = [...visible.replace(/\s+/g, ' ').trim()].slice(0, maxLength).join('').trim();
   return short === '' ? null : short;
 }

@@ -1,4 +1,5 @@
-import { countOf, formatDuration, formatPages, formatShare, visible } from '../../format.ts';
+import { countOf, formatDuration, formatPages, formatShare } from '../../format.ts';
+import { visible } from '../../unsafe-characters.ts';
 import type { FlameGraphData } from '../data.ts';
 import type { Frames } from '../frames.ts';
 

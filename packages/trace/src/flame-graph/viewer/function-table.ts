@@ -1,4 +1,5 @@
-import { formatCount, formatDuration, formatPages, formatShare, visible } from '../../format.ts';
+import { formatCount, formatDuration, formatPages, formatShare } from '../../format.ts';
+import { visible } from '../../unsafe-characters.ts';
 import type { FlameGraphData } from '../data.ts';
 import { type FunctionStats, functionStats } from '../function-stats.ts';
 import { element } from './dom.ts';

@@ -1,4 +1,5 @@
-import { countOf, formatShare, visible } from '../../format.ts';
+import { countOf, formatShare } from '../../format.ts';
+import { visible } from '../../unsafe-characters.ts';
 import type { FlameGraphData } from '../data.ts';
 import { findFrames, type Matches, matchingNames, totalTime } from '../find.ts';
 import { type Frames, pathTo } from '../frames.ts';

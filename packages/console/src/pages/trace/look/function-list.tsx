@@ -1,4 +1,4 @@
-import { visible } from '@tenon/trace/formats';
+import { visible } from '@tenon/trace/unsafe-characters';
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import type { Choice } from './choice.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@tenon/trace/formats';
+import { visible } from '@tenon/trace/unsafe-characters';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import { counted } from '../../../components/count.ts';

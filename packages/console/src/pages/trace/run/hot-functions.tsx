@@ -1,4 +1,5 @@
-import { formatDuration, formatPages, visible } from '@tenon/trace/formats';
+import { formatDuration, formatPages } from '@tenon/trace/formats';
+import { visible } from '@tenon/trace/unsafe-characters';
 import { Button } from '../../../components/button.tsx';
 import { count } from '../../../components/count.ts';
 import { DataTable } from '../../../components/data-table.tsx';

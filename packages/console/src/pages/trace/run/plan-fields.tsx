@@ -1,4 +1,4 @@
-import { visible } from '@tenon/trace/formats';
+import { visible } from '@tenon/trace/unsafe-characters';
 import { RadioGroup } from '../../../components/choices.tsx';
 import { SelectField, TextAreaField, TextField } from '../../../components/field.tsx';
 import type { CallableExport, ModuleFacts } from '../look/open-module.ts';

@@ -1,5 +1,6 @@
 import { flameGraphPage } from '@tenon/trace/flame-graph';
-import { formatDuration, visible } from '@tenon/trace/formats';
+import { formatDuration } from '@tenon/trace/formats';
+import { visible } from '@tenon/trace/unsafe-characters';
 import { saveBlob } from '../../../api/save-blob.ts';
 import { Button } from '../../../components/button.tsx';
 import { count, counted } from '../../../components/count.ts';

@@ -1,3 +1,4 @@
+import { unsafeCharacters } from '@tenon/trace/unsafe-characters';
 import type { StreamName } from './messages.ts';
 
 /** What a program has written to its streams: as text, whatever it is. */
@@ -39,5 +40,5 @@ function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replaceAll(/\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu, '')
-    .replaceAll(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+    .replace(unsafeCharacters, (character) => (/[\t\n]/.test(character) ? character : '\ufffd'));
 }
