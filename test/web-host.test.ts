@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { instrument } from '@tenon/instrument';
 import { type RunningServer, root, startServer, withoutTenon } from './helpers/server.ts';
 import { until } from './helpers/until.ts';
 import { wat } from './helpers/wat.ts';
@@ -15,7 +16,11 @@ const sample = join(root, 'packages', 'server', 'sample', 'greet.wat');
 
 /** The example, in a process of its own. */
 interface Host {
-  greet(name: string, guestKey?: string): Promise<{ readonly status: number; readonly text: string }>;
+  greet(
+    name: string,
+    guestKey?: string,
+    headers?: Record<string, string>,
+  ): Promise<{ readonly status: number; readonly text: string }>;
   /** What it has printed until now. */
   said(): string;
   stop(): Promise<void>;
@@ -108,6 +113,26 @@ describe('examples/web-host', () => {
     assert.match(host.said(), /The server is available again/);
   });
 
+  it("traces an instrumented plugin below the request's traceparent, and counts its calls", async () => {
+    await publish(server, instrument(await greeter('Traced ')).bytes);
+    const traced = await startHost(server, {
+      TRACE: '{"span_filter": {"min_duration_microseconds": 0}}',
+      PLUGIN_FOLDER: join(server.folder, 'traced-plugins'),
+    });
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    try {
+      assert.deepEqual(await traced.greet('Ada', undefined, headers), { status: 200, text: 'Traced Ada!\n' });
+      // The host's span of the call, and the plugin's span within it.
+      await until(async () => traced.said().split(`traceId: '${traceId}'`).length > 3);
+      assert.match(traced.said(), /spanId: 'b7ad6b7169203331'/);
+      assert.match(traced.said(), /'wasm\.function\.index'/);
+      await until(async () => /name: 'wasm\.function\.calls'/.test(traced.said()));
+    } finally {
+      await traced.stop();
+    }
+  });
+
   it('says which variable is missing', async () => {
     const child = run({ TENON_TOKEN: '' });
     let said = '';
@@ -136,8 +161,8 @@ describe('examples/web-host', () => {
     });
   }
 
-  async function startHost({ quickstart }: RunningServer): Promise<Host> {
-    const child = run();
+  async function startHost({ quickstart }: RunningServer, change?: Record<string, string>): Promise<Host> {
+    const child = run(change);
     let said = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -149,9 +174,9 @@ describe('examples/web-host', () => {
     assert.notEqual(origin, '', said);
     return {
       said: () => said,
-      async greet(name, guestKey = quickstart.TENON_GUEST_KEY ?? '') {
+      async greet(name, guestKey = quickstart.TENON_GUEST_KEY ?? '', headers = {}) {
         const url = `${origin}/guests/${encodeURIComponent(guestKey)}/greet`;
-        const response = await fetch(url, { method: 'POST', body: name });
+        const response = await fetch(url, { method: 'POST', body: name, headers });
         return { status: response.status, text: await response.text() };
       },
       async stop() {

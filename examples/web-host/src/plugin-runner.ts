@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Answer, Call } from './plugin-thread.ts';
+import type { Answer, Call, ThreadData } from './plugin-thread.ts';
 
 /** What a plugin did wrong: it trapped, said that it failed, or took too long. */
 export class PluginError extends Error {}
@@ -9,33 +9,42 @@ export class PluginError extends Error {}
  * A guest's thread is replaced when another module is to be run for it; calls that are under way end in the old one.
  */
 export interface PluginRunner {
-  call(guestKey: string, module: WebAssembly.Module, exported: string, input: string): Promise<string>;
+  call(guestKey: string, module: WebAssembly.Module, call: PluginCall): Promise<string>;
   close(): Promise<void>;
 }
 
+/** A call of a plugin. */
+export type PluginCall = Omit<Call, 'number'>;
+
 interface Thread {
   readonly module: WebAssembly.Module;
-  call(exported: string, input: string): Promise<string>;
+  call(call: PluginCall): Promise<string>;
   /** Ends the thread once the calls that are under way have ended. */
   retire(): void;
   /** Ends the thread now. */
   stop(): Promise<void>;
 }
 
-export function createPluginRunner({ timeoutMs = 1000 } = {}): PluginRunner {
+export function createPluginRunner({
+  timeoutMs = 1000,
+  trace,
+}: {
+  timeoutMs?: number;
+  trace?: string | undefined;
+}): PluginRunner {
   const threads = new Map<string, Thread>();
   return {
-    call(guestKey, module, exported, input) {
+    call(guestKey, module, call) {
       let thread = threads.get(guestKey);
       if (thread?.module !== module) {
         thread?.retire();
-        const started = startThread(module, timeoutMs, () => {
+        const started = startThread({ module, trace }, timeoutMs, () => {
           if (threads.get(guestKey) === started) threads.delete(guestKey);
         });
         thread = started;
         threads.set(guestKey, thread);
       }
-      return thread.call(exported, input);
+      return thread.call(call);
     },
     async close() {
       await Promise.all([...threads.values()].map((thread) => thread.stop()));
@@ -43,8 +52,8 @@ export function createPluginRunner({ timeoutMs = 1000 } = {}): PluginRunner {
   };
 }
 
-function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () => void): Thread {
-  const worker = new Worker(new URL('./plugin-thread.ts', import.meta.url), { workerData: module });
+function startThread(data: ThreadData, timeoutMs: number, onEnd: () => void): Thread {
+  const worker = new Worker(new URL('./plugin-thread.ts', import.meta.url), { workerData: data });
   const waiting = new Map<number, { settle(answer: Partial<Answer>): void }>();
   const begun = Promise.withResolvers<void>();
   let calls = 0;
@@ -62,8 +71,8 @@ function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () =>
   }
 
   return {
-    module,
-    call(exported, input) {
+    module: data.module,
+    call(call) {
       const number = calls++;
       return new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined;
@@ -79,12 +88,12 @@ function startThread(module: WebAssembly.Module, timeoutMs: number, onEnd: () =>
           clearTimeout(timer);
           waiting.delete(number);
           if (error === undefined) resolve(output ?? '');
-          else reject(new PluginError(`${exported}() failed: ${error}`));
+          else reject(new PluginError(`${call.export}() failed: ${error}`));
           if (isRetired && waiting.size === 0) void worker.terminate();
         };
         waiting.set(number, { settle });
         void begun.promise.then(limit); // that a thread takes its time to start is no fault of the plugin's
-        worker.postMessage({ number, export: exported, input } satisfies Call);
+        worker.postMessage({ number, ...call } satisfies Call);
       });
     },
     retire() {

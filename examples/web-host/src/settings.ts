@@ -12,6 +12,8 @@ export interface Settings {
   readonly maxAgeMs: number;
   /** How long a plugin may take for an answer, in milliseconds. */
   readonly callTimeoutMs: number;
+  /** The options of tracing as JSON; without, nothing is traced. */
+  readonly trace: string | undefined;
 }
 
 /** `quickstart.env` of a demo server has the first three. */
@@ -24,6 +26,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     port: Number(environment.PORT || 8400),
     maxAgeMs: Number(environment.MAX_AGE_MS || 1000),
     callTimeoutMs: Number(environment.CALL_TIMEOUT_MS || 1000),
+    trace: environment.TRACE || undefined,
   };
 
   function demand(name: string): string {

@@ -13,11 +13,12 @@ export function createWebHost(client: Client, extensionPointId: string, runner: 
     try {
       const guestKey = guestOf(request);
       if (guestKey === undefined) return answer(response, 404, 'POST /guests/<guest key>/greet is all there is here');
+      const traceparent = [request.headers.traceparent].flat()[0];
       const input = await readBody(request);
       if (input === undefined) return answer(response, 413, `An input has at most ${longestInputBytes} bytes`);
       // Compiled already, and the same object, unless another version was bound since: asking for it each time is the way.
       const module = await client.load({ extensionPointId, guestKey, name: pluginName });
-      answer(response, 200, await runner.call(guestKey, module, pluginName, input));
+      answer(response, 200, await runner.call(guestKey, module, { export: pluginName, input, traceparent }));
     } catch (error) {
       answer(response, ...failure(error));
     }
