@@ -4,13 +4,16 @@ import { availableParallelism } from 'node:os';
 /** Parses a setting. Throws an error whose message completes "VARIABLE …" for invalid text. */
 export type Reader<T> = (text: string) => T;
 
+function expected(requirement: string, value: string): Error {
+  return new Error(`${requirement}, not ${JSON.stringify(value)}`);
+}
+
 export const text: Reader<string> = (value) => value;
 
 export const positiveInteger: Reader<number> = (value) => {
   const number = Number(value);
-  if (!/^\d+$/.test(value) || number < 1 || !Number.isSafeInteger(number)) {
-    throw new Error(`must be a whole number above 0, not ${JSON.stringify(value)}`);
-  }
+  if (!/^\d+$/.test(value) || number < 1 || !Number.isSafeInteger(number))
+    throw expected('must be a whole number above 0', value);
   return number;
 };
 
@@ -19,16 +22,13 @@ const maxWorkers = 256;
 /** A number of processes; `auto` means one for each core. */
 export const workerCount: Reader<number> = (value) => {
   const number = value === 'auto' ? Math.min(maxWorkers, availableParallelism()) : Number(value);
-  if (!/^(auto|\d+)$/.test(value) || number < 1 || number > maxWorkers) {
-    throw new Error(`must be a whole number from 1 to ${maxWorkers}, or auto, not ${JSON.stringify(value)}`);
-  }
+  if (!/^(auto|\d+)$/.test(value) || number < 1 || number > maxWorkers)
+    throw expected(`must be a whole number from 1 to ${maxWorkers}, or auto`, value);
   return number;
 };
 
 export const port: Reader<number> = (value) => {
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
-    throw new Error(`must be a port from 0 to 65535, not ${JSON.stringify(value)}`);
-  }
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw expected('must be a port from 0 to 65535', value);
   return Number(value);
 };
 
@@ -38,8 +38,7 @@ const unitBytes: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, G
 export const byteSize: Reader<number> = (value) => {
   const match = /^(\d{1,12}) ?(KiB|MiB|GiB)?$/.exec(value);
   const bytes = match === null ? 0 : Number(match[1]) * (unitBytes[match[2] ?? ''] ?? 0);
-  if (bytes < 1)
-    throw new Error(`must be a number of bytes such as 262144, 256KiB or 64MiB, not ${JSON.stringify(value)}`);
+  if (bytes < 1) throw expected('must be a number of bytes such as 262144, 256KiB or 64MiB', value);
   return bytes;
 };
 
@@ -48,20 +47,20 @@ const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000
 /** A duration such as `500ms`, `15s`, `10m`, `12h` or `90d`. Returns milliseconds. */
 export const durationOrZero: Reader<number> = (value) => {
   const [, number, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|[smhd])$/.exec(value) ?? [];
-  if (number === undefined) throw new Error(`must be a time such as 15s, 12h or 90d, not ${JSON.stringify(value)}`);
+  if (number === undefined) throw expected('must be a time such as 15s, 12h or 90d', value);
   return Math.round(Number(number) * (unitMs[unit] ?? 0));
 };
 
 export const duration: Reader<number> = (value) => {
   const ms = durationOrZero(value);
-  if (ms < 1) throw new Error(`must be at least 1ms, not ${JSON.stringify(value)}`);
+  if (ms < 1) throw expected('must be at least 1ms', value);
   return ms;
 };
 
 export function choice<const T extends string>(...values: readonly T[]): Reader<T> {
   return (value) => {
     const found = values.find((one) => one === value);
-    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`);
+    if (found === undefined) throw expected(`must be one of ${values.join(', ')}`, value);
     return found;
   };
 }
@@ -69,9 +68,8 @@ export function choice<const T extends string>(...values: readonly T[]): Reader<
 /** An absolute `http:` or `https:` URL without query and fragment. Returns it without a trailing slash. */
 export const httpUrl: Reader<string> = (value) => {
   const url = URL.parse(value);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new Error(`must be an http or https URL, not ${JSON.stringify(value)}`);
-  }
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw expected('must be an http or https URL', value);
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new Error('must be a URL without credentials, query and fragment');
   }
@@ -86,7 +84,7 @@ export const databaseUrl: Reader<string> = (value) => {
 };
 
 export const yesOrNo: Reader<boolean> = (value) => {
-  if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+  if (value !== 'true' && value !== 'false') throw expected('must be true or false', value);
   return value === 'true';
 };
 
@@ -95,16 +93,14 @@ export const trustedAddress: Reader<string> = (value) => {
   const [address = '', prefix, ...rest] = value.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
   const isRange = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
-  if (isIP(address) === 0 || !isRange || rest.length > 0) {
-    throw new Error(`must hold IP addresses and CIDR ranges, not ${JSON.stringify(value)}`);
-  }
+  if (isIP(address) === 0 || !isRange || rest.length > 0)
+    throw expected('must hold IP addresses and CIDR ranges', value);
   return value;
 };
 
 /** The name of a header field (RFC 9110 §5.1). Returns it in lower case. */
 export const fieldName: Reader<string> = (value) => {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(value))
-    throw new Error(`must be the name of a header field, not ${JSON.stringify(value)}`);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(value)) throw expected('must be the name of a header field', value);
   return value.toLowerCase();
 };
 
@@ -132,9 +128,7 @@ export const anyCaseBoolean: Reader<boolean> = (value) => yesOrNo(value.toLowerC
 
 export const ratio: Reader<number> = (value) => {
   const number = Number(value);
-  if (!/^\d*\.?\d+$/.test(value) || number > 1) {
-    throw new Error(`must be a number from 0 to 1, not ${JSON.stringify(value)}`);
-  }
+  if (!/^\d*\.?\d+$/.test(value) || number > 1) throw expected('must be a number from 0 to 1', value);
   return number;
 };
 

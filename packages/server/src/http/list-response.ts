@@ -9,39 +9,33 @@ import type { AuthContext } from './route.ts';
 /** The length of a serialized chunk in characters. Other requests run between two chunks. */
 const chunkLength = 64 * 1024;
 
+type Batches = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
+
 /** A list that a handler returns, serialized in chunks as `{"objects": […], "nextCursor": "…"}`. */
 export class ListResponse {
-  readonly #batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
-  readonly #toWire: (item: never) => unknown;
-  readonly #nextCursor: string | undefined;
+  /** Chunks of JSON text of about {@link chunkLength}. */
+  readonly chunks: AsyncIterable<string>;
 
   /** @param batches the entries in order; a batch is requested after the previous one was serialized */
-  constructor(
-    batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
-    toWire: (item: never) => unknown,
-    nextCursor?: string,
-  ) {
-    this.#batches = batches;
-    this.#toWire = toWire;
-    this.#nextCursor = nextCursor;
+  constructor(batches: Batches, toWire: (item: never) => unknown, nextCursor?: string) {
+    this.chunks = serialize(batches, toWire, nextCursor);
   }
+}
 
-  /** Yields the JSON text in chunks of about {@link chunkLength}. */
-  async *chunks(): AsyncGenerator<string> {
-    let text = '{"objects":[';
-    let separator = '';
-    for await (const batch of this.#batches) {
-      for (const item of batch) {
-        text += separator + JSON.stringify(this.#toWire(item as never));
-        separator = ',';
-        if (text.length < chunkLength) continue;
-        yield text;
-        text = '';
-      }
+async function* serialize(batches: Batches, toWire: (item: never) => unknown, nextCursor: string | undefined) {
+  let text = '{"objects":[';
+  let separator = '';
+  for await (const batch of batches) {
+    for (const item of batch) {
+      text += separator + JSON.stringify(toWire(item as never));
+      separator = ',';
+      if (text.length < chunkLength) continue;
+      yield text;
+      text = '';
     }
-    const end = this.#nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
-    yield `${text}]${end}}`;
   }
+  const end = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+  yield `${text}]${end}}`;
 }
 
 /**
@@ -62,9 +56,8 @@ export async function serializeList(
   const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), response);
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const text of list.chunks()) {
-    if (response.destroyed)
-      throw new ClientDisconnected('The client closed the connection before its list was serialized');
+  for await (const text of list.chunks) {
+    if (response.destroyed) throw new ClientDisconnected('The client disconnected before its list was serialized');
     const chunk = Buffer.from(text);
     reserveBytes(lease, chunk.length);
     chunks.push(chunk);

@@ -99,8 +99,8 @@ const parameterIds: Readonly<Record<string, IdKind>> = {
 function pathParameters({ path, wildcard }: Route): object[] {
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const kind = parameterIds[name];
-    const pattern = kind === undefined ? undefined : idPattern(kind);
-    const schema = { type: 'string', ...(pattern === undefined ? patternOf(name) : { pattern }) };
+    const pattern = kind === undefined ? parameterPatterns[name] : idPattern(kind);
+    const schema = { type: 'string', ...(pattern === undefined ? {} : { pattern }) };
     const value = (example as Readonly<Record<string, string>>)[name] ?? parameterExamples[name];
     return { name, in: 'path', required: true, schema, ...(value === undefined ? {} : { example: value }) };
   });
@@ -114,12 +114,10 @@ function pathParameters({ path, wildcard }: Route): object[] {
 
 /** Examples and patterns of path parameters that are not ids. */
 const parameterExamples: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
-const patterns: Readonly<Record<string, string>> = { pluginName: pluginNamePattern, number: '^[1-9][0-9]{0,14}$' };
-
-function patternOf(name: string): { pattern?: string } {
-  const pattern = patterns[name];
-  return pattern === undefined ? {} : { pattern };
-}
+const parameterPatterns: Readonly<Record<string, string>> = {
+  pluginName: pluginNamePattern,
+  number: '^[1-9][0-9]{0,14}$',
+};
 
 function queryParameters(query: TObject | undefined): object[] {
   return Object.entries((query?.properties ?? {}) as Record<string, TSchema & { description?: string }>).map(

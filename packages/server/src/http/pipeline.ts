@@ -112,16 +112,11 @@ async function respond(
     services.requests?.routed(message, endpoint.matched.path);
     services.traces?.routed(message, endpoint.matched.path);
   }
-  requireKnownHostOf(services, request);
+  const isBrowser = isFromBrowser(message) || readCookie(services, request, 'session') !== undefined;
+  requireKnownHost({ addresses: services.addresses, listenHost: services.settings.host }, message, isBrowser);
   await (match === undefined
     ? respondUnrouted(services, router, steps, request, reply)
     : match.endpoint.handle(request, reply));
-}
-
-function requireKnownHostOf(services: Services, request: Request): void {
-  const { addresses, settings } = services;
-  const isBrowser = isFromBrowser(request.message) || readCookie(services, request, 'session') !== undefined;
-  requireKnownHost({ addresses, listenHost: settings.host }, request.message, isBrowser);
 }
 
 /** Responds to requests without a route: preflights, unknown methods of known paths, and unknown paths. */

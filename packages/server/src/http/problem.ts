@@ -65,43 +65,22 @@ function headersOf(code: ErrorCode): Record<string, string> {
   }
 }
 
+const unreadableContent =
+  'The stored bytes of this content are missing or damaged. Publishing the same bytes again repairs them.';
+const concurrentChange = 'A concurrent request changed the same resource. Read its current state, then try again.';
+const readOnly = 'The server accepts no changes: its data is on a read-only file system.';
+const busy = 'The server is too busy, or its data is unavailable. Try again shortly.';
+
 /** Converts any error to the error that the client receives. */
 function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
-  if (error instanceof StorageFullError) {
-    return new DomainError('storage_full', "The server's storage is full.", { cause: error });
-  }
-  if (error instanceof DamagedContentError) {
-    return new DomainError(
-      'content_damaged',
-      'The stored bytes of this content are missing or damaged. Publishing the same bytes again repairs them.',
-      { cause: error },
-    );
-  }
-  if (error instanceof ConflictError) {
-    return new DomainError(
-      'conflict',
-      'A concurrent request changed the same resource. Read its current state, then try again.',
-      { cause: error },
-    );
-  }
-  if (error instanceof ReadOnlyError) {
-    return new DomainError('unavailable', 'The server accepts no changes: its data is on a read-only file system.', {
-      cause: error,
-    });
-  }
-  if (error instanceof UnavailableError) {
-    return new DomainError('unavailable', 'The server is too busy, or its data is unavailable. Try again shortly.', {
-      cause: error,
-    });
-  }
-  return internal(error);
-}
-
-function internal(cause: unknown): DomainError {
-  return new DomainError('internal', 'The server failed unexpectedly. Its log has the details by request id.', {
-    cause,
-  });
+  const convert = (code: ErrorCode, message: string) => new DomainError(code, message, { cause: error });
+  if (error instanceof StorageFullError) return convert('storage_full', "The server's storage is full.");
+  if (error instanceof DamagedContentError) return convert('content_damaged', unreadableContent);
+  if (error instanceof ConflictError) return convert('conflict', concurrentChange);
+  if (error instanceof ReadOnlyError) return convert('unavailable', readOnly);
+  if (error instanceof UnavailableError) return convert('unavailable', busy);
+  return convert('internal', 'The server failed unexpectedly. Its log has the details by request id.');
 }
 
 /** The header fields of all error responses, besides the content type. */

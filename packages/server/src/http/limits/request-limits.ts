@@ -1,27 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../db/store.ts';
 import { createKeyedSemaphore } from './keyed-semaphore.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 
 /** The rate limiters and concurrency limits of this process. */
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
-/** The rate limits. The first five limit password attempts; see `AttemptLimiters` in the domain. */
-type RateName =
-  | 'byAddress'
-  | 'byAccount'
-  | 'byKnownBrowser'
-  | 'byActor'
-  | 'correctPasswords'
-  | 'writes'
-  | 'codeTries'
-  | 'deviceLogins'
-  | 'signUps'
-  | 'inviterSignUps'
-  | 'takenEmails';
-
-export type Rates = Readonly<Record<RateName, RateLimiter>>;
+export type Rates = ReturnType<typeof createRates>;
 
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
@@ -51,10 +36,10 @@ type RateSettings = Pick<
 export const monotonicClock: Clock = () => performance.now();
 
 /**
- * Creates the rate limiters. Each process counts by itself. Limits against guessing are divided by the number of workers, so that more
+ * Creates the rate limiters. The first five limit password attempts; see `AttemptLimiters`. Each process counts by itself. Limits against guessing are divided by the number of workers, so that more
  * workers don't allow more guesses.
  */
-export function createRates(config: RateSettings, clock: Clock = monotonicClock): Rates {
+export function createRates(config: RateSettings, clock: Clock = monotonicClock) {
   const perWorker = (count: number) => Math.max(1, Math.floor(count / config.workers));
   const limiter = (count: number, seconds: number, burst = count) => createRateLimiter(count / seconds, burst, clock);
   const guessLimiter = (count: number, seconds: number, burst = count) =>
