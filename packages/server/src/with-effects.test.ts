@@ -34,7 +34,7 @@ describe('withEffects()', () => {
     deletedAtMs: null,
   });
 
-  it('keeps nothing of a transaction that changes something and leaves no row, and names the changes', async () => {
+  it('rolls back a transaction without an audit event, and names its changes', async () => {
     const user = someUser();
     const work = async (tx: Transaction) => {
       await tx.insertUser(user);
@@ -48,7 +48,7 @@ describe('withEffects()', () => {
     assert.equal(await store.read.user(user.id), undefined);
   });
 
-  it('keeps one that leaves a row, before its changes or after them, and hands on what it answers', async () => {
+  it('commits a transaction with an audit event before or after its changes, and returns its result', async () => {
     for (const isFirst of [true, false]) {
       const user = someUser();
       const event = auditEvent({ accountId: user.id });
@@ -63,7 +63,7 @@ describe('withEffects()', () => {
     }
   });
 
-  it('asks each transaction anew', async () => {
+  it('checks each transaction', async () => {
     await store.write((tx) => tx.insertAuditEvent(auditEvent()));
     await assert.rejects(
       store.write((tx) => tx.insertUser(someUser())),
@@ -71,7 +71,7 @@ describe('withEffects()', () => {
     );
   });
 
-  it('asks for no row of questions, of what the house does for itself, and of what throws anyway', async () => {
+  it('requires no audit event for reads, maintenance, and failed transactions', async () => {
     await store.write((tx) => tx.user(newId('user')));
     await store.write(async (tx) => {
       await tx.updateLastUsed(new Map());
@@ -85,7 +85,7 @@ describe('withEffects()', () => {
     await assert.rejects(store.write(refused), /^Error: refused$/);
   });
 
-  it("asks for a row of a program's token, and for none of that of a session's pages", async () => {
+  it("requires an audit event for the token of a program, but not for that of a session's pages", async () => {
     const user = someUser();
     const session = newId('session');
     await bare.write(async (tx) => {

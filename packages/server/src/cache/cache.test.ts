@@ -36,7 +36,7 @@ function counting(value = 'answer') {
 }
 
 describe('createCache()', () => {
-  it('keeps an answer until something that it depends on is invalidated', async () => {
+  it('caches a value until one of its tags is invalidated', async () => {
     const { store, commit } = openStore();
     const partition = createCache(store).of(words);
     const load = counting();
@@ -59,7 +59,7 @@ describe('createCache()', () => {
     assert.equal(await partition.getOrLoad('key', load), 'answer 2');
   });
 
-  it('does not keep that there was no answer', async () => {
+  it('does not cache a missing value', async () => {
     const partition = createCache(openStore().store).of(words);
     let loads = 0;
     const load = async () => {
@@ -71,7 +71,7 @@ describe('createCache()', () => {
     assert.equal(loads, 2);
   });
 
-  it('does not keep what a load began to read before its tag was invalidated, whether that is known by then or not', async () => {
+  it('does not cache a load that started before its tag was invalidated', async () => {
     for (const isKnown of [true, false]) {
       const { store, commit } = openStore();
       const partition = createCache(store).of(words);
@@ -85,7 +85,7 @@ describe('createCache()', () => {
     }
   });
 
-  it('keeps what a load read while something else was invalidated', async () => {
+  it('caches a load during which another tag was invalidated', async () => {
     const { store, commit } = openStore();
     const partition = createCache(store).of(words);
     const gate = Promise.withResolvers<string>();
@@ -96,7 +96,7 @@ describe('createCache()', () => {
     assert.equal(partition.get('key'), 'found');
   });
 
-  it('shares a load among those who ask meanwhile, but not with who asks after a commit', async () => {
+  it('shares a load among concurrent callers, but not with callers after a commit', async () => {
     const { store, commit } = openStore();
     const partition = createCache(store).of(words);
     const load = counting();
@@ -109,7 +109,7 @@ describe('createCache()', () => {
     assert.deepEqual(await Promise.all(asked), ['answer 1', 'answer 1', 'answer 2']);
   });
 
-  it('keeps nothing of a load that fails, and has the next one try again', async () => {
+  it('does not cache a failed load', async () => {
     const partition = createCache(openStore().store).of(words);
     const fail = () => Promise.reject(new Error('away'));
     const both = [partition.getOrLoad('key', fail), partition.getOrLoad('key', fail)];
@@ -117,7 +117,7 @@ describe('createCache()', () => {
     assert.equal(await partition.getOrLoad('key', async () => 'back'), 'back');
   });
 
-  it('does not keep what is set as of a version after which its tag was invalidated', () => {
+  it('does not cache a value that is older than the invalidation of its tag', () => {
     const { store, commit } = openStore();
     const cache = createCache(store);
     const partition = cache.of(words);
@@ -129,7 +129,7 @@ describe('createCache()', () => {
     assert.equal(partition.get('key'), 'new');
   });
 
-  it('evicts entries of all kinds that had no request while the cache was filled again', async () => {
+  it('evicts entries of all specs that were not used since the cache was filled', async () => {
     const { store } = openStore();
     const cache = createCache(store, 100_000);
     const partition = cache.of(words);
@@ -160,7 +160,7 @@ describe('createCache()', () => {
     assert.equal(partition.get('at rest'), 'x');
   });
 
-  it('counts what it knew, what it did not, and what no longer held', async () => {
+  it('counts hits, misses and stale entries', async () => {
     const { store, commit } = openStore();
     const cache = createCache(store);
     const partition = cache.of(words);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createRandom } from '../../../../test/helpers/random.ts';
 import { createInvalidationLog } from './invalidation-log.ts';
 
-describe('createTouchLog()', () => {
+describe('createInvalidationLog()', () => {
   it('distinguishes tags that were invalidated after a version from others', () => {
     const log = createInvalidationLog();
     const before = log.version;
@@ -47,7 +47,7 @@ describe('createTouchLog()', () => {
     assert.equal(log.isValid(['x'], versions[10] ?? 0), false);
   });
 
-  it('agrees with a full list, for versions that the log reaches', () => {
+  it('agrees with a complete list for all versions in the log', () => {
     const { below: random } = createRandom(7);
     const log = createInvalidationLog(8);
     const all: { readonly at: number; readonly invalidated: readonly string[] | undefined }[] = [];

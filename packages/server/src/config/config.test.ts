@@ -28,7 +28,7 @@ describe('loadConfig()', () => {
     assert.ok(Object.isFrozen(config));
   });
 
-  it('reads variables and their items, and flags before them', () => {
+  it('reads variables and their items; flags take precedence', () => {
     const environment = {
       TENON_PORT: '1234',
       TENON_HOST: '0.0.0.0',
@@ -46,17 +46,17 @@ describe('loadConfig()', () => {
     assert.equal(config.demo, true);
   });
 
-  it('takes an empty variable for none', () => {
+  it('treats an empty variable as unset', () => {
     assert.equal(loadConfig({}, { TENON_PORT: '' }).port, 8366);
   });
 
-  it('keeps URLs without the slash at their end', () => {
+  it('removes trailing slashes from URLs', () => {
     const { publicUrl } = loadConfig({}, { TENON_PUBLIC_URL: 'https://Plugins.example/tenon/' });
     assert.equal(publicUrl, 'https://plugins.example/tenon');
     assert.equal(loadConfig({}, { TENON_PUBLIC_URL: 'https://plugins.example/' }).publicUrl, 'https://plugins.example');
   });
 
-  it('returns every fault at once, by the name under which each was set', () => {
+  it('reports all faults at once, by flag or variable', () => {
     const environment = {
       TENON_PORT: '70000',
       TENON_PUBLIC_URL: 'ftp://x',
@@ -75,14 +75,14 @@ describe('loadConfig()', () => {
     assert.equal(faults.length, 10);
   });
 
-  it('refuses items that a list does not have, with the nearest name', () => {
+  it('rejects unknown items of a list, and suggests the nearest name', () => {
     const [fault = '', ...others] = faultsOf({ TENON_TIMES: 'heeder=1s', TENON_LIMITS: 'header' });
     assert.match(fault, /^TENON_LIMITS has no "header"; it has module-bytes, json-bytes, /);
     assert.match(others[0] ?? '', /^TENON_TIMES has no "heeder"; did you mean header\?; it has header, body, /);
     assert.match(faultsOf({ TENON_TIMES: 'header' })[0] ?? '', /TENON_TIMES header must be a time such as 15s/);
   });
 
-  it('takes auto for as many workers as there are cores', () => {
+  it('resolves auto to one worker for each core', () => {
     assert.equal(loadConfig({}, { TENON_WORKERS: 'auto' }).workers, Math.min(256, availableParallelism()));
     assert.equal(loadConfig({ workers: '3' }, { TENON_WORKERS: 'auto' }).workers, 3);
     assert.equal(loadConfig({}, {}).workers, 1);
@@ -90,7 +90,7 @@ describe('loadConfig()', () => {
       assert.throws(() => loadConfig({ workers }, {}), ConfigError, workers);
   });
 
-  it('divides TENON_MEMORY_MB between bodies and caches, and demands enough for the largest module', () => {
+  it('divides TENON_MEMORY_MB between bodies and caches, and requires enough for the largest module', () => {
     const { maxBodyMemoryBytes, responseCacheBytes, contentCacheBytes } = loadConfig({}, {});
     assert.deepEqual([maxBodyMemoryBytes, responseCacheBytes, contentCacheBytes], [512 * MiB, 128 * MiB, 128 * MiB]);
     assert.deepEqual(faultsOf({ TENON_MEMORY_MB: '97' }), [
@@ -100,7 +100,7 @@ describe('loadConfig()', () => {
     assert.deepEqual(faultsOf({ TENON_MEMORY_MB: '1', TENON_LIMITS: 'module-bytes=64KiB,config-bytes=64KiB' }), []);
   });
 
-  it('warns of variables that set nothing, with the nearest name', () => {
+  it('warns about unknown variables, and suggests the nearest name', () => {
     const environment = { TENON_PROT: '1', TENON_NONSENSE: '1', TENON_TOKEN: 'of the command line', OTHER: 'x' };
     assert.deepEqual(loadConfig({}, environment).warnings, [
       'TENON_NONSENSE is not a setting of this version',
@@ -118,26 +118,26 @@ describe('loadConfig(), of OpenTelemetry’s variables', () => {
     OTEL_TRACES_SAMPLER_ARG: '1.1',
   };
 
-  it('has an endpoint only where tracing is on', () => {
+  it('has an endpoint only if tracing is on', () => {
     assert.equal(loadConfig({}, endpoint).otelEndpoint, 'http://collector:4318');
     assert.equal(loadConfig({}, { ...endpoint, OTEL_SDK_DISABLED: 'false' }).otelEndpoint, 'http://collector:4318');
     for (const off of [{}, { ...endpoint, OTEL_SDK_DISABLED: 'True' }])
       assert.equal(loadConfig({}, off).otelEndpoint, undefined);
   });
 
-  it('returns every fault at once, and no secret', () => {
+  it('reports all faults at once, without secrets', () => {
     const faults = faultsOf({ ...faulty, OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:s3cret@collector' });
     assert.deepEqual(faults.map((fault) => fault.split(' ', 1)[0]).sort(), Object.keys(faulty).sort());
     assert.doesNotMatch(faults.join(), /s3cret/);
   });
 
-  it('reads nothing where tracing is off, and warns of nothing', () => {
+  it('ignores the variables if tracing is off', () => {
     const unread = { ...faulty, OTEL_BSP_SCHEDULE_DELAY: '5' };
     assert.deepEqual(loadConfig({}, { ...unread, OTEL_SDK_DISABLED: 'true' }).warnings, []);
     assert.deepEqual(loadConfig({}, { ...unread, OTEL_EXPORTER_OTLP_ENDPOINT: '' }).warnings, []);
   });
 
-  it('reads pairs as OpenTelemetry has them', () => {
+  it('parses pairs by the OpenTelemetry specification', () => {
     const { otelHeaders, otelResourceAttributes } = loadConfig(
       {},
       {
@@ -150,7 +150,7 @@ describe('loadConfig(), of OpenTelemetry’s variables', () => {
     assert.deepEqual(otelResourceAttributes, { 'deployment.environment.name': 'production', empty: '' });
   });
 
-  it('warns of variables for traces that set nothing', () => {
+  it('warns about unknown variables for tracing', () => {
     const others = { OTEL_TRACES_SAMPLER: 'always_off', OTEL_BSP_SCHEDULE_DELAY: '5', OTEL_METRICS_EXPORTER: 'none' };
     const { warnings } = loadConfig({}, { ...endpoint, ...others });
     assert.deepEqual(

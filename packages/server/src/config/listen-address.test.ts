@@ -9,7 +9,7 @@ describe('defaultBaseUrl()', () => {
     }
   });
 
-  it('uses any other address as it is', () => {
+  it('uses any other address unchanged', () => {
     assert.equal(defaultBaseUrl('192.0.2.7', 80), 'http://192.0.2.7:80');
     assert.equal(defaultBaseUrl('127.0.0.2', 8366), 'http://127.0.0.2:8366');
     assert.equal(defaultBaseUrl('2001:db8::7', 8366), 'http://[2001:db8::7]:8366');

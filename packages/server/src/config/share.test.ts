@@ -6,7 +6,7 @@ import { shareOf } from './share.ts';
 const MiB = 2 ** 20;
 
 describe('shareOf()', () => {
-  it('divides what is configured among the workers, and leaves everything else', () => {
+  it('divides limits among the workers, and leaves other settings unchanged', () => {
     const config = loadConfig({ workers: '4', moduleWorkers: '8', databaseConnections: '16' }, {});
     const share = shareOf(config);
     const { moduleWorkers, databaseConnections, passwordQueue, responseCacheBytes, contentCacheBytes } = share;
@@ -16,7 +16,7 @@ describe('shareOf()', () => {
     assert.equal(share.changeStreams, config.changeStreams);
   });
 
-  it('gives each a metrics port, from the one that is configured', () => {
+  it('counts metrics ports up from the configured one', () => {
     const ports = (metricsPort: string) =>
       [1, 2, 3].map(
         (number) => shareOf(loadConfig({ workers: '3', metricsPort }, { TENON_WORKER: String(number) })).metricsPort,
@@ -25,7 +25,7 @@ describe('shareOf()', () => {
     assert.deepEqual(ports('0'), [0, 0, 0]);
   });
 
-  it('leaves each enough to work with, and no more than there is', () => {
+  it('applies minimums, up to the configured total', () => {
     const many = { workers: '64', moduleWorkers: '2', databaseConnections: '3', maxModuleBytes: '64MiB' };
     const share = shareOf(loadConfig(many, {}));
     assert.deepEqual([share.moduleWorkers, share.passwordThreads, share.databaseConnections], [1, 1, 2]);

@@ -10,14 +10,14 @@ const clientsBehind = (trustedProxies: readonly string[], forwardedHeader = 'x-f
   createClientAddresses({ trustedProxies, forwardedHeader });
 
 describe('createClientAddresses()', () => {
-  it('believes no header unless a trusted proxy sent it', () => {
+  it('ignores the header unless a trusted proxy sent it', () => {
     const clients = clientsBehind([]);
     assert.equal(clients.of(message('192.0.2.1', { 'x-forwarded-for': '198.51.100.7' })), '192.0.2.1');
     const others = clientsBehind(['10.0.0.0/8']);
     assert.equal(others.of(message('192.0.2.1', { forwarded: 'for=198.51.100.7' })), '192.0.2.1');
   });
 
-  it('takes the nearest address that is no trusted proxy', () => {
+  it('returns the nearest address that is not a trusted proxy', () => {
     const clients = clientsBehind(['10.0.0.0/8', '2001:db8::/32', '127.0.0.1']);
     const of = (value: string) => clients.of(message('::ffff:10.1.2.3', { 'x-forwarded-for': value }));
     assert.equal(of('198.51.100.7'), '198.51.100.7');
@@ -27,7 +27,7 @@ describe('createClientAddresses()', () => {
     assert.equal(of('203.0.113.9, unknown'), '10.1.2.3');
   });
 
-  it('reads the one header that it is set to, whatever the others say', () => {
+  it('reads only the configured header', () => {
     const sent = { forwarded: 'for=203.0.113.7', 'x-forwarded-for': '198.51.100.66', 'cf-connecting-ip': '192.0.2.5' };
     const addressBy = (name?: string) => clientsBehind(['10.0.0.0/8'], name).of(message('10.1.2.3', sent));
     assert.equal(addressBy(), '198.51.100.66');
@@ -36,7 +36,7 @@ describe('createClientAddresses()', () => {
     assert.equal(addressBy('x-real-ip'), '10.1.2.3', 'the proxy speaks for its clients');
   });
 
-  it('reads forwarded, with quotes, brackets and ports', () => {
+  it('parses forwarded with quotes, brackets and ports', () => {
     const clients = clientsBehind(['10.0.0.0/8'], 'forwarded');
     const of = (value: string) =>
       clients.of(message('10.1.2.3', { forwarded: value, 'x-forwarded-for': '192.0.2.99' }));
@@ -49,7 +49,7 @@ describe('createClientAddresses()', () => {
 });
 
 describe('networkOf()', () => {
-  it('is the network of 64 bits of an IPv6 address, however it is written', () => {
+  it('returns the /64 network of an IPv6 address in any notation', () => {
     for (const [address, network] of [
       ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
       ['2001:0DB8:0001:0002::6', '2001:db8:1:2::/64'],
@@ -66,7 +66,7 @@ describe('networkOf()', () => {
     }
   });
 
-  it('is an IPv4 address itself, and whatever else there is', () => {
+  it('returns IPv4 addresses and other text unchanged', () => {
     for (const address of ['192.0.2.1', '', 'unknown']) assert.equal(networkOf(address), address);
   });
 });

@@ -5,17 +5,17 @@ import { evaluateConditions } from './conditions.ts';
 const etag = '"abc,def"';
 
 describe('evaluateConditions()', () => {
-  it('has nothing to say without conditions', () => {
+  it('returns undefined without conditions', () => {
     assert.equal(evaluateConditions({}, etag), undefined);
   });
 
-  it('finds the tag among those of if-none-match, compared weakly', () => {
+  it('compares if-none-match weakly', () => {
     for (const field of [etag, `W/${etag}`, '*', ' * ', `"x", ${etag}`, `"x",W/${etag}`, `,, "x" ,\t${etag} ,`]) {
       assert.equal(evaluateConditions({ 'if-none-match': field }, etag), 'not_modified', field);
     }
   });
 
-  it('finds nothing in what names other tags or can not be read', () => {
+  it('ignores other tags and malformed fields', () => {
     for (const field of [
       '',
       '"abc"',
@@ -38,12 +38,12 @@ describe('evaluateConditions()', () => {
     assert.equal(evaluateConditions({ 'if-match': '"x"' }, etag), 'precondition_failed');
   });
 
-  it('evaluates if-match before if-none-match, and passes over dates', () => {
+  it('evaluates if-match before if-none-match, and ignores dates', () => {
     assert.equal(evaluateConditions({ 'if-match': '"x"', 'if-none-match': etag }, etag), 'precondition_failed');
     assert.equal(evaluateConditions({ 'if-modified-since': 'Sat, 01 Jan 2050 00:00:00 GMT' }, etag), undefined);
   });
 
-  it('gets through fields that are made to take long', () => {
+  it('parses hostile fields in linear time', () => {
     const started = performance.now();
     for (const field of [`${' ,\t'.repeat(50_000)}x`, `"${'a'.repeat(100_000)}`, '"a" '.repeat(50_000)]) {
       assert.equal(evaluateConditions({ 'if-none-match': field }, etag), undefined);

@@ -30,7 +30,7 @@ describe('sequentialRequests', () => {
   const untilServed = (count: number) =>
     until(() => served.length >= count, { message: () => `${served.length} requests were served, not ${count}` });
 
-  it('serves what came in one piece in turn, each once the one before is answered', async () => {
+  it('handles pipelined requests one after another', async () => {
     const socket = send(50);
     const responses = socket.setEncoding('latin1').toArray() as Promise<string[]>;
     for (let turn = 0; turn < 50; turn++) {
@@ -47,7 +47,7 @@ describe('sequentialRequests', () => {
     );
   });
 
-  it('forgets those whose client has gone', async () => {
+  it('drops waiting requests of a client that has disconnected', async () => {
     const gone = send(3);
     await untilServed(1);
     gone.resetAndDestroy();
@@ -62,7 +62,7 @@ describe('sequentialRequests', () => {
     socket.destroy();
   });
 
-  it('ends a connection on which more wait than any client sends ahead', async () => {
+  it('closes a connection with too many pipelined requests', async () => {
     const socket = send(1000).resume();
     await once(socket, 'close');
     assert.ok(served.length <= 1);

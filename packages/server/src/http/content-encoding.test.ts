@@ -30,7 +30,7 @@ describe('chooseEncoding()', () => {
     });
   }
 
-  it('takes only what there is', () => {
+  it('chooses among the available encodings only', () => {
     assert.equal(chooseEncoding('br, gzip', ['identity', 'gzip']), 'gzip');
     assert.equal(chooseEncoding('br', ['identity']), 'identity');
   });

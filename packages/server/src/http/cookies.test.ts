@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { cookieName } from './cookies.ts';
 
 describe('cookieName()', () => {
-  it('keeps several servers of one host apart, whose cookies browsers send to every port', () => {
+  it('differs for servers on different ports of one host', () => {
     const names = [
       'http://localhost:8366',
       'http://localhost:8367/tenon',

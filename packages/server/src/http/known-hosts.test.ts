@@ -18,7 +18,7 @@ function refusalOf(host: string, listenHost = '127.0.0.1', isBrowser = true): st
 }
 
 describe('requireKnownHost()', () => {
-  it("takes the public URLs' names, loopback names, and the address that the server listens on, with any port", () => {
+  it('accepts the names of the public URLs, loopback names, and the listen address, with any port', () => {
     for (const host of [
       'tenon.example',
       'TENON.example.:8366',
@@ -35,7 +35,7 @@ describe('requireKnownHost()', () => {
     assert.equal(refusalOf('inside.example', 'inside.example'), undefined);
   });
 
-  it('refuses other names and addresses', () => {
+  it('rejects other names and addresses', () => {
     for (const host of [
       'evil.example:8366',
       'tenon.example.evil.example',
@@ -50,7 +50,7 @@ describe('requireKnownHost()', () => {
     }
   });
 
-  it('takes every address, and no other name, where the server listens on all of them', () => {
+  it('accepts every address, but no other name, if the server listens on all addresses', () => {
     for (const listenHost of ['0.0.0.0', '::']) {
       assert.equal(refusalOf('192.0.2.7:8366', listenHost), undefined);
       assert.equal(refusalOf('[2001:db8::7]:8366', listenHost), undefined);
@@ -58,7 +58,7 @@ describe('requireKnownHost()', () => {
     }
   });
 
-  it('takes any name from programs, which no page can have act for it', () => {
+  it('accepts any name from programs', () => {
     assert.equal(refusalOf('evil.example', '127.0.0.1', false), undefined);
   });
 });

@@ -7,7 +7,7 @@ describe('createTargetReader()', () => {
   const read = createTargetReader(() => ['https://a.example/tenon', 'https://b.example/instruments/'], raw);
   const rewrite = (target: string) => read(target).path;
 
-  it('takes away the path prefixes of the public URLs, whole segments only', () => {
+  it('removes the path prefixes of the public URLs, by whole segments', () => {
     assert.equal(rewrite('/tenon/api/v1/me'), '/api/v1/me');
     assert.equal(rewrite('/instruments/instrument'), '/instrument');
     assert.equal(rewrite('/tenon'), '/');
@@ -15,13 +15,13 @@ describe('createTargetReader()', () => {
     assert.equal(rewrite('/api/v1/me?x=/tenon/'), '/api/v1/me?x=/tenon/');
   });
 
-  it('takes the absolute form for what it names', () => {
+  it('accepts the absolute form', () => {
     assert.equal(rewrite('http://host:80/api/v1/me'), '/api/v1/me');
     assert.equal(rewrite('http://host'), '/');
     assert.equal(rewrite('https://host?x'), '/?x');
   });
 
-  it("finds OAuth's metadata where RFC 8414 puts it for an issuer with a path", () => {
+  it('finds the OAuth metadata of an issuer with a path (RFC 8414)', () => {
     const wellKnown = '/.well-known/oauth-authorization-server';
     assert.equal(rewrite(`${wellKnown}/tenon`), wellKnown);
     assert.equal(rewrite(`${wellKnown}/tenon?x=1`), `${wellKnown}?x=1`);
@@ -31,7 +31,7 @@ describe('createTargetReader()', () => {
     }
   });
 
-  it('keeps raw wildcards from the router', () => {
+  it('separates raw wildcards', () => {
     const bindings = '/api/v1/extension-points/ext_1/bindings/';
     assert.deepEqual(read(`${bindings}%zz`), { path: bindings, rawWildcard: '%zz' });
     assert.deepEqual(read(`/tenon${bindings}a/b?c`), { path: bindings, rawWildcard: 'a/b' });

@@ -58,7 +58,7 @@ describe('sendChunks()', () => {
     return answer;
   }
 
-  it('sends each chunk as it was when it was given, however slowly they are taken', async () => {
+  it('sends each chunk unchanged to a slow client', async () => {
     chunks = new Chunks();
     const answer = await ask();
     assert.equal(answer.headers['x-of'], 'the reply');
@@ -74,7 +74,7 @@ describe('sendChunks()', () => {
     assert.equal(chunks.hasEnded, true);
   });
 
-  it('takes no more than the connection holds for a client that takes nothing, and gives up when it goes', async () => {
+  it('stops reading for a client that does not read, and ends when it disconnects', async () => {
     chunks = new Chunks();
     const answer = await ask();
     let given = -1;
@@ -90,7 +90,7 @@ describe('sendChunks()', () => {
     assert.deepEqual(broken, []);
   });
 
-  it('answers an error for what fails before the first chunk', async () => {
+  it('throws an error before the first chunk', async () => {
     chunks = new Chunks(0);
     const answer = await ask();
     assert.equal(answer.statusCode, 500);
@@ -98,7 +98,7 @@ describe('sendChunks()', () => {
     assert.deepEqual(broken, []);
   });
 
-  it('cuts the connection off for what fails later, and tells of it', async () => {
+  it('closes the connection after a later error, and reports it', async () => {
     chunks = new Chunks(3);
     const answer = await ask();
     await assert.rejects(async () => {

@@ -23,7 +23,7 @@ describe('createRateLimiter()', () => {
     assert.equal(limiter.take('b'), 0);
   });
 
-  it('tells how long to wait, without counting what it refuses', () => {
+  it('returns how long to wait, without counting rejected requests', () => {
     const limiter = createRateLimiter(1 / 30, 2, () => 0);
     assert.equal(limiter.take('a'), 0);
     assert.equal(limiter.take('a'), 0);
@@ -31,7 +31,7 @@ describe('createRateLimiter()', () => {
     assert.equal(limiter.take('a'), 30);
   });
 
-  it('takes back what was counted, one for one, and no more than that', () => {
+  it('gives back counted requests one for one', () => {
     const limiter = createRateLimiter(1 / 30, 2, () => 0);
     limiter.take('a');
     limiter.take('a');

@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/config.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { createRequestLimits } from './request-limits.ts';
 
-describe('createAllowances()', () => {
+describe('createRequestLimits()', () => {
   it('uses a monotonic clock: setting the system time back locks no client out', () => {
     const hourMs = 3_600_000;
     const startMs = Date.now();
