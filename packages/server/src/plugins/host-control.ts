@@ -151,6 +151,11 @@ export async function listGuestBindings(
   );
 }
 
+interface BindingTarget {
+  readonly guestId: string;
+  readonly name: string;
+}
+
 /**
  * Pins a guest's binding to a version until it is unpinned. While the pinned version is yanked, the binding has no version.
  *
@@ -159,7 +164,7 @@ export async function listGuestBindings(
 export function pinBinding(
   deps: Deps,
   access: ExtensionPointAccess,
-  target: { readonly guestId: string; readonly name: string },
+  target: BindingTarget,
   number: number,
 ): Promise<GuestBinding> {
   return changeBinding(deps, access, target, 'binding.pin', async (tx, binding) => {
@@ -170,11 +175,7 @@ export function pinBinding(
 }
 
 /** @throws DomainError `not_found` for a binding that is not pinned */
-export async function unpinBinding(
-  deps: Deps,
-  access: ExtensionPointAccess,
-  target: { readonly guestId: string; readonly name: string },
-): Promise<void> {
+export async function unpinBinding(deps: Deps, access: ExtensionPointAccess, target: BindingTarget): Promise<void> {
   await changeBinding(deps, access, target, 'binding.unpin', async (tx, binding) => {
     if (binding.pinnedVersionId === null) throw notFound('pin');
     await tx.pinVersion(binding, null);
@@ -190,7 +191,7 @@ export async function unpinBinding(
 function changeBinding(
   deps: Deps,
   access: ExtensionPointAccess,
-  { guestId, name }: { readonly guestId: string; readonly name: string },
+  { guestId, name }: BindingTarget,
   action: 'binding.pin' | 'binding.unpin',
   change: (
     tx: Transaction,

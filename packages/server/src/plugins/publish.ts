@@ -235,9 +235,24 @@ async function insertVersion(
   { appId, key }: PublishRequest,
   { present, checked, state, nowMs }: NewVersion,
 ): Promise<VersionRecord> {
-  const { bytes, semver, interfaceJson } = checked;
-  if (semver !== undefined) await requireUnusedSemver(tx, key, semver, nowMs);
-  const version = createVersionRecord(key, present, checked, state, nowMs);
+  const { bytes, contentAddress, semver = null, note = null, interfaceJson } = checked;
+  if (semver !== null) await requireUnusedSemver(tx, key, semver, nowMs);
+  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
+  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
+  const version: VersionRecord = {
+    ...key,
+    id: newId('version'),
+    number: (present?.newest.number ?? 0) + 1,
+    contentAddress,
+    size: bytes.length,
+    semver,
+    note,
+    createdAtMs,
+    state,
+    stateReason: null,
+    stateAtMs: createdAtMs,
+    stateSide: null,
+  };
   const { quotas } = deps.settings;
   const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
@@ -287,31 +302,6 @@ async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: stri
 
 function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
   return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
-}
-
-function createVersionRecord(
-  key: PluginKey,
-  present: PluginRecord | undefined,
-  { bytes, contentAddress, semver, note }: CheckedRelease,
-  state: VersionState,
-  nowMs: number,
-): VersionRecord {
-  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
-  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
-  return {
-    ...key,
-    id: newId('version'),
-    number: (present?.newest.number ?? 0) + 1,
-    contentAddress,
-    size: bytes.length,
-    semver: semver ?? null,
-    note: note ?? null,
-    createdAtMs,
-    state,
-    stateReason: null,
-    stateAtMs: createdAtMs,
-    stateSide: null,
-  };
 }
 
 function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {

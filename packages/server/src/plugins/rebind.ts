@@ -137,12 +137,8 @@ async function moveBindings(
   { selection, ...move }: MoveOptions,
 ): Promise<void> {
   const selected = await applySelection(tx, key, facts, selection);
-  const moved = new Map<VersionId | null, BindingWithFacts[]>();
-  for (const binding of selected) {
-    const versionId = bindingTarget(binding);
-    if (versionId !== binding.versionId) getOrCreateList(moved, versionId).push(binding);
-  }
-  for (const [versionId, bindings] of moved) {
+  const moved = selected.filter((binding) => bindingTarget(binding) !== binding.versionId);
+  for (const [versionId, bindings] of Map.groupBy(moved, (binding) => bindingTarget(binding))) {
     const guests = bindings.map(({ guestId: id, guestKey }) => ({ id, guestKey }));
     await tx.moveBindings(key, guests, { ...move, versionId });
   }
@@ -161,13 +157,14 @@ async function applySelection(
 ): Promise<BindingWithFacts[]> {
   const ids = facts.map(({ guestId }) => guestId);
   const affected = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
-  const changed = new Map<VersionId | null, GuestId[]>();
   const after = facts.map((binding): BindingWithFacts => {
-    const selected = selectionAfter(binding, affected.has(binding.guestId) ? change : null);
-    if (selected !== binding.selectedVersionId) getOrCreateList(changed, selected).push(binding.guestId);
-    return { ...binding, selected };
+    return { ...binding, selected: selectionAfter(binding, affected.has(binding.guestId) ? change : null) };
   });
-  for (const [versionId, guestIds] of changed) await tx.selectVersion(key, guestIds, versionId);
+  const changed = after.filter(({ selected, selectedVersionId }) => selected !== selectedVersionId);
+  for (const [versionId, bindings] of Map.groupBy(changed, ({ selected }) => selected)) {
+    const guestIds = bindings.map(({ guestId }) => guestId);
+    await tx.selectVersion(key, guestIds, versionId);
+  }
   return after;
 }
 
@@ -177,12 +174,6 @@ function selectionAfter(binding: BindingWithFacts, change: SelectionChange | nul
   if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
   const isOverdue = change !== null && selectedNumber !== null && selectedNumber < change.version.number;
   return isOverdue ? null : selected;
-}
-
-function getOrCreateList<K, V>(lists: Map<K, V[]>, key: K): V[] {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  return list;
 }
 
 /** How long a deleted plugin's name and semantic versions stay reserved for its publisher, in milliseconds. */

@@ -148,7 +148,10 @@ function createPageChecker(
     const check = checksByAddress.get(version.contentAddress) ?? checkBytes(version);
     checksByAddress.set(version.contentAddress, check);
     const checked = await check;
-    if ('interfaceJson' in checked) await storeInterface(deps, version, checked.interfaceJson);
+    if ('interfaceJson' in checked && checked.interfaceJson !== null) {
+      const { interfaceJson } = checked;
+      await deps.store.write((tx) => tx.putInterface(version.id, interfaceJson));
+    }
     return checked;
   };
 
@@ -172,10 +175,6 @@ function createPageChecker(
     }
     return results;
   };
-}
-
-async function storeInterface(deps: Deps, { id }: VersionRecord, interfaceJson: string | null): Promise<void> {
-  if (interfaceJson !== null) await deps.store.write((tx) => tx.putInterface(id, interfaceJson));
 }
 
 /** @returns `undefined` if the bytes are missing or damaged */
