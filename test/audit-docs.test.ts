@@ -18,7 +18,7 @@ describe('docs/reference/audit.md', () => {
     ]);
     const expected = Object.entries(auditActions).map(([action, info]) => [
       action,
-      info.words,
+      info.phrase,
       info.target,
       [...info.details],
     ]);

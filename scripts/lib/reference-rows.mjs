@@ -25,7 +25,7 @@ export async function rowsOfCode() {
   const actions = (isOfApp) =>
     Object.entries(auditActions)
       .filter(([, { trail }]) => (trail === 'app') === isOfApp)
-      .map(([action, { words, target, details }]) => row(code([action]), words, target, code(details)));
+      .map(([action, { phrase, target, details }]) => row(code([action]), phrase, target, code(details)));
   return {
     'docs/reference/audit.md': (page) => replaceTables(page, nameRow, [actions(true), actions(false)]),
     'docs/reference/configuration.md': (page) => describeSettings(page, Object.values(settings)),

@@ -60,8 +60,8 @@ export function auditTable(out: Reporter, entries: readonly ShownEntry[]): void 
   );
 }
 
-/** An action in words; a newer server's that this release has no words for by its name. */
+/** Returns the phrase for an action, or the name of an action that this release does not know. */
 function inWords(action: string): string {
-  const words = (auditActions as Readonly<Record<string, { readonly words: string }>>)[action]?.words;
-  return words ?? printable(action);
+  const phrase = (auditActions as Readonly<Record<string, { readonly phrase: string }>>)[action]?.phrase;
+  return phrase ?? printable(action);
 }

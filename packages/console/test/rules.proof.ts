@@ -70,7 +70,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await page.getByLabel('Largest module, in bytes').fill('100');
     await page.getByRole('button', { name: 'Save' }).click();
     const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
-    await question.getByText('the extension point takes 100 at the most').waitFor();
+    await question.getByText('the extension point allows at most 100').waitFor();
     await question.getByText('version 1 of Ada Lovelace').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await question.getByRole('button', { name: 'Go on editing' }).click();
@@ -137,7 +137,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     assert.equal(told.length, 5, told.join('\n'));
     assert.ok(told.includes('The module does not export the function "count_vowel"; it exports "count_vowels".'));
     assert.ok(
-      told.some((line) => line.includes('takes 0 at the most')),
+      told.some((line) => line.includes('allows at most 0')),
       told.join('\n'),
     );
     assert.deepEqual(await faultsInBothColours(page), []);

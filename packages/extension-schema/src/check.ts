@@ -115,5 +115,5 @@ export function mapOf(rule: Rule, what: string): Rule {
 }
 
 export function notIdentifier(name: unknown): string {
-  return `${shown(name)} is no identifier: letters, digits, _ and $, no digit first`;
+  return `${shown(name)} is not an identifier: letters, digits, _ and $, no digit first`;
 }

@@ -79,10 +79,10 @@ components:
 const reportFile = JSON.stringify('./report.ts');
 
 describe('hostTypes()', () => {
-  it('makes interfaces of components, functions of exports and imports, and a table of content types', () => {
+  it('generates interfaces for components, functions for exports and imports, and a table of content types', () => {
     assert.equal(
       hostTypes(JSON.parse(parseExtensionPointSchema(report)), { source: 'ext_1\n("Greetings")' }),
-      `// Made by \`tenon extension-point types\` from ext_1 ("Greetings"). Make it anew rather than change it.
+      `// Made by \`tenon extension-point types\` from ext_1 ("Greetings"). Generate it again instead of editing it.
 
 /** What there is to eat. */
 export type Fruit = 'apple' | 'passion fruit' | "it's";
@@ -180,7 +180,7 @@ export const contentTypes = {
     });
   }
 
-  it('gives types names that TypeScript takes, and keeps those of the others', () => {
+  it('gives types valid TypeScript names, and keeps valid ones', () => {
     const schemas = Object.fromEntries(
       ['string', 'class', 'Uint8Array', 'PluginExports', 'a-b', 'a_b', '1st', 'string_', 'Good', ''].map((name) => [
         name,
@@ -198,7 +198,7 @@ export const contentTypes = {
     assert.equal(new Set(names).size, 10);
   });
 
-  it('makes a text that the strictest compiler takes, whatever the names and texts', async () => {
+  it('generates code that compiles in strict mode for any names and texts', async () => {
     const words =
       'new constructor readonly get set static async await __proto__ toString type default class 0 a-b é'.split(' ');
     const odd = [
@@ -249,14 +249,14 @@ export const contentTypes = {
     assert.deepEqual(await complaints(texts), []);
   });
 
-  it('makes unknown what it can not read', () => {
+  it('uses unknown for invalid types', () => {
     const text = hostTypes({
       components: { schemas: { A: { enum: [1, 'a'] }, B: { enum: [] }, C: null, D: { type: 3 } } },
     });
     for (const name of 'ABCD') assert.ok(text.includes(`export type ${name} = unknown;\n`), text);
   });
 
-  it('makes types by which an application can be checked', async () => {
+  it('generates types that check an application', async () => {
     const use = `
       import { contentTypes, type Fruit, type HostImports, type PluginExports, type Report } from ${reportFile};
       const fruit: Fruit = 'passion fruit';
@@ -279,7 +279,7 @@ export const contentTypes = {
     assert.deepEqual(lines, ['3', '4', '5', '6', '7'], found.join('\n'));
   });
 
-  it('makes a constant in which every name is a key of its own', async () => {
+  it('generates a constant with a separate key for every name', async () => {
     const schema = JSON.parse('{"exports":{"__proto__":{"input":{"type":"string"}},"toString":{},"10":{},"it\'s":{}}}');
     const outputText = stripTypeScriptTypes(hostTypes(schema));
     const { contentTypes } = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);

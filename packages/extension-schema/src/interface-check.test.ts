@@ -41,11 +41,11 @@ const told = (module: ModuleInterface, of: unknown = schema, limits: InterfaceLi
   checkInterface(module, of, limits).map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
 
 describe('checkInterface()', () => {
-  it('takes a module that exports what the schema names, and more', () => {
+  it('accepts a module with the exports of the schema, and more', () => {
     assert.deepEqual(told(moduleOf('greet count_vowels helper memory=memory')), []);
   });
 
-  it('takes imports of the schema, the kernel, WASI and tracing', () => {
+  it('accepts imports of the schema, the kernel, WASI and tracing', () => {
     const imports = [
       'extism:host/user.kv_read',
       'extism:host/env.alloc',
@@ -112,7 +112,7 @@ describe('checkInterface()', () => {
       'greet count_vowels',
       'env.kv_read',
       [
-        'foreign_import /imports/env/kv_read The module imports "kv_read" from "env", which the extension point does not offer; "kv_read" is to be had from "extism:host/user".',
+        'foreign_import /imports/env/kv_read The module imports "kv_read" from "env", which the extension point does not offer; "kv_read" is in "extism:host/user".',
       ],
     ],
     [
@@ -123,7 +123,7 @@ describe('checkInterface()', () => {
         'foreign_import /imports/extism:host~1env/aloc The module imports "aloc" from "extism:host/env", which the extension point does not offer; did you mean "alloc"?',
         'foreign_import /imports/wasi_snapshot_preview1/fd_wriet The module imports "fd_wriet" from "wasi_snapshot_preview1", which the extension point does not offer; did you mean "fd_write"?',
         'foreign_import /imports/env/extism_alocc The module imports "extism_alocc" from "env", which the extension point does not offer; did you mean "extism_alloc"?',
-        'foreign_import /imports/wasi_unstable/fd_write The module imports "fd_write" from "wasi_unstable", which the extension point does not offer; "fd_write" is to be had from "wasi_snapshot_preview1".',
+        'foreign_import /imports/wasi_unstable/fd_write The module imports "fd_write" from "wasi_unstable", which the extension point does not offer; "fd_write" is in "wasi_snapshot_preview1".',
         'foreign_import /imports/a/b The module imports "b" from "a", which the extension point does not offer.',
       ],
     ],
@@ -147,21 +147,21 @@ describe('checkInterface()', () => {
     it(`tells ${what}`, () => assert.deepEqual(told(moduleOf(exports, imports)), mismatches));
   }
 
-  it('demands nothing of exports and imports for a schema without either', () => {
+  it('allows any exports and imports for a schema without either', () => {
     const module = moduleOf('', 'a.b wasi_snapshot_preview1.fd_write');
     for (const none of [{}, { exports: {} }, { exports: {}, imports: {} }, null, 'x', 7, []]) {
       assert.deepEqual(told(module, none), [], JSON.stringify(none));
     }
   });
 
-  it('looks at imports for a schema that names exports alone, and the other way around', () => {
+  it('checks imports for a schema with only exports, and the reverse', () => {
     assert.equal(told(moduleOf('f', 'a.b'), { exports: { f: {} } }).length, 1);
     assert.equal(told(moduleOf('f', 'extism:host/user.kv'), { exports: { f: {} } }).length, 1);
     assert.deepEqual(told(moduleOf('', 'extism:host/user.kv'), { exports: {}, imports: { kv: {} } }), []);
     assert.equal(told(moduleOf('', 'extism:host/user.kw'), { exports: {}, imports: { kv: {} } }).length, 1);
   });
 
-  it('forbids WASI where the limits do, whatever the schema says', () => {
+  it('forbids WASI if the limits do, for any schema', () => {
     const module = moduleOf('greet count_vowels', 'wasi_snapshot_preview1.fd_write');
     const expected = [
       'wasi_not_allowed /imports/wasi_snapshot_preview1/fd_write The module imports "fd_write" of WASI, which the extension point does not allow.',
@@ -175,11 +175,11 @@ describe('checkInterface()', () => {
 
   const limits: readonly [InterfaceLimits, Partial<ModuleInterface>, RegExp | undefined][] = [
     [{ maxModuleBytes: 1000 }, {}, undefined],
-    [{ maxModuleBytes: 999 }, {}, /^module_too_large \/limits\/maxModuleBytes .*1,000 bytes.* 999 at the most/],
+    [{ maxModuleBytes: 999 }, {}, /^module_too_large \/limits\/maxModuleBytes .*1,000 bytes.* at most 999/],
     [{ maxModuleBytes: 0 }, {}, /module_too_large/],
     [{ maxModuleBytes: null }, { sizeBytes: 1e12 }, undefined],
     [{ maxInitialMemoryPages: 2 }, {}, undefined],
-    [{ maxInitialMemoryPages: 1 }, {}, /^memory_too_large \/limits\/maxInitialMemoryPages .* 2 pages .* 1 at the most/],
+    [{ maxInitialMemoryPages: 1 }, {}, /^memory_too_large \/limits\/maxInitialMemoryPages .* 2 pages .* at most 1/],
     [{ maxInitialMemoryPages: 0 }, { initialMemoryPages: 0 }, undefined],
     [{ maxInitialMemoryPages: null }, { initialMemoryPages: 2 ** 40 }, undefined],
     [{ proposals: ['simd'] }, { proposals: ['simd'] }, undefined],
@@ -197,12 +197,12 @@ describe('checkInterface()', () => {
     });
   }
 
-  it('tells each proposal that is not allowed', () => {
+  it('reports each proposal that is not allowed', () => {
     const module = moduleOf('', '', { proposals: ['simd', 'threads', 'gc'] });
     assert.equal(checkInterface(module, {}, { proposals: ['threads'] }).length, 2);
   });
 
-  it('tells what is wrong of every sort at once', () => {
+  it('reports all kinds of mismatches at once', () => {
     const module = moduleOf('', 'a.b', { proposals: ['simd'] });
     const codes = checkInterface(module, schema, { maxModuleBytes: 1, proposals: [] }).map(({ code }) => code);
     assert.deepEqual(codes, [
@@ -214,7 +214,7 @@ describe('checkInterface()', () => {
     ]);
   });
 
-  it('reads schemas that were stored before they were checked', () => {
+  it('accepts unchecked schemas', () => {
     assert.deepEqual(told(moduleOf('a-b'), { exports: ['a-b', { name: 'c' }, 7, { noName: 1 }] }).length, 1);
     assert.deepEqual(functionNames({ exports: { __proto__: null, toString: 'x' } }, 'exports'), ['toString']);
     assert.deepEqual(functionNames(JSON.parse('{"exports":{"__proto__":{}}}'), 'exports'), ['__proto__']);
@@ -223,12 +223,12 @@ describe('checkInterface()', () => {
     assert.equal(told(moduleOf(''), JSON.parse('{"exports":{"toString":{}}}')).length, 1);
   });
 
-  it('takes names apart that pointers must escape', () => {
+  it('escapes names in pointers', () => {
     const [first] = checkInterface(moduleOf('', 'a/~.b'), { exports: { 'x/~': {} } }, {});
     assert.equal(first?.pointer, '/exports/x~1~0');
   });
 
-  it('tells a hundred mismatches, counts the rest, and takes no time about it', () => {
+  it('reports a hundred mismatches and counts the rest, fast', () => {
     const many = Array.from({ length: 30_000 }, (_, at) => `name${at}`);
     const exports = many.map((name): ModuleInterface['exports'][number] => ({ name: `x${name}`, kind: 'function' }));
     const imports = many.map((name) => ({ module: 'extism:host/user', name, kind: 'function' as const }));
@@ -240,13 +240,13 @@ describe('checkInterface()', () => {
     assert.deepEqual(found.at(-1), { code: 'too_many', pointer: '', detail: 'There are 59,900 more.' });
   });
 
-  it('counts no rest where there is none', () => {
+  it('counts nothing if all are reported', () => {
     const names = Array.from({ length: maxMismatches }, (_, at) => [`name${at}`, {}]);
     const found = checkInterface(moduleOf(''), { exports: Object.fromEntries(names) }, {});
     assert.deepEqual([found.length, found.at(-1)?.code], [maxMismatches, 'missing_export']);
   });
 
-  it('cuts names short that are long', () => {
+  it('truncates long names', () => {
     const long = 'x'.repeat(100_000);
     const module = { ...moduleOf(''), imports: [{ module: long, name: long, kind: 'function' as const }] };
     for (const { detail } of checkInterface(module, { exports: { [long]: {} } }, {})) assert.ok(detail.length < 400);
@@ -254,7 +254,7 @@ describe('checkInterface()', () => {
 });
 
 describe('summarizeMismatches()', () => {
-  it('tells three, and counts the others', () => {
+  it('has three, and the number of the others', () => {
     const mismatches = ['A.', 'B.', 'C.', 'D.', 'E.'].map((detail) => ({
       code: 'foreign_import' as const,
       pointer: '',
@@ -267,7 +267,7 @@ describe('summarizeMismatches()', () => {
 });
 
 describe('moduleInterface()', () => {
-  it('adds up what all memories have at the start, in pages of 64 KiB', () => {
+  it('adds the initial sizes of all memories, in pages of 64 KiB', () => {
     const described = { exports: [], imports: [] };
     const pages = (...memories: { minimumPages: number; pageBytes: number }[]) =>
       moduleInterface({ ...described, memories }, [], 8).initialMemoryPages;

@@ -107,13 +107,13 @@ function limitMismatches(module: ModuleInterface, limits: InterfaceLimits): Mism
   const found: Mismatch[] = [];
   const number = (value: number): string => value.toLocaleString('en');
   if (typeof maxModuleBytes === 'number' && module.sizeBytes > maxModuleBytes) {
-    const detail = `The module has ${number(module.sizeBytes)} bytes; the extension point takes ${number(maxModuleBytes)} at the most.`;
+    const detail = `The module has ${number(module.sizeBytes)} bytes; the extension point allows at most ${number(maxModuleBytes)}.`;
     found.push({ code: 'module_too_large', pointer: '/limits/maxModuleBytes', detail });
   }
   if (typeof maxInitialMemoryPages === 'number' && module.initialMemoryPages > maxInitialMemoryPages) {
     const detail =
       `The module's memory has ${number(module.initialMemoryPages)} pages of 64 KiB at the start; ` +
-      `the extension point takes ${number(maxInitialMemoryPages)} at the most.`;
+      `the extension point allows at most ${number(maxInitialMemoryPages)}.`;
     found.push({ code: 'memory_too_large', pointer: '/limits/maxInitialMemoryPages', detail });
   }
   for (const proposal of proposals === null || proposals === undefined ? [] : module.proposals) {
@@ -198,7 +198,7 @@ function importMismatch(
 /** Returns the end of the sentence, with the name that was probably meant or the module that has the name. */
 function hintFor(module: string, name: string, offered: ReadonlyMap<string, ReadonlySet<string>>): string {
   const elsewhere = [...offered].find(([, names]) => names.has(name))?.[0];
-  if (elsewhere !== undefined) return `; ${shown(name)} is to be had from ${shown(elsewhere)}.`;
+  if (elsewhere !== undefined) return `; ${shown(name)} is in ${shown(elsewhere)}.`;
   const near = nearestWord(name, offered.get(module) ?? []);
   return near === undefined ? '.' : `; did you mean ${shown(near)}?`;
 }

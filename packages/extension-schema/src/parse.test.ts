@@ -81,7 +81,7 @@ x-owner: the platform team
 `;
 
 describe('parseExtensionPointSchema()', () => {
-  it('takes an object, its JSON text and its YAML text alike', () => {
+  it('accepts an object, its JSON text and its YAML text', () => {
     const expected = '{"version":"v1-draft","exports":{"greet":{"input":{"type":"string"}}}}';
     const object = { version: 'v1-draft', exports: { greet: { input: { type: 'string' } } } };
     assert.equal(parseExtensionPointSchema(object), expected);
@@ -93,7 +93,7 @@ describe('parseExtensionPointSchema()', () => {
     );
   });
 
-  it('takes all that documents of the format use, and keeps it', () => {
+  it('accepts and keeps all features of the format', () => {
     const taken = JSON.parse(parseExtensionPointSchema(wholeDocument));
     assert.deepEqual(Object.keys(taken.exports), ['ping', 'count_vowels', 'render', 'lookUp']);
     assert.deepEqual(taken.exports.ping, {});
@@ -102,7 +102,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.equal(taken['x-owner'], 'the platform team');
   });
 
-  it('takes what it answered, again and unchanged', () => {
+  it('accepts its own result unchanged', () => {
     for (const schema of [wholeDocument, 'exports: [greet, count]', 'version: v0\nexports: [greet]', '{}']) {
       const once = parseExtensionPointSchema(schema);
       assert.equal(parseExtensionPointSchema(once), once);
@@ -110,7 +110,7 @@ describe('parseExtensionPointSchema()', () => {
     }
   });
 
-  it('makes lists of exports and imports maps', () => {
+  it('converts lists of exports and imports to maps', () => {
     assert.equal(
       parseExtensionPointSchema('version: v0\nexports: [greet, count_vowels]'),
       '{"version":"v0","exports":{"greet":{},"count_vowels":{}}}',
@@ -125,13 +125,13 @@ describe('parseExtensionPointSchema()', () => {
     );
   });
 
-  it('gives a schema without exports an empty map', () => {
+  it('adds an empty map to a schema without exports', () => {
     assert.equal(parseExtensionPointSchema({}), '{"exports":{}}');
     assert.equal(parseExtensionPointSchema('exports:\n'), '{"exports":{}}');
     assert.equal(parseExtensionPointSchema('imports:\ncomponents:\n'), '{"imports":{},"exports":{}}');
   });
 
-  it('takes names that objects know already as names', () => {
+  it('accepts names of Object.prototype', () => {
     const text = parseExtensionPointSchema('exports: [constructor, __proto__, toString]');
     assert.equal(text, '{"exports":{"constructor":{},"__proto__":{},"toString":{}}}');
     const nested = '{"components":{"schemas":{"__proto__":{"properties":{"__proto__":{"type":"string"}}}}}}';
@@ -168,27 +168,27 @@ describe('parseExtensionPointSchema()', () => {
     ['{ type: string, properties: { a: { type: string } } }', '/type', /the type is "object", not "string"/],
     ['{ type: integer, enum: [a] }', '/type', /the type is "string", not "integer"/],
     ['{ type: array, additionalProperties: { type: string } }', '/type', /the type is "object", not "array"/],
-    ['{ enum: [a], items: { type: string } }', '/items', /"items" does not go with "enum"/],
+    ['{ enum: [a], items: { type: string } }', '/items', /"items" can't be combined with "enum"/],
     [
       '{ properties: {}, additionalProperties: { type: string } }',
       '/additionalProperties',
-      /does not go with "properties"/,
+      /can't be combined with "properties"/,
     ],
-    ['{ $ref: "#/components/schemas/B", enum: [a] }', '/enum', /"enum" does not go with "\$ref"/],
-    ['{ $ref: "#/components/schemas/B", type: object }', '/type', /"type" does not go with "\$ref"/],
-    ['{ $ref: "#/components/schemas/B", format: byte }', '/format', /"format" does not go with "\$ref"/],
+    ['{ $ref: "#/components/schemas/B", enum: [a] }', '/enum', /"enum" can't be combined with "\$ref"/],
+    ['{ $ref: "#/components/schemas/B", type: object }', '/type', /"type" can't be combined with "\$ref"/],
+    ['{ $ref: "#/components/schemas/B", format: byte }', '/format', /"format" can't be combined with "\$ref"/],
     ['{ $ref: "#/components/schemas/Bee" }', '/$ref', /there is no component "Bee"$/],
     ['{ $ref: "#/components/schemas/Frut" }', '/$ref', /no component "Frut"; did you mean "Fruit"\?/],
     ['{ $ref: "#/components/schemas/Fruit/enum" }', '/$ref', /no component "Fruit\/enum"/],
     ['{ $ref: Fruit }', '/$ref', /that begins with "#\/components\/schemas\/", found "Fruit"/],
     ['{ $ref: [Fruit] }', '/$ref', /a reference as text, found a list/],
-    ['{ enum: [] }', '/enum', /one value at least/],
+    ['{ enum: [] }', '/enum', /at least one value/],
     ['{ enum: a }', '/enum', /a list of values, found text/],
     ['{ enum: [a, 1] }', '/enum/1', /expected text, found a number/],
-    ['{ enum: [a, b, a] }', '/enum/2', /"a" is there twice/],
+    ['{ enum: [a, b, a] }', '/enum/2', /"a" is repeated/],
     ['{ properties: [a] }', '/properties', /a map of fields, found a list/],
-    ['{ properties: { "gh ost": { type: string } } }', '/properties/gh ost', /"gh ost" is no identifier/],
-    ['{ properties: { 1st: { type: string } } }', '/properties/1st', /is no identifier/],
+    ['{ properties: { "gh ost": { type: string } } }', '/properties/gh ost', /"gh ost" is not an identifier/],
+    ['{ properties: { 1st: { type: string } } }', '/properties/1st', /is not an identifier/],
     ['{ properties: { a: { typ: string } } }', '/properties/a/typ', /did you mean "type"/],
     ['{ properties: { a: } }', '/properties/a', /as an object, found nothing/],
     [
@@ -197,7 +197,7 @@ describe('parseExtensionPointSchema()', () => {
       /no field "conut"; did you mean "count"/,
     ],
     ['{ properties: {}, required: count }', '/required', /a list of field names, found text/],
-    ['{ type: object, required: [a] }', '/required', /"required" goes with "properties"/],
+    ['{ type: object, required: [a] }', '/required', /"required" needs "properties"/],
     ['{ items: [ { type: string } ] }', '/items', /as an object, found a list/],
     ['{ items: { items: { type: nubmer } } }', '/items/items/type', /did you mean "number"/],
     ['{ additionalProperties: true }', '/additionalProperties', /as an object, found a boolean/],
@@ -238,9 +238,9 @@ describe('parseExtensionPointSchema()', () => {
     ['exports:\n  - greet\n  - {name: greet}', /^\/exports\/1\/name line 3, column 12: .*listed twice/],
     ['exports: [{description: x}]', /^\/exports\/0 .*"name"/],
     ['exports: [{name: x, desc: y}]', /^\/exports\/0\/desc .*has no "desc"/],
-    ['exports: [greet-all]', /^\/exports\/0 .*"greet-all" is no identifier/],
-    ['exports:\n  greet all:', /^\/exports\/greet all line 2, column 3: .*is no identifier/],
-    ['exports: {"10": }', /^\/exports\/10 .*no identifier/],
+    ['exports: [greet-all]', /^\/exports\/0 .*"greet-all" is not an identifier/],
+    ['exports:\n  greet all:', /^\/exports\/greet all line 2, column 3: .*is not an identifier/],
+    ['exports: {"10": }', /^\/exports\/10 .*not an identifier/],
     ['exports: {a: [1]}', /^\/exports\/a .*an export as an object, found a list/],
     ['exports: {a: {inputs: {type: string}}}', /^\/exports\/a\/inputs .*did you mean "input"/],
     ['exports: {a: {contentType: application/json}}', /^\/exports\/a\/contentType .*has no "contentType"/],
@@ -253,17 +253,17 @@ describe('parseExtensionPointSchema()', () => {
       /^\/exports\/a\/input\/contentType .*found "text\/html"$/,
     ],
     ['exports: {a: {input: {type: string, contentType: aplication/json}}}', /did you mean "application\/json"/],
-    ['imports: {a-b: }', /^\/imports\/a-b .*no identifier/],
+    ['imports: {a-b: }', /^\/imports\/a-b .*not an identifier/],
     ['imports: {a: {output: {type: strin}}}', /^\/imports\/a\/output\/type .*did you mean "string"/],
     ['imports: 1', /^\/imports .*map of imports/],
     ['components: []', /^\/components .*an object, found a list/],
     ['components: {schema: {}}', /^\/components\/schema .*did you mean "schemas"/],
     ['components: {schemas: [a]}', /^\/components\/schemas .*map of components/],
-    ['components: {schemas: {a b: {type: string}}}', /^\/components\/schemas\/a b .*no identifier/],
-    ['version: v0\nexports: [{name: a}]', /^\/exports\/0 .*"v0" takes names alone/],
-    ['version: v0\nexports: {a: {description: x}}', /^\/exports\/a .*"v0" takes names alone/],
+    ['components: {schemas: {a b: {type: string}}}', /^\/components\/schemas\/a b .*not an identifier/],
+    ['version: v0\nexports: [{name: a}]', /^\/exports\/0 .*"v0" allows only names/],
+    ['version: v0\nexports: {a: {description: x}}', /^\/exports\/a .*"v0" allows only names/],
     ['version: v0\nexports: [a]\nimports: [b]', /^\/imports line 3, column 1: the schema has no "imports"/],
-    ['version: v0\nexports: [a b]', /^\/exports\/0 .*no identifier/],
+    ['version: v0\nexports: [a b]', /^\/exports\/0 .*not an identifier/],
     ['version: v0\nexports: 3', /^\/exports .*a list of exports/],
     ['exports: [a]\nimports: [b]', /^\/imports .*has no "imports"/],
   ];
@@ -272,13 +272,13 @@ describe('parseExtensionPointSchema()', () => {
     it(`refuses ${JSON.stringify(document)}`, () => assert.match(refusal(document), fault));
   }
 
-  it('says nothing of what follows from another fault', () => {
+  it('does not report consequences of another fault', () => {
     for (const type of ['{ type: strnig, format: byte, items: { type: string } }', '{ typ: string, nullable: true }']) {
       assert.equal(faultsOf(`components: { schemas: { A: ${type} } }`).length, 1, type);
     }
   });
 
-  it('takes a content type however it is written', () => {
+  it('accepts a content type in any notation', () => {
     for (const contentType of ['Text/Plain;charset=UTF-8', 'text/plain ;  charset=utf-8', 'APPLICATION/JSON']) {
       parseExtensionPointSchema({ exports: { a: { input: { type: 'string', contentType } } } });
     }
@@ -288,7 +288,7 @@ describe('parseExtensionPointSchema()', () => {
     );
   });
 
-  it('finds components that refer to each other and to nothing else, once for each circle', () => {
+  it('reports components that only reference each other, once for each cycle', () => {
     const schemas = (entries: Record<string, string>) => ({
       components: {
         schemas: Object.fromEntries(
@@ -302,13 +302,13 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(faults[1] ?? '', /^\/components\/schemas\/Self\/\$ref .*Self → Self$/);
   });
 
-  it('takes a component that holds itself', () => {
+  it('accepts a recursive component', () => {
     parseExtensionPointSchema(
       'components: {schemas: {Tree: {properties: {kids: {items: {$ref: "#/components/schemas/Tree"}}}}}}',
     );
   });
 
-  it('tells several faults at once, in the order of the text, each with its place', () => {
+  it('reports several faults in the order of the text, each with its position', () => {
     const text = [
       'version: v1-draft',
       'exports:',
@@ -340,7 +340,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(refused(text).message, /^line 5, column 7: .*\(and 5 more\)$/);
   });
 
-  it('gives an object no places, and pointers with their escapes', () => {
+  it('reports faults of an object without positions, with escaped pointers', () => {
     const error = refused({ exports: { 'a/b~c': 1 } });
     assert.equal(error.pointer, '/exports/a~1b~0c');
     assert.equal(error.position, undefined);
@@ -359,9 +359,9 @@ describe('parseExtensionPointSchema()', () => {
     assert.equal(refused(twice).faults.length, 20);
   });
 
-  it('says where a text is at fault', () => {
+  it('reports the position of a syntax error', () => {
     assert.match(refusal('exports:\n  greet: [\n'), /line \d+, column \d+/);
-    assert.match(refusal('{"exports": {"a": 1, "a": 2}}'), /line 1, column 22: the key "a" is there twice.*unique/i);
+    assert.match(refusal('{"exports": {"a": 1, "a": 2}}'), /line 1, column 22: the key "a" is repeated.*unique/i);
     assert.match(refusal('exports:\n  a: 1\n  1: 2\n  "1": 3\n'), /line 4, column 3: .*unique/i);
     assert.match(refusal('exports:\n\tgreet:\n'), /line 2, column \d+/);
     assert.match(refusal('exports: {}\n---\nexports: {}\n'), /line 2, column \d+/);
@@ -370,7 +370,7 @@ describe('parseExtensionPointSchema()', () => {
   const places: readonly [text: string, line: number, column: number, detail: RegExp][] = [
     ['\n\n- a', 3, 1, /mapping at the top/],
     ['exports:\n  greet: [\n', 3, 1, /^Flow sequence .* end with a \]$/],
-    ['x-a: 1\n? [a]\n: 1\n? [b]\n: 2', 1, 1, /a key that is no text/],
+    ['x-a: 1\n? [a]\n: 1\n? [b]\n: 2', 1, 1, /a key that is not a string/],
     ['exports:\n  a:\n    input:\n', 3, 5, /found nothing/],
     ['exports:\n  a:\n    input: ~\n', 3, 12, /found nothing/],
     ['exports:\n  a:\n    input: {type: string, description: }\n', 3, 27, /expected text, found nothing/],
@@ -392,18 +392,21 @@ describe('parseExtensionPointSchema()', () => {
     assert.deepEqual(refused('exports:\n  a: 1\n  a: 2\n').position, { line: 3, column: 3 });
   });
 
-  it('refuses what is no mapping', () => {
+  it('rejects texts that are not a mapping', () => {
     for (const schema of ['', 'just text', '- a\n- b', '42', 'null']) assert.match(refusal(schema), /mapping/, schema);
     assert.match(refusal([]), /expected an object, found a list/);
     assert.match(refusal(null), /expected an object, found nothing/);
   });
 
-  it('refuses what JSON cannot say', () => {
-    assert.match(refusal('exports: {}\nx-limit: .inf'), /\/x-limit line 2, column 10: Infinity has no form in JSON/);
+  it("rejects values that JSON can't represent", () => {
+    assert.match(
+      refusal('exports: {}\nx-limit: .inf'),
+      /\/x-limit line 2, column 10: Infinity can't be represented in JSON/,
+    );
     assert.match(refusal('exports: {}\n? [a, b]\n: c'), /key/);
   });
 
-  it('refuses hostile nesting, size and aliases before they cost anything', () => {
+  it('rejects hostile nesting, size and aliases fast', () => {
     assert.match(refusal(`a: ${'['.repeat(100)}${']'.repeat(100)}`), /line 1, column \d+: .*nested/);
     assert.match(refusal({ a: Array.from({ length: 20_001 }, () => 0) }), /entries/);
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
@@ -414,7 +417,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(refusal(bomb.join('\n')), /line \d+, column \d+: .*(aliases|entries)/);
   });
 
-  it('cuts names short that are long, and looks for no word like them', () => {
+  it('truncates long names, and does not search for similar ones', () => {
     const long = 'x'.repeat(100_000);
     for (const schema of [
       { [long]: 1 },
@@ -427,7 +430,7 @@ describe('parseExtensionPointSchema()', () => {
     }
   });
 
-  it('looks for the nearest of very many names without waiting', () => {
+  it('finds the nearest of very many names fast', () => {
     const schemas: Record<string, unknown> = {};
     for (let at = 0; at < 9_000; at++) schemas[`component${at}${'y'.repeat(40)}`] = { type: 'string' };
     const exports: Record<string, unknown> = {};
@@ -447,7 +450,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.ok(performance.now() - startMs < 5_000);
   });
 
-  it('refuses a text of too many tokens, or nested too deep for its parser, in words', () => {
+  it('rejects a text with too many tokens or too deep nesting, with a message', () => {
     const many = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n');
     assert.match(refusal(many), /line 1\d{3}, column \d+: .*10000 tokens/);
     assert.match(refusal('['.repeat(20_000)), /nested more than 64 deep/);
@@ -466,7 +469,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.match(refusal(`a: ]\n${'k: 1\n'.repeat(9_000)}`), /10000 tokens$/);
   });
 
-  it('takes a text that is nested as deep as a schema may be', () => {
+  it('accepts a text with the maximum nesting depth', () => {
     const deep = (open: string, close: string) => `x-a: ${open.repeat(62)}1${close.repeat(62)}`;
     for (const text of [deep('[', ']'), deep('{a: ', '}'), `x-a:\n  ${'- '.repeat(62)}1`])
       parseExtensionPointSchema(text);
@@ -474,7 +477,7 @@ describe('parseExtensionPointSchema()', () => {
     parseExtensionPointSchema(`${block}\n${'  '.repeat(62)}x-last: 1`);
   });
 
-  it('takes any text or refuses it with places in it, and takes what it has taken again', () => {
+  it('accepts any text or rejects it with positions, and accepts its own results', () => {
     const random = createRandom(5);
     const pieces = [
       '{',
@@ -518,7 +521,7 @@ describe('parseExtensionPointSchema()', () => {
     assert.ok(taken > 30 && taken < 570, `${taken} were taken`);
   });
 
-  it('refuses a cyclic text', () => {
+  it('rejects a cyclic text', () => {
     assert.match(refusal('x-a: &a\n  self: *a\n'), /nested/);
   });
 });

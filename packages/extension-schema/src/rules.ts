@@ -73,10 +73,10 @@ const reference: Rule = (check, value, path) => {
 const enumValues: Rule = (check, value, path) => {
   listOf(text, 'values')(check, value, path);
   if (!Array.isArray(value)) return;
-  if (value.length === 0) addFault(check, path, 'expected one value at least');
+  if (value.length === 0) addFault(check, path, 'expected at least one value');
   const known = new Set<unknown>();
   for (const [key, item] of value.entries()) {
-    if (known.has(item)) addFault(check, { parent: path, key }, `the value ${shown(item)} is there twice`);
+    if (known.has(item)) addFault(check, { parent: path, key }, `the value ${shown(item)} is repeated`);
     known.add(item);
   }
 };
@@ -119,12 +119,11 @@ function checkTyped(
     );
   }
   if (made !== undefined && other !== undefined) {
-    addFault(check, at(other[0]), `"${other[0]}" does not go with "${made[0]}"`, 'key');
+    addFault(check, at(other[0]), `"${other[0]}" can't be combined with "${made[0]}"`, 'key');
   }
   if (made?.[0] === '$ref') {
     for (const key of ['type', 'format']) {
-      if (Object.hasOwn(value, key))
-        addFault(check, at(key), `"${key}" does not go with "$ref", which says it all`, 'key');
+      if (Object.hasOwn(value, key)) addFault(check, at(key), `"${key}" can't be combined with "$ref"`, 'key');
     }
   } else {
     checkType(check, value, path, made);
@@ -156,7 +155,7 @@ function checkType(
 function checkRequired(check: Check, value: Plain, path: SchemaPath): void {
   const { required, properties } = value;
   if (!Array.isArray(required)) return;
-  if (properties === undefined) addFault(check, path, '"required" goes with "properties"', 'key');
+  if (properties === undefined) addFault(check, path, '"required" needs "properties"', 'key');
   if (!isRecord(properties)) return;
   for (const [key, name] of required.entries()) {
     if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue;
@@ -224,14 +223,14 @@ const version0Exports: Rule = (check, value, path) => {
   const known = new Set<string>();
   for (const [key, item] of value.entries()) {
     const inner = { parent: path, key };
-    if (isRecord(item)) addFault(check, inner, 'version "v0" takes names alone; "v1-draft" takes more');
+    if (isRecord(item)) addFault(check, inner, 'version "v0" allows only names; "v1-draft" allows more');
     else checkName(check, item, inner, known, 'export');
   }
 };
 
 const onlyName: Rule = (check, value, path) => {
   if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return;
-  addFault(check, path, 'version "v0" takes names alone; "v1-draft" takes more');
+  addFault(check, path, 'version "v0" allows only names; "v1-draft" allows more');
 };
 
 const commonKeywords: readonly (readonly [string, Rule])[] = [
@@ -272,7 +271,7 @@ function checkAliases(check: Check, components: Plain): void {
         (parent, key) => ({ parent, key }),
         undefined,
       );
-      addFault(check, path, `the components refer to each other in a circle, and none says what it is: ${names}`);
+      addFault(check, path, `the components reference each other in a cycle: ${names}`);
     }
     for (const seen of chain) visited.add(seen);
   }

@@ -125,7 +125,7 @@ function repeatedKeys(document: Document.Parsed, positionOf: (offset: number) =>
           const position = positionOf(key.range?.[0] ?? 0);
           faults.push({
             pointer: '',
-            detail: `the key ${JSON.stringify(name)} is there twice: keys must be unique`,
+            detail: `the key ${JSON.stringify(name)} is repeated: keys must be unique`,
             position,
           });
           if (faults.length === maxSchemaFaults) return visit.BREAK;

@@ -28,14 +28,15 @@ export function plainCopy(root: unknown, locate: SchemaText['locate'] | undefine
     if (Array.isArray(value)) return value.map((item, key) => copy(item, depth + 1, { parent: path, key }));
     if (value instanceof Map) return copyEntries(value.entries(), depth, path);
     if (typeof value === 'object' && value !== null) return copyEntries(Object.entries(value), depth, path);
-    if (typeof value === 'number' && !Number.isFinite(value)) throw refuse(`${value} has no form in JSON`, path);
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw refuse(`${value} can't be represented in JSON`, path);
     if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value;
-    throw refuse(`a ${typeof value} has no form in JSON`, path);
+    throw refuse(`a ${typeof value} can't be represented in JSON`, path);
   };
   const copyEntries = (pairs: Iterable<[unknown, unknown]>, depth: number, path: SchemaPath | undefined): Plain => {
     const object: Plain = Object.create(null);
     for (const [key, value] of pairs) {
-      if (typeof key === 'object' && key !== null) throw refuse('has a key that is no text', path);
+      if (typeof key === 'object' && key !== null) throw refuse('has a key that is not a string', path);
       const name = String(key);
       object[name] = copy(value, depth + 1, { parent: path, key: name });
     }

@@ -26,7 +26,7 @@ export type AuditTargetKind =
 
 interface AuditActionInfo {
   /** A phrase between the names of the actor and the target. */
-  readonly words: string;
+  readonly phrase: string;
   readonly trail: AuditTrail;
   readonly target: AuditTargetKind;
   /** The allowed properties of `details`. None may hold a secret or a person's name. */
@@ -36,9 +36,9 @@ interface AuditActionInfo {
 const action = <const T extends AuditTrail, const K extends AuditTargetKind, const D extends readonly string[]>(
   trail: T,
   target: K,
-  words: string,
+  phrase: string,
   details: D,
-) => ({ trail, target, words, details });
+) => ({ trail, target, phrase, details });
 
 const extensionPointDetails = Object.keys(extensionPointInput.properties) as (keyof ExtensionPointInput)[];
 

@@ -8,23 +8,23 @@ assert.ok(pinned && selected && newest);
 const facts: BindingFacts<VersionId> = { isBlocked: false, pinned: null, selected: null, newest };
 
 describe('bindingTarget()', () => {
-  it('is the newest when nobody has said otherwise', () => {
+  it('is the newest version by default', () => {
     assert.equal(bindingTarget(facts), newest);
     assert.equal(bindingTarget({ ...facts, newest: null }), null);
   });
 
-  it('is the one that was rolled back to', () => {
+  it('is the version that was rolled back to', () => {
     assert.equal(bindingTarget({ ...facts, selected }), selected);
   });
 
-  it('is the one that is pinned, whatever else there is, and nothing when that is not published', () => {
+  it('is the pinned version in any case, and none if that is not published', () => {
     for (const rest of [facts, { ...facts, selected }, { ...facts, newest: null }]) {
       assert.equal(bindingTarget({ ...rest, pinned: { id: pinned, isPublished: true } }), pinned);
       assert.equal(bindingTarget({ ...rest, pinned: { id: pinned, isPublished: false } }), null);
     }
   });
 
-  it('is nothing while the plugin is blocked', () => {
+  it('is none while the plugin is blocked', () => {
     for (const rest of [facts, { ...facts, selected }, { ...facts, pinned: { id: pinned, isPublished: true } }]) {
       assert.equal(bindingTarget({ ...rest, isBlocked: true }), null);
     }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type IdKind, idPrefixes, isId, newId } from './ids.ts';
 
 describe('newId()', () => {
-  it('makes ids that isId() takes, of their own kind only', () => {
+  it('creates ids that isId() accepts, only for their own kind', () => {
     for (const kind of Object.keys(idPrefixes) as IdKind[]) {
       const id: string = newId(kind);
       for (const other of Object.keys(idPrefixes) as IdKind[])
@@ -11,19 +11,19 @@ describe('newId()', () => {
     }
   });
 
-  it('makes ids that sort by time', async () => {
+  it('creates ids that sort by time', async () => {
     const first = newId('app');
     await new Promise((resolve) => setTimeout(resolve, 2));
     assert.ok(first < newId('app'));
   });
 
-  it('makes ids that sort as they were made, also within a millisecond', () => {
+  it('creates ids that sort in the order of their creation, also within a millisecond', () => {
     const made = Array.from({ length: 10_000 }, () => newId('version'));
     assert.deepEqual(made.toSorted(), made);
     assert.equal(new Set(made).size, made.length);
   });
 
-  it('makes UUIDs of version 7 with the present time', () => {
+  it('creates UUIDs of version 7 with the current time', () => {
     const digits = '0123456789abcdefghjkmnpqrstvwxyz';
     const beforeMs = Date.now();
     const suffix = newId('app').slice('app_'.length);
@@ -36,11 +36,11 @@ describe('newId()', () => {
 });
 
 describe('isId()', () => {
-  it('takes the ids that hosts in the field know', () => {
+  it('accepts ids that existing hosts use', () => {
     assert.ok(isId('extensionPoint', 'ext_01j29hxk3mfpq8ad68ha6hbsex'));
   });
 
-  it('refuses malformed ones', () => {
+  it('rejects malformed ids', () => {
     for (const text of [
       '',
       'ext_',

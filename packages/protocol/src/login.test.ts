@@ -3,19 +3,19 @@ import { describe, it } from 'node:test';
 import { comparisonCode, formatUserCode, parseUserCode } from './login.ts';
 
 describe('parseUserCode()', () => {
-  it('takes what formatUserCode() shows', () => {
+  it('accepts the output of formatUserCode()', () => {
     const shown = formatUserCode([0, 1, 2, 3, 16, 17, 18, 19]);
     assert.equal(shown, 'BCDF-VWXZ');
     assert.equal(parseUserCode(shown), shown);
   });
 
-  it('does not count case, spaces and dashes of any kind', () => {
+  it('ignores case, spaces and dashes of any kind', () => {
     for (const typed of ['bcdfvwxz', ' BCDF VWXZ ', 'bc-df-vw-xz', 'BCDF–VWXZ', 'BCDF‑VWXZ']) {
       assert.equal(parseUserCode(typed), 'BCDF-VWXZ', typed);
     }
   });
 
-  it('is undefined for what can be no code', () => {
+  it('returns undefined for malformed codes', () => {
     for (const typed of ['', 'BCDF', 'BCDF-VWXZB', 'BCDF-VWXA', 'BCDF-VWX0', 'BCDF/VWXZ']) {
       assert.equal(parseUserCode(typed), undefined, typed);
     }
@@ -23,7 +23,7 @@ describe('parseUserCode()', () => {
 });
 
 describe('comparisonCode()', () => {
-  it('is the same for the same challenge, another for another, and a user code in form', () => {
+  it('depends only on the challenge, and has the format of a user code', () => {
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     assert.equal(comparisonCode(challenge), comparisonCode(challenge));
     assert.notEqual(comparisonCode(challenge), comparisonCode(`F${challenge.slice(1)}`));

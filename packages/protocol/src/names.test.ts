@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { displayNamePattern, guestKeyFault, isContentAddress, isPluginName, isSemver } from './names.ts';
 
 describe('guestKeyFault()', () => {
-  it('finds nothing wrong with a legal key', () => {
+  it('returns undefined for a valid key', () => {
     for (const key of ['a', 'acme/eu/42', 'ünïcode 🦊', 'a%2Fb?c#d\\e', '…', '...', 'x'.repeat(512)]) {
       assert.equal(guestKeyFault(key), undefined, key);
     }
   });
 
-  it('says what is wrong with an illegal one', () => {
+  it('returns the fault of an invalid key', () => {
     assert.match(guestKeyFault('') ?? '', /empty/);
     assert.match(guestKeyFault('x'.repeat(513)) ?? '', /512 bytes/);
     assert.match(guestKeyFault('é'.repeat(257)) ?? '', /512 bytes/);
@@ -25,7 +25,7 @@ describe('guestKeyFault()', () => {
 });
 
 describe('isPluginName()', () => {
-  it('takes letters, digits, dots, dashes and underscores, a letter or digit first', () => {
+  it('accepts letters, digits, dots, dashes and underscores, a letter or digit first', () => {
     for (const name of ['a', '10', 'constructor', '__proto__'.slice(2), 'A.b-c_d', 'x'.repeat(100)])
       assert.ok(isPluginName(name), name);
     for (const name of ['', '.a', '_a', '-a', 'a b', 'a/b', 'ä', 'x'.repeat(101), 'a\n'])
@@ -34,7 +34,7 @@ describe('isPluginName()', () => {
 });
 
 describe('isSemver()', () => {
-  it('takes what the specification of semantic versions takes', () => {
+  it('accepts exactly the versions of the specification', () => {
     const legal = [
       '0.0.0',
       '1.2.3',
@@ -64,7 +64,7 @@ describe('isSemver()', () => {
     for (const text of illegal) assert.ok(!isSemver(text), text);
   });
 
-  it('takes 100 characters at the most, and is quick about those that lead nowhere', () => {
+  it('accepts at most 100 characters, and is fast for hostile texts', () => {
     assert.ok(isSemver(`1.2.3-${'a'.repeat(94)}`));
     assert.ok(!isSemver(`1.2.3-${'a'.repeat(95)}`));
     assert.ok(!isSemver(`1.2.3-${'0'.repeat(93)}!`));
@@ -72,7 +72,7 @@ describe('isSemver()', () => {
 });
 
 describe('isContentAddress()', () => {
-  it('takes 43 characters of base64url', () => {
+  it('accepts 43 characters of base64url', () => {
     assert.ok(isContentAddress('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'));
     for (const text of [
       '',

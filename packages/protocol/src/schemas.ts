@@ -186,7 +186,7 @@ export const tokenInfo = Type.Object({
 export type TokenInfo = Static<typeof tokenInfo>;
 
 export const tokenInput = Type.Object({
-  name: displayName('to tell it from others'),
+  name: displayName('to distinguish it from others'),
   scopes: Type.Optional(
     Type.Array(tokenScope, {
       minItems: 1,
@@ -222,7 +222,7 @@ export const apiKeyInfo = Type.Object({
 export type ApiKeyInfo = Static<typeof apiKeyInfo>;
 
 export const apiKeyInput = Type.Object({
-  name: displayName('to tell it from others'),
+  name: displayName('to distinguish it from others'),
   expiresInDays: Type.Optional(
     Type.Integer({
       minimum: 1,

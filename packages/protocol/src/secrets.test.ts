@@ -5,14 +5,14 @@ import { crc32 } from 'node:zlib';
 import { isSecret, makeSecret } from './secrets.ts';
 
 describe('makeSecret()', () => {
-  it('ends in the CRC-32 of what stands before it, in base62', () => {
+  it('ends with the CRC-32 of the rest in base62', () => {
     const secret = makeSecret('accessToken', randomBytes(20));
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const checksum = [...secret.slice(-6)].reduce((value, digit) => value * 62 + digits.indexOf(digit), 0);
     assert.equal(checksum, crc32(secret.slice(0, -6)));
   });
 
-  it('has one length whatever the bytes', () => {
+  it('has the same length for all bytes', () => {
     assert.equal(makeSecret('apiKey', new Uint8Array(20)).length, 37);
     assert.equal(makeSecret('apiKey', new Uint8Array(20).fill(255)).length, 37);
   });
@@ -29,7 +29,7 @@ describe('isSecret()', () => {
     assert.ok(!isSecret('apiKey', secret));
   });
 
-  it('refuses every single mistyped character', () => {
+  it('rejects every single mistyped character', () => {
     const secret = makeSecret('apiKey', randomBytes(20));
     for (let at = 0; at < secret.length; at++) {
       const typo = secret[at] === 'a' ? 'b' : 'a';
@@ -37,7 +37,7 @@ describe('isSecret()', () => {
     }
   });
 
-  it('refuses what is cut, longer, or empty', () => {
+  it('rejects truncated, longer and empty texts', () => {
     const secret = makeSecret('apiKey', randomBytes(20));
     for (const text of ['', 'tnk_', secret.slice(0, -1), `${secret}a`, ` ${secret}`])
       assert.ok(!isSecret('apiKey', text));

@@ -27,7 +27,7 @@ function schemasOf(T: typeof Type): unknown {
 }
 
 describe('Type', () => {
-  it('makes the schemas that TypeBox makes', () => {
+  it('creates the same schemas as TypeBox', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(schemasOf(Type))), JSON.parse(JSON.stringify(schemasOf(TypeBox))));
     assert.equal(JSON.stringify(schemasOf(Type)), JSON.stringify(schemasOf(TypeBox)));
   });

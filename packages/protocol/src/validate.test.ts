@@ -77,7 +77,7 @@ function valueFor(schema: Keywords): unknown {
 }
 
 describe('isValid()', () => {
-  it('finds the values valid that TypeBox finds valid', () => {
+  it('accepts the same values as TypeBox', () => {
     assert.ok(schemas.length > 30);
     const counts = { valid: 0, invalid: 0 };
     for (const [name, schema] of schemas) {
@@ -131,7 +131,7 @@ describe('faultsOf()', () => {
     });
   }
 
-  it('reads no member that an object inherits', () => {
+  it('ignores inherited members', () => {
     const inherits = Type.Object({ toString: Type.Optional(Type.String()) });
     assert.deepEqual(faultsOf(inherits, {}), []);
     assert.deepEqual(faultsOf(Type.Object({ constructor: Type.Unknown() }), {}), [
@@ -139,7 +139,7 @@ describe('faultsOf()', () => {
     ]);
   });
 
-  it('stops in an array of many faults', () => {
+  it('stops in an array with many faults', () => {
     const faults = faultsOf(
       Type.Array(Type.String()),
       Array.from({ length: 10_000 }, () => 1),

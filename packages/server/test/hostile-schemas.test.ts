@@ -74,9 +74,9 @@ describe('the reading of schemas', () => {
           ...deps,
           checker: {
             ...deps.checker,
-            async readSchema(schema, asker) {
-              if (schema !== brackets) return deps.checker.readSchema(schema, asker);
-              asked.push([schema, asker?.fairnessKey]);
+            async readSchema(schema, jobOptions) {
+              if (schema !== brackets) return deps.checker.readSchema(schema, jobOptions);
+              asked.push([schema, jobOptions?.fairnessKey]);
               return '{"exports":{"from-elsewhere":{}}}';
             },
           },

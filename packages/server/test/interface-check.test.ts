@@ -84,14 +84,14 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.equal((await publish(world, id, wat('(module (import "a" "b" (func)))'))).statusCode, 201);
   });
 
-  it('holds modules to the limits, which say what is the most', async () => {
+  it('checks modules against the limits, with the limits in the message', async () => {
     const simd = wat('(module (memory 3) (func (param v128)))');
     const limits = { maxModuleBytes: simd.length, maxInitialMemoryPages: 3, proposals: ['simd'] };
     const id = await point(world, {}, limits);
     assert.equal((await publish(world, id, simd)).statusCode, 201);
     for (const [limit, message] of [
-      [{ maxModuleBytes: simd.length - 1 }, /bytes; the extension point takes/],
-      [{ maxInitialMemoryPages: 2 }, /3 pages of 64 KiB at the start; the extension point takes 2/],
+      [{ maxModuleBytes: simd.length - 1 }, /bytes; the extension point allows/],
+      [{ maxInitialMemoryPages: 2 }, /3 pages of 64 KiB at the start; the extension point allows at most 2/],
       [{ proposals: ['threads'] }, /the proposal "simd"/],
       [{ proposals: [] }, /the proposal "simd"/],
     ] as const) {
@@ -147,7 +147,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
 
 describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
   /** A service in which something happens while a publish's module is being checked. */
-  async function withCheck(during: (world: World, demands: ModuleRequirements | undefined) => Promise<void>) {
+  async function withCheck(during: (world: World, requirements: ModuleRequirements | undefined) => Promise<void>) {
     let world: World | undefined;
     const service = await openService({
       replace: ({ deps }) => ({
@@ -155,9 +155,9 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
           ...deps,
           checker: {
             ...deps.checker,
-            async check(bytes, demands, asker) {
-              const checked = await deps.checker.check(bytes, demands, asker);
-              if (world !== undefined) await during(world, demands);
+            async check(bytes, requirements, jobOptions) {
+              const checked = await deps.checker.check(bytes, requirements, jobOptions);
+              if (world !== undefined) await during(world, requirements);
               return checked;
             },
           },
@@ -171,8 +171,8 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
 
   it('checks again against what is demanded by now', async () => {
     const seen: string[] = [];
-    const world = await withCheck(async (its, demands) => {
-      seen.push(demands?.schemaJson ?? '');
+    const world = await withCheck(async (its, requirements) => {
+      seen.push(requirements?.schemaJson ?? '');
       if (seen.length === 1) await change(its, its.extensionPointId, { schema: { exports: ['render'] } });
     });
     try {

@@ -48,7 +48,7 @@ async function settled(asked: { readonly heads: number }, ...watches: readonly C
 }
 
 describe('createChangeFeed()', () => {
-  it('wakes those who watch an application that was told of, at once, and remembers it for who looks later', async () => {
+  it('wakes the watches of a notified application at once, also those that wait later', async () => {
     const { store, asked } = openStore();
     const feed = createChangeFeed(store);
     const [appId, other] = [newId('app'), newId('app')];
@@ -62,7 +62,7 @@ describe('createChangeFeed()', () => {
     for (const watch of [one, two, third]) watch.end();
   });
 
-  it('lets other work in between when very many are to be woken', async () => {
+  it('lets other work run between batches of very many watches', async () => {
     const { store, asked } = openStore();
     const feed = createChangeFeed(store);
     const appId = newId('app');
@@ -84,7 +84,7 @@ describe('createChangeFeed()', () => {
     for (const watch of watches) watch.end();
   });
 
-  it('finds what others have written by the revision, and wakes who watches that, then everybody', async () => {
+  it("finds other processes' events by the revision, and wakes their watches, and later all", async () => {
     const { store, asked, commit } = openStore();
     const feed = createChangeFeed(store);
     const [appId, other] = [newId('app'), newId('app')];
@@ -103,7 +103,7 @@ describe('createChangeFeed()', () => {
     for (const watch of [one, two]) watch.end();
   });
 
-  it('asks the store nothing while nothing is committed, and nothing at all while nobody watches', async () => {
+  it('does not read the store without a new commit or without a watch', async () => {
     const { store, asked, commit } = openStore();
     const feed = createChangeFeed(store);
     const watch = feed.watch(newId('app'));
@@ -118,7 +118,7 @@ describe('createChangeFeed()', () => {
     assert.equal(asked.heads, later);
   });
 
-  it('has those who ask for the same share a reading, until something is committed', async () => {
+  it('shares the read of the same batch until the next commit', async () => {
     const { store, asked, commit } = openStore();
     const feed = createChangeFeed(store);
     const appId = newId('app');
@@ -130,7 +130,7 @@ describe('createChangeFeed()', () => {
     assert.equal(asked.changes, 3);
   });
 
-  it('wakes everybody when the store fails, and does not remember the failure', async () => {
+  it('wakes all watches when the store fails, and does not share the failed read', async () => {
     const { store, asked, commit, fail } = openStore();
     const feed = createChangeFeed(store);
     const appId = newId('app');
@@ -145,7 +145,7 @@ describe('createChangeFeed()', () => {
     watch.end();
   });
 
-  it('wakes everybody when it is closed, and those who come later', async () => {
+  it('wakes all watches when it is closed, and later ones at once', async () => {
     const { store, asked } = openStore();
     const feed = createChangeFeed(store);
     const watch = feed.watch(newId('app'));

@@ -68,7 +68,7 @@ describe('emitChanges()', () => {
     return putBinding(tx, { extensionPointId, userId, name, guestId, versionId: version?.id ?? null, updatedAtMs: 9 });
   };
 
-  it('tells of a list in which something is bound, moved or taken out, once however much of it changes', async () => {
+  it('emits one event for a list in which bindings are added, moved or removed', async () => {
     const { toldOf, first, second, one, two, key, records } = await stage();
     const three = await records.version(key('three'));
     assert.deepEqual(await toldOf((tx) => bind(tx, three, second.id, three)), ['second']);
@@ -79,7 +79,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(await toldOf(both), ['first', 'second']);
   });
 
-  it('tells nothing of a claim that binds nothing, before and after', async () => {
+  it('emits nothing for a binding that has no version before and after', async () => {
     const { toldOf, first, one, key, records } = await stage();
     const waiting = await records.version(key('waiting'));
     assert.deepEqual(await toldOf((tx) => bind(tx, waiting, first.id, null)), []);
@@ -88,7 +88,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(await toldOf((tx) => tx.deletePlugin(waiting)), []);
   });
 
-  it('tells of the lists that lose what is deleted', async () => {
+  it('emits events for the lists that lose a deleted plugin', async () => {
     const plugin = await stage();
     assert.deepEqual(await plugin.toldOf((tx) => tx.deletePlugin(plugin.one)), ['first', 'second']);
     const guest = await stage();
@@ -100,7 +100,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(await user.toldOf(erase), ['first', 'second']);
   });
 
-  it('tells of an extension point that is deleted once, and not of its lists', async () => {
+  it('emits one event for a deleted extension point, and none for its lists', async () => {
     const { toldOf, one, first, extensionPoint } = await stage();
     const remove = async (tx: Transaction) => {
       await bind(tx, one, first.id, null);
@@ -109,7 +109,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(await toldOf(remove), ['all']);
   });
 
-  it('tells nobody of an application that is deleted', async () => {
+  it('emits nothing for a deleted application', async () => {
     const { toldOf, one, first, app } = await stage();
     const remove = async (tx: Transaction) => {
       await bind(tx, one, first.id, null);
@@ -118,7 +118,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(await toldOf(remove), []);
   });
 
-  it('keeps nothing of a transaction that fails, and wakes nobody', async () => {
+  it('stores and emits nothing for a failed transaction', async () => {
     const { app, one, first } = await stage();
     told.length = 0;
     const fail = async (tx: Transaction) => {
@@ -130,7 +130,7 @@ describe('emitChanges()', () => {
     assert.deepEqual(told, []);
   });
 
-  it('wakes who waits for the applications that were told of, and hands on what the work answers', async () => {
+  it('reports the applications of the events, and returns the result of the work', async () => {
     const [one, other] = [await stage(), await stage()];
     told.length = 0;
     const answer = await store.write(async (tx) => {

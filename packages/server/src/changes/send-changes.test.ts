@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { eventText } from './send-changes.ts';
 
 describe('eventText()', () => {
-  it('has a line for each field that there is, and an empty one at the end', () => {
+  it('has a line for each present field, and an empty line at the end', () => {
     assert.equal(
       eventText({ event: 'binding', data: { guestKey: 'a' }, id: '7-aa' }),
       'id: 7-aa\nevent: binding\ndata: {"guestKey":"a"}\n\n',

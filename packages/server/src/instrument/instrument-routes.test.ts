@@ -11,7 +11,7 @@ describe('notesHeader()', () => {
     assert.deepEqual(JSON.parse(header), notes);
   });
 
-  it('never grows beyond 4 KiB, and then ends in how many were left out', () => {
+  it('has at most 4 KiB, and then ends with the number of omitted notes', () => {
     for (const length of [1, 40, 400, 4085, 4092, 4093, 5000]) {
       for (const count of [1, 2, 10, 1000]) {
         const notes = Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, 'é').slice(0, length));
@@ -26,7 +26,7 @@ describe('notesHeader()', () => {
     }
   });
 
-  it('keeps the last note when all fit exactly', () => {
+  it('has the last note when all fit exactly', () => {
     const notes = ['a'.repeat(2000), 'b'.repeat(2089)];
     assert.equal(notesHeader(notes).length, 4096);
     assert.deepEqual(JSON.parse(notesHeader(notes)), notes);

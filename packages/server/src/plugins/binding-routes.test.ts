@@ -8,7 +8,7 @@ const keyOfTarget = (target: string) => decodeGuestKey(read(target).rawWildcard)
 const keyOf = (path: string) => keyOfTarget(`/api/v1/extension-points/ext_1/bindings/${path}`);
 
 describe('decodeGuestKey()', () => {
-  it('takes a key in both forms', () => {
+  it('accepts an encoded and a raw key', () => {
     assert.equal(keyOf('acme'), 'acme');
     assert.equal(keyOf('customers/acme/eu'), 'customers/acme/eu');
     assert.equal(keyOf('customers%2Facme%2feu'), 'customers/acme/eu');
@@ -21,12 +21,12 @@ describe('decodeGuestKey()', () => {
     assert.equal(keyOf('a/%2e%2e/b'), 'a/../b');
   });
 
-  it('passes over the query', () => {
+  it('ignores the query', () => {
     assert.equal(keyOf('acme?x=%zz'), 'acme');
     assert.equal(keyOf('a%3Fb?c'), 'a?b');
   });
 
-  it('keeps a guest key that itself holds the marker', () => {
+  it('accepts a guest key that contains the marker', () => {
     assert.equal(keyOf('x/bindings/y'), 'x/bindings/y');
   });
 
@@ -34,11 +34,11 @@ describe('decodeGuestKey()', () => {
     assert.equal(keyOfTarget('/x/bindings/api/v1/extension-points/ext_1/bindings/acme'), 'acme');
   });
 
-  it('takes nothing else for a key when the path before it is written otherwise', () => {
+  it('finds no key if the path before it has escapes', () => {
     assert.throws(() => keyOfTarget('/api/v1/extension-points/ext_1/%62indings/acme'), { code: 'not_found' });
   });
 
-  it('refuses bad escapes and bad UTF-8', () => {
+  it('rejects invalid escapes and invalid UTF-8', () => {
     for (const path of ['%', 'a%2', '%zz', '%ff', '%c3', '%ed%a0%80']) {
       assert.throws(() => keyOf(path), { code: 'invalid_request' }, path);
     }

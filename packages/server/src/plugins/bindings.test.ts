@@ -22,7 +22,7 @@ function bindingNamed(name: string): BoundRecord {
 }
 
 describe('bindingListJson()', () => {
-  it('writes the interface document’s shape to the letter', () => {
+  it('writes exactly the format of the interface document', () => {
     assert.equal(
       bindingListJson([bindingNamed('greet')]),
       '{"greet":{"id":"ext_01j29hxk3mfpq8ad68ha6hbsex/plugin/usr_01j29hxk3mfpq8ad68ha6hbsex/greet",' +
@@ -38,7 +38,7 @@ describe('bindingListJson()', () => {
     assert.deepEqual(written, ['10', '9', 'B', 'a', 'a-b', 'a.b', 'b', 'constructor', 'toString']);
   });
 
-  it('is an empty object for nothing', () => {
+  it('is an empty object without bindings', () => {
     assert.equal(bindingListJson([]), '{}');
   });
 });

@@ -7,7 +7,7 @@ const textOf = (name: string, chars: number): string =>
   JSON.stringify({ exports: [], description: name.padEnd(chars) });
 
 describe('stored schemas', () => {
-  it('are parsed once for many answers', (deps) => {
+  it('are parsed once for many responses', (deps) => {
     const parse = deps.mock.method(JSON, 'parse');
     const times = { createdAtMs: 0, updatedAtMs: 0 };
     const schemaJson = textOf('once for many answers', 100);
@@ -16,7 +16,7 @@ describe('stored schemas', () => {
     assert.equal(JSON.stringify(responses[49]?.schema), schemaJson);
   });
 
-  it('that were not used for longest give way to others', () => {
+  it('are evicted when they are the least recently used', () => {
     const parse = mock.fn(JSON.parse);
     const parsed = createParsedSchemas(parse);
     const texts = Array.from({ length: 12 }, (_, at) => textOf(`schema ${at}`, 250_000)); // 8 fit

@@ -25,13 +25,13 @@ describe('cacheBindings()', () => {
 
   const isCached = (deps: Deps, target: string) => getCachedBindings(deps, 'Bearer x', target) !== undefined;
 
-  it('counts the bytes of a list once, however many requests are answered with it', async () => {
+  it('counts the bytes of a list once for all requests', async () => {
     const { deps, ask } = open(1_000_000);
     const targets = await Promise.all(Array.from({ length: 100 }, (_, at) => ask(`/key?${at}`, 'key')));
     assert.ok(targets.every((target) => isCached(deps, target)));
   });
 
-  it('keeps no more lists than there is room for', async () => {
+  it('evicts lists beyond the memory limit', async () => {
     const { deps, ask } = open(1_000_000);
     const targets = [];
     for (let at = 0; at < 100; at++) targets.push(await ask(`/key-${at}`, `key-${at}`));

@@ -53,7 +53,7 @@ describe('requireTransition()', () => {
     ]);
   });
 
-  it('leaves what the host has yanked to the host', () => {
+  it('lets only the host restore what it yanked', () => {
     assert.equal(outcome('yanked', 'host', 'restore', ['publisher']), 'forbidden');
     assert.equal(outcome('yanked', 'host', 'restore', ['publisher', 'host']), 'published by host');
     assert.equal(outcome('yanked', 'publisher', 'restore', ['host']), 'published by host');
@@ -66,7 +66,7 @@ describe('requireTransition()', () => {
 });
 
 describe('the states of a version', () => {
-  it('are drawn in the documentation as they are', () => {
+  it("equal the documentation's diagram", () => {
     const page = readFileSync(new URL('../../../../docs/explanation/publishing.md', import.meta.url), 'utf8');
     const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
     const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));

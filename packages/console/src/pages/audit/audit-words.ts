@@ -81,7 +81,7 @@ const versionVerbs = {
 
 /** An action that this page knows no words for, such as one of a newer server, is told as it is. */
 export function wordsOf(action: string): string {
-  return isAuditAction(action) ? auditActions[action].words : `did “${action}” to`;
+  return isAuditAction(action) ? auditActions[action].phrase : `did “${action}” to`;
 }
 
 /** The role of an invitation to the team, as words that follow. */
