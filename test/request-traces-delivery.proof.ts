@@ -210,7 +210,7 @@ describe('transactions on PostgreSQL', { skip: noPostgres }, () => {
     };
     let all: readonly SeenSpan[] = [];
     for (let round = 0; !all.some(isRetried); round++) {
-      assert.ok(round < 50, 'no transaction was ever overtaken');
+      assert.ok(round < 50, 'no transaction was ever retried');
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => rename(`${round} ${at}`)));
       for (const answer of answers) await traced.traceOf(answer);
       all = await traced.spansWith(() => true);
@@ -225,7 +225,7 @@ describe('transactions on PostgreSQL', { skip: noPostgres }, () => {
       assert.equal(name, 'store.attempt');
       assert.equal(attributes.get('db.system.name'), 'postgresql');
       assert.equal(Number(attributes.get('tenon.store.attempt')), at + 1);
-      assert.equal(attributes.get('error.type'), isLast ? undefined : 'overtaken');
+      assert.equal(attributes.get('error.type'), isLast ? undefined : 'conflict');
       assert.equal(isError, !isLast);
       assert.ok(all.some(({ parentSpanId }) => parentSpanId === spanId));
     }

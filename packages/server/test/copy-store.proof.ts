@@ -75,7 +75,7 @@ for (const major of [15, 18] as const) {
               assert.ok(tries < 3000, 'the server goes on to publish');
               await sleep(5);
             }
-            if (step === 'claim') publishedBefore = published.length;
+            if (step === 'mark_target') publishedBefore = published.length;
             if (step === 'copy_blobs') publishedAtBlobs = published.length;
           },
         });

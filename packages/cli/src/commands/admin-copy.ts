@@ -54,7 +54,7 @@ async function runCopy(io: Io, { from, to, json = false }: CopyFlags): Promise<v
 }
 
 const steps: Readonly<Record<CopyStep, string | undefined>> = {
-  claim: undefined,
+  mark_target: undefined,
   copy_rows: 'Copying metadata…',
   copy_blobs: 'Copying plugins…',
   verify: 'Verifying the copy…',

@@ -66,7 +66,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
     return new CliError('unavailable', `${error.message}.`, {
       exitCode: exitCodes.unavailable,
       ...(isElsewhere &&
-        error.message.startsWith('Cannot get to') && {
+        error.message.startsWith('Cannot reach') && {
           hint: 'Is it running, and do TENON_DATABASE_URL and TENON_S3_… name it rightly?',
         }),
       cause: error,

@@ -97,10 +97,11 @@ export const blobQueries = {
     hasRow(db.selectFrom('versions').select('id').where('contentAddress', '=', address)),
 };
 
-const changed = (db: Db, address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
+const updateBlob = (db: Db, address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
+
 /**
- * Waits for transactions that have changed these rows, among them publishes about to make a version, and keeps others from changing
- * them. The statement after it sees what those have committed.
+ * Locks the rows. It waits for transactions that have changed them, such as publishes that are about to insert a version. The next
+ * statement sees the commits of those.
  */
 const lock = (db: Db, addresses: readonly BlobRecord['address'][]) =>
   db
@@ -125,7 +126,7 @@ export const blobMutations = {
       const found = await blobQueries.blob(db, address);
       if (found !== undefined) {
         const later = Math.max(leaseUntilMs, found.leaseUntilMs);
-        await changed(db, address).set({ leaseUntilMs: later }).execute();
+        await updateBlob(db, address).set({ leaseUntilMs: later }).execute();
         return found.generation;
       }
       await db
@@ -144,7 +145,7 @@ export const blobMutations = {
   markPresent: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, address: ContentAddress, generation: string): Promise<boolean> => {
-      const { numUpdatedRows } = await changed(db, address)
+      const { numUpdatedRows } = await updateBlob(db, address)
         .where('generation', '=', generation)
         .set({ state: 'present', unusedSinceMs: null })
         .executeTakeFirstOrThrow();

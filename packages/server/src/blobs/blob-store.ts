@@ -1,6 +1,6 @@
 import type { BlobKey } from '../db/blob-key.ts';
 
-/** A stretch of a blob: both ends are offsets of bytes and included, as in an HTTP range. */
+/** A range of bytes. Both offsets are inclusive, as in an HTTP range. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
@@ -10,30 +10,28 @@ export interface ByteRange {
 export interface BlobStat {
   /** In bytes. */
   readonly size: number;
-  /** A text that is another one when the object has been put again. */
+  /** Changes when the object is stored again. */
   readonly fingerprint: string;
 }
 
-/** The bytes of plugins, each under its content address and the generation in which they were stored. */
+/** Stores the bytes of plugins, by content address and generation. */
 export interface BlobStore {
   /**
-   * Stores the bytes for good before it resolves (a crash after that loses nothing), and does the same work whether or not it
-   * has them already. The caller vouches that the key's address is theirs.
+   * Stores the bytes durably. It does the same work whether or not they are already stored. The caller ensures that the key's address is
+   * that of the bytes.
    *
-   * @throws StorageFullError when there is no room
+   * @throws StorageFullError
    */
   put(key: BlobKey, bytes: Uint8Array): Promise<void>;
-  /** The size of a blob in bytes; `undefined` when it isn't there. */
+  /** Returns the size of a blob in bytes; `undefined` if it doesn't exist. */
   size(key: BlobKey): Promise<number | undefined>;
-  /** As {@link size}, with what shows that a blob was put again. */
   stat(key: BlobKey): Promise<BlobStat | undefined>;
   /**
-   * The whole blob, or a stretch within its size, as chunks, which are read no faster than they are taken; `undefined` when it isn't
-   * there.
+   * Reads a blob, or a range of it, as chunks, with backpressure.
    *
-   * @param signal aborts when nobody reads any more, so that what is being waited for is given up
-   * @param scratch where chunks may be put, one after the other: each is good until the next is asked for. Without it each is good
-   *   for ever
+   * @param signal aborts when the consumer stops
+   * @param scratch a buffer to reuse for all chunks; without it, each chunk has a new buffer
+   * @returns `undefined` if the blob doesn't exist
    */
   open(
     key: BlobKey,
@@ -42,23 +40,19 @@ export interface BlobStore {
     scratch?: Uint8Array,
   ): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * Deletes a blob. Whoever reads it already reads it to its end. A crash soon after may bring it back. It may take effect after this
-   * has failed, at any later time.
+   * Deletes a blob. Running reads continue to its end. The blob may reappear after a crash. A delete that failed may still take effect,
+   * at any later time.
    *
-   * @returns whether it was there
+   * @returns whether the blob existed
    */
   delete(key: BlobKey): Promise<boolean>;
-  /** The keys of all blobs, in no particular order. Of what is put or deleted meanwhile each may be among them or not. */
+  /** Lists the keys of all blobs, unordered. Blobs that are stored or deleted during the listing may be missing. */
   list(): AsyncIterable<BlobKey>;
-  /** Deletes what is left of blobs that were begun to be put before a time, and never were whole. @returns how many */
+  /** Deletes incomplete uploads that began before a time. @returns their number */
   deleteUnfinished(beforeMs: number): Promise<number>;
-  /**
-   * Resolves when the store can be read, and rejects with the reason when it can't.
-   *
-   * @param signal aborts when nobody waits for it any more
-   */
+  /** Rejects if the store can't be read. */
   ping(signal?: AbortSignal): Promise<void>;
-  /** As {@link ping}, for writing: stores a byte. */
+  /** Rejects if the store can't be written. Stores a byte. */
   pingWrite(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

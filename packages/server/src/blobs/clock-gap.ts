@@ -12,8 +12,8 @@ export const maxClockGapMs = 14 * 24 * 60 * 60 * 1000;
 /** How much uptime a possibly wrong clock must run evenly before it is trusted. */
 export const probationMs = 7 * 24 * 60 * 60 * 1000;
 
-/** A record of maintenance that is older than this is renewed, in milliseconds. */
-const recordAgainAfterMs = 12 * 60 * 60 * 1000;
+/** How old the record of the last maintenance may become before it is updated. */
+const maxRecordAgeMs = 12 * 60 * 60 * 1000;
 
 type JobDeps = Pick<Deps, 'store' | 'clock'>;
 
@@ -39,12 +39,12 @@ export async function trustClock({ store, clock }: JobDeps): Promise<void> {
   });
 }
 
-/** Records that maintenance ran, unless a recent record vouches for the clock already: an idle server writes nothing. */
+/** Records that maintenance ran. Updates only an old record, so that an idle server writes little. */
 export async function recordMaintenance(deps: JobDeps): Promise<void> {
   const maintenanceRuns = await deps.store.read.maintenanceRuns();
   const sinceMs = deps.clock() - (maintenanceRuns.find(({ kind }) => kind === 'maintenance')?.endedAtMs ?? 0);
   const isOnProbation = maintenanceRuns.some(({ kind, outcome }) => kind === 'clock' && outcome.evenMs !== 0);
-  if (sinceMs < 0 || sinceMs >= recordAgainAfterMs || isOnProbation) await trustClock(deps);
+  if (sinceMs < 0 || sinceMs >= maxRecordAgeMs || isOnProbation) await trustClock(deps);
 }
 
 export interface ClockCheck {

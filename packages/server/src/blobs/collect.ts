@@ -113,7 +113,7 @@ export async function collect(deps: JobDeps, options: CollectOptions): Promise<C
   }
 }
 
-/** Whether all bytes are named by a version: then the run needs no lease, so that an idle server writes nothing. */
+/** Whether versions reference all blobs. The run then needs no lease, so that an idle server writes nothing. */
 async function hasNothingToDelete(deps: JobDeps, options: CollectOptions): Promise<boolean> {
   if ((await deps.store.read.blobDeletions(1)).length > 0) return false;
   const { deleted, waiting, unknown } = await previewCollect(deps, { ...options, isForced: true });
@@ -125,12 +125,12 @@ async function nothingDeleted(deps: JobDeps, { graceMs, restartsGrace }: Collect
   const unfinished = restartsGrace === true ? 0 : await deps.blobs.deleteUnfinished(nowMs - unfinishedAfterMs);
   const last = (await deps.store.read.maintenanceRuns()).find(({ kind }) => kind === 'collect');
   const sinceMs = nowMs - (last?.endedAtMs ?? 0);
-  if (sinceMs < 0 || sinceMs >= graceMs / 2) await recordRun(deps); // a jump of the clock is noticed by it
+  if (sinceMs < 0 || sinceMs >= graceMs / 2) await recordRun(deps); // to detect jumps of the clock
   const none = { newlyUnused: 0, deleted: 0, deletedBytes: 0, waiting: 0, waitingBytes: 0, postponed: 0, unknown: 0 };
   return { ...none, unfinished, isHeldByCopy: false };
 }
 
-/** Records when the run ended. A store that is full or takes no changes is left as it is. */
+/** Records when the run ended, if the store can be written. */
 async function recordRun({ store, clock }: JobDeps): Promise<void> {
   try {
     await store.write((tx) => tx.putMaintenanceRun({ kind: 'collect', endedAtMs: clock(), outcome: {} }));

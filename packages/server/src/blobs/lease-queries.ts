@@ -2,8 +2,8 @@ import type { LeaseKind, LeaseRecord } from '../db/blob-records.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
 
-/** No lease is as long: one that ends later was taken by a clock that was ahead, and holds nothing. */
-const longestLeaseMs = 2 * 24 * 60 * 60 * 1000;
+/** Longer than any lease. A lease that ends later is ignored, because the clock was ahead when it was taken. */
+const maxLeaseMs = 2 * 24 * 60 * 60 * 1000;
 
 export const leaseQueries = {
   /** The holders of the leases of a kind that have not expired. */
@@ -13,13 +13,13 @@ export const leaseQueries = {
       .select('holder')
       .where('kind', '=', kind)
       .where('untilMs', '>', nowMs)
-      .where('untilMs', '<=', nowMs + longestLeaseMs)
+      .where('untilMs', '<=', nowMs + maxLeaseMs)
       .orderBy('holder')
       .execute();
     return rows.map(({ holder }) => holder);
   },
 
-  /** Whether the store is a copy that was not finished, which no server may use. */
+  /** Whether the store is an unfinished copy, which no server may use. */
   isUnfinishedCopy: (db: Db): Promise<boolean> =>
     hasRow(db.selectFrom('leases').select('kind').where('kind', '=', 'unfinished_copy')),
 };

@@ -129,7 +129,7 @@ describe('verify()', () => {
     tamper(`delete from apps where id = '${stage.app.id}'`);
     const found = await faults();
     assert.ok(found.length > 0);
-    for (const fault of found) assert.match(fault, /^database: row .* refers to a row of apps that is not there$/);
+    for (const fault of found) assert.match(fault, /^database: row .* references a missing row of apps$/);
   });
 
   it('finds a binding to another plugin, and one to a version that is not published', async () => {
@@ -140,9 +140,7 @@ describe('verify()', () => {
       size: 300_000,
     });
     tamper(`update bindings set versionId = '${other.id}'`);
-    assert.deepEqual(await faults(), [
-      `binding plugin of ${stage.guest.id}: names ${other.id}, which is another plugin's`,
-    ]);
+    assert.deepEqual(await faults(), [`binding plugin of ${stage.guest.id}: references ${other.id} of another plugin`]);
     tamper(`update bindings set versionId = '${version.id}'; update versions set state = 'yanked'`);
     assert.deepEqual(await faults(), [`binding plugin of ${stage.guest.id}: binds ${version.id}, which is yanked`]);
   });
@@ -152,7 +150,7 @@ describe('verify()', () => {
     tamper('update plugins set lastNumber = 2');
     const { extensionPointId, userId } = stage.key('plugin');
     assert.deepEqual(await faults(), [
-      `plugin ${extensionPointId}/plugin/${userId}/plugin: has no version 2, which is its newest`,
+      `plugin ${extensionPointId}/plugin/${userId}/plugin: its newest version, 2, is missing`,
     ]);
   });
 

@@ -42,11 +42,11 @@ type JobDeps = Pick<Deps, 'store' | 'blobs'>;
 export async function verify(deps: JobDeps, options: VerifyOptions = {}): Promise<VerifyResult> {
   const faults: StoreFault[] = [...(await deps.store.check())];
   const sizes = await listObjects(deps, options);
-  const named = await verifyReferenced(deps, faults, options);
+  const referenced = await verifyReferenced(deps, faults, options);
   await verifyRows(deps, faults, options);
   const unknown = await findUnknown(deps, options);
   const { blobs, blobBytes } = await verifyBytes(deps, sizes, faults, options);
-  return { blobs, blobBytes, ...named, faults, unknownObjects: unknown };
+  return { blobs, blobBytes, ...referenced, faults, unknownObjects: unknown };
 }
 
 async function listObjects({ blobs }: JobDeps, { signal, onProgress }: VerifyOptions): Promise<Map<BlobKey, number>> {
@@ -109,7 +109,7 @@ async function verifyRows(deps: JobDeps, faults: StoreFault[], { signal }: Verif
   for await (const page of readAllPages(batchSize, addressOf, (page) => deps.store.read.blobs(page))) {
     for (const row of page) {
       signal?.throwIfAborted();
-      if (row.state !== 'present' || row.isReferenced) continue; // verifyNamed() checks referenced rows
+      if (row.state !== 'present' || row.isReferenced) continue; // verifyReferenced() checks referenced rows
       const size = await deps.blobs.size(blobKey(row));
       if (size === row.size || !(await isSameRow(deps, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;

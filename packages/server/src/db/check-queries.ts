@@ -2,24 +2,21 @@ import { sql } from 'kysely';
 import type { StoreFault } from './blob-records.ts';
 import type { Db } from './db.ts';
 
-/** How many faults of a kind are told. */
+/** The maximum number of reported faults of each kind. */
 const maxFaults = 100;
 
-/**
- * Looks for rows that contradict each other where no constraint of the schema keeps them apart. Each question is one statement,
- * so that it sees one moment, whoever writes meanwhile.
- */
+/** Finds contradictions between rows that no constraint of the schema prevents. Each check is one statement, so it sees one snapshot. */
 export async function checkRows(db: Db): Promise<StoreFault[]> {
   const [bindings, guests, plugins, bytes] = await Promise.all([
     foreignBindings(db),
     versionsOfForeignGuests(db),
-    pluginsWithoutNewest(db),
-    pluginsOfOtherBytes(db),
+    pluginsWithoutNewestVersion(db),
+    pluginsWithWrongTotals(db),
   ]);
   return [...bindings, ...guests, ...plugins, ...bytes];
 }
 
-/** Bindings whose version, the bound or the pinned one, is another plugin's, or bound without being published. */
+/** Bindings whose bound or pinned version belongs to another plugin, and bindings that bind an unpublished version. */
 async function foreignBindings(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ guest: string; name: string; version: string; state: string; own: number }>`
     select b."guestId" as guest, b.name as name, v.id as version, v.state as state,
@@ -33,11 +30,11 @@ async function foreignBindings(db: Db): Promise<StoreFault[]> {
   `.execute(db);
   return rows.map(({ guest, name, version, state, own }) => ({
     subject: `binding ${name} of ${guest}`,
-    detail: own ? `binds ${version}, which is ${state}` : `names ${version}, which is another plugin's`,
+    detail: own ? `binds ${version}, which is ${state}` : `references ${version} of another plugin`,
   }));
 }
 
-/** Versions that are said to be published under a guest of another application. */
+/** Versions that are published under a guest of another application. */
 async function versionsOfForeignGuests(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ version: string; guest: string }>`
     select v.id as version, g.id as guest
@@ -47,11 +44,11 @@ async function versionsOfForeignGuests(db: Db): Promise<StoreFault[]> {
   `.execute(db);
   return rows.map(({ version, guest }) => ({
     subject: `version ${version}`,
-    detail: `is published under ${guest}, which is of another application`,
+    detail: `is published under ${guest} of another application`,
   }));
 }
 
-async function pluginsWithoutNewest(db: Db): Promise<StoreFault[]> {
+async function pluginsWithoutNewestVersion(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ name: string; user: string; point: string; number: number }>`
     select p.name as name, p."userId" as user, p."extensionPointId" as point, p."lastNumber" as number
     from plugins p left join versions v on v."extensionPointId" = p."extensionPointId" and v."userId" = p."userId"
@@ -62,12 +59,12 @@ async function pluginsWithoutNewest(db: Db): Promise<StoreFault[]> {
   `.execute(db);
   return rows.map(({ name, user, point, number }) => ({
     subject: `plugin ${point}/plugin/${user}/${name}`,
-    detail: `has no version ${number}, which is its newest`,
+    detail: `its newest version, ${number}, is missing`,
   }));
 }
 
-/** Plugins whose application or bytes, which quotas count, are not those of their extension point and versions. */
-async function pluginsOfOtherBytes(db: Db): Promise<StoreFault[]> {
+/** Plugins whose application or total size, which quotas use, differs from that of their extension point and versions. */
+async function pluginsWithWrongTotals(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ name: string; user: string; point: string; bytes: number; sum: number }>`
     select p.name as name, p."userId" as user, p."extensionPointId" as point, p.bytes as bytes,
       cast(coalesce(sum(v.size), 0) as bigint) as sum
@@ -81,6 +78,6 @@ async function pluginsOfOtherBytes(db: Db): Promise<StoreFault[]> {
   `.execute(db);
   return rows.map(({ name, user, point, bytes, sum }) => ({
     subject: `plugin ${point}/plugin/${user}/${name}`,
-    detail: `counts ${bytes} bytes for quotas, and its versions have ${sum}; or it counts for another application`,
+    detail: `has wrong totals for quotas: ${bytes} bytes instead of ${sum}, or another application`,
   }));
 }

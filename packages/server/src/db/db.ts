@@ -2,14 +2,14 @@ import type { UserId } from '@tenon/protocol';
 import { type Kysely, sql } from 'kysely';
 import type { Database, PluginKey } from './records.ts';
 
-/** What queries run on: the database, or a transaction in it. */
+/** The database, or a transaction. */
 export type Db = Kysely<Database>;
 
-/** Whether a query has any row. */
+/** Whether a query returns a row. */
 export const hasRow = async (query: { limit(count: number): { execute(): Promise<unknown[]> } }): Promise<boolean> =>
   (await query.limit(1).execute()).length > 0;
 
-/** The tables whose rows belong to plugins, and the names that queries give `versions`. */
+/** The tables whose rows belong to plugins, and the aliases of `versions` in queries. */
 type PluginTable = 'plugins' | 'versions' | 'own' | 'bindings' | 'retired_labels';
 
 /** Whether a table's row belongs to a plugin. */
@@ -34,14 +34,14 @@ export const appsOfGuestUser = (db: Db, userId: UserId) =>
     .select('guests.appId')
     .where('guest_users.userId', '=', userId);
 
-/** Plugins with their bindings and the guests of these. */
+/** Plugins joined with their bindings and the guests of the bindings. */
 export const pluginBindings = (db: Db) =>
   db
     .selectFrom('plugins')
     .innerJoin('bindings', (join) => join.on(areOfSamePlugin('bindings', 'plugins')))
     .innerJoin('guests', 'guests.id', 'bindings.guestId');
 
-/** A parameter as drivers take it: what goes into a column of type `json` becomes text. */
+/** Encodes a parameter for the drivers: objects, for columns of type `json`, become text. */
 export function encode(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }

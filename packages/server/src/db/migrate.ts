@@ -1,10 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Clock } from './store.ts';
 
-/**
- * How a dialect writes the types of columns. `text` compares byte by byte (in PostgreSQL: `text collate "C"`), so that both
- * databases sort alike; `bigint` has 64 bits. Columns of `boolean` and `json` are read as what they hold.
- */
+/** The SQL types of columns in a dialect. `text` compares byte by byte, so that both databases sort alike. `bigint` has 64 bits. */
 export interface ColumnTypes {
   readonly text: RawBuilder<unknown>;
   readonly bigint: RawBuilder<unknown>;
@@ -12,13 +9,13 @@ export interface ColumnTypes {
   readonly json: RawBuilder<unknown>;
 }
 
-/** One step from a version of the schema to the next. The number of a version is the place of its migration in the list. */
+/** A migration to the next version of the schema. A version's number is its migration's position in the list, from 1. */
 export interface Migration {
   readonly name: string;
   up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>;
 }
 
-/** The database's schema is of a version that this release doesn't know. */
+/** The database's schema has a version that this release doesn't know. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
   readonly found: number;
@@ -38,14 +35,13 @@ interface SchemaVersions {
   schema_versions: { version: number; name: string; applied_at_ms: number };
 }
 
-/** Runs the work in a transaction that no other migration, of this process or another, runs beside. */
+/** Runs the work in a transaction that excludes all other migrations, also those of other processes. */
 export type LockedTransaction = <T>(work: (db: Transaction<unknown>) => Promise<T>) => Promise<T>;
 
 /**
- * Brings the schema to the newest version, each step in a transaction of its own. Who comes second while another process
- * migrates waits for the lock and then finds nothing to do.
+ * Migrates the schema to the newest version, with one transaction per migration.
  *
- * @throws NewerSchemaError for a database that a newer release has migrated; nothing is changed then
+ * @throws NewerSchemaError for a database that a newer release has migrated; the database is then unchanged
  */
 export async function migrate(
   locked: LockedTransaction,
@@ -56,7 +52,7 @@ export async function migrate(
   while (await locked((db) => migrateOnce(db, migrations, types, clock)));
 }
 
-/** Makes the next step, when there is one. */
+/** Applies the next migration. @returns whether there was one */
 async function migrateOnce(
   db: Transaction<unknown>,
   migrations: readonly Migration[],

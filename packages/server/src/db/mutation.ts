@@ -3,18 +3,15 @@ import type { CacheTag } from '../cache/cache-tag.ts';
 import type { Db } from './db.ts';
 import { ListChanges } from './list-changes.ts';
 
-/** What a mutation means for the audit trail, for caches, for hosts, and for a full disk. */
+/** The effects of a mutation on the audit trail, caches, the change feed, and the disk reserve. */
 export interface MutationRules<A extends readonly unknown[]> {
   /** Whether a transaction that calls it fails unless it also writes an audit event. */
   readonly audit: boolean | ((...args: A) => boolean);
-  /** The cache tags that it invalidates. Called before the mutation; the second form reads what they depend on. */
+  /** Returns the cache tags that it invalidates, or a query for them. Called before the mutation. */
   readonly invalidates: (...args: A) => readonly CacheTag[] | ((db: Db) => Promise<readonly CacheTag[]>);
   /** Collects the binding lists that it changes. Called before the mutation. */
   readonly changes?: (changed: ListChanges, db: Db, ...args: A) => Promise<void> | void;
-  /**
-   * Whether it may use the room that is reserved for a full disk: it frees room, takes rights or plugins away, or signs a user in
-   * who is to do that.
-   */
+  /** Whether it may use the disk reserve: it frees space, revokes rights or plugins, or signs in a user to do so. */
   readonly freesSpace?: boolean | ((...args: A) => boolean);
   /** The audit events that it writes. */
   readonly records?: (...args: A) => readonly AuditAction[];
@@ -37,21 +34,21 @@ export function statement<F extends Build>(rules: MutationRules<ArgumentsOf<F>>,
   return { ...rules, run };
 }
 
-/** Of mutations that no cache depends on. Caches hold that something is missing only for binding lists. */
+/** For mutations that no cache depends on. Inserts are among them: only binding lists are cached as missing or empty. */
 export const nothing = (): readonly CacheTag[] => [];
 
-/** Thrown when a transaction makes a change without an audit event, which is a bug of the use case. Nothing of it is stored. */
+/** Rolls back a transaction that makes a change without an audit event, which is a bug of the use case. */
 export class UnrecordedChangeError extends Error {
   override readonly name = 'UnrecordedChangeError';
   readonly changes: readonly string[];
 
   constructor(changes: readonly string[]) {
-    super(`A change was made without a row in the audit trail: ${changes.join(', ')}`);
+    super(`A transaction made changes without an audit event: ${changes.join(', ')}`);
     this.changes = changes;
   }
 }
 
-/** What the mutations of a transaction have done so far, by their declarations. */
+/** Collects the effects of a transaction's mutations. */
 export class Effects {
   /** The cache tags that it invalidates. */
   readonly invalidated = new Set<CacheTag>();
@@ -59,7 +56,7 @@ export class Effects {
   readonly lists = new ListChanges();
   /** The audit events that it wrote. */
   readonly recorded: AuditAction[] = [];
-  /** Whether it may use the room that is reserved for a full disk. */
+  /** Whether it may use the disk reserve. */
   freesSpace = false;
   readonly #audited: string[] = [];
 

@@ -4,11 +4,11 @@ import type { Db } from './db.ts';
 import { mutation, nothing, statement } from './mutation.ts';
 import type { MaintenanceJob, MaintenanceRunRecord, NodeRecord, SeenNode } from './node-records.ts';
 
-const atMost = 1000;
+const maxNodes = 1000;
 
 const maintenanceJobs = ['collect', 'maintenance', 'clock'] as const satisfies readonly MaintenanceJob[];
 
-/** The database's own clock, which is the same one for all nodes: a word that both databases have, SQLite to the second. */
+/** The database's clock, which all nodes share. SQLite returns it in whole seconds. */
 const currentTime = sql<Date | string>`current_timestamp`;
 
 function toMs(time: Date | string): number {
@@ -21,14 +21,14 @@ async function clockOf(db: Db): Promise<number> {
 }
 
 export const nodeQueries = {
-  /** By id; a thousand at most. */
+  /** By id, at most {@link maxNodes}. */
   async nodes(db: Db): Promise<SeenNode[]> {
     const rows = await db
       .selectFrom('nodes')
       .select(['id', 'node', 'pid', 'version', 'startedAtMs', 'lastSeenAtMs'])
       .select(currentTime.as('now'))
       .orderBy('id')
-      .limit(atMost)
+      .limit(maxNodes)
       .execute();
     return rows.map(({ now, ...row }) => ({ ...row, silentMs: Math.max(0, toMs(now) - row.lastSeenAtMs) }));
   },
@@ -42,7 +42,7 @@ export const nodeQueries = {
 };
 
 export const nodeMutations = {
-  /** Records that a node runs now. */
+  /** Stores a heartbeat. */
   putNode: mutation({ audit: false, invalidates: nothing }, async (db: Db, node: NodeRecord): Promise<void> => {
     const seen = { lastSeenAtMs: await clockOf(db) };
     await db
@@ -56,7 +56,7 @@ export const nodeMutations = {
     db.deleteFrom('nodes').where('id', '=', id),
   ),
 
-  /** Deletes the nodes without a heartbeat for so long. */
+  /** Deletes the nodes whose last heartbeat is older than `silentMs`. */
   deleteSilentNodes: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, silentMs: number): Promise<void> => {

@@ -1,48 +1,44 @@
 import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
 import type { Page } from './query-types.ts';
 
-/** Cuts a page out of a query's rows, in the order of a column in which no two of them are equal. */
+/** Limits a query to a page, in the order of a unique column. */
 export function paged<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   column: ReferenceExpression<DB, TB> & string,
   page: Page,
 ): SelectQueryBuilder<DB, TB, O> {
-  let cut = query.orderBy(column as never);
-  if (page.after !== undefined) cut = cut.where(column, '>', page.after as never);
-  return atMost(cut, page.limit);
+  let rows = query.orderBy(column as never);
+  if (page.after !== undefined) rows = rows.where(column, '>', page.after as never);
+  return atMost(rows, page.limit);
 }
 
-/**
- * A set of texts of any size as one parameter, as the right side of `in`. Both databases read the keys of a JSON object by a function
- * of this name.
- */
+/** Passes any number of texts as one parameter, for the right side of `in`. In both databases `json_each` returns the keys of an object. */
 export function setOf<T extends string>(texts: readonly T[]) {
   return sql<T>`(select key from json_each(${JSON.stringify(Object.fromEntries(texts.map((text) => [text, 0])))}))`;
 }
 
-/** How many values one statement lists at the most: databases bound the number of a statement's parameters. */
-const maxListed = 200;
+/** The maximum number of values in one statement. Databases limit the parameters of a statement. */
+const chunkSize = 200;
 
 /**
- * Asks about a list of any length in several statements, and puts the answers together.
+ * Runs a query for each chunk of a list, and concatenates the rows.
  *
- * @param limit the most answers; `ask` is told how many of them are left
+ * @param limit the maximum number of rows; `query` gets the number that remains
  */
 export async function inChunks<T, R>(
   values: readonly T[],
-  ask: (chunk: readonly T[], limit: number | undefined) => Promise<R[]>,
+  query: (chunk: readonly T[], limit: number | undefined) => Promise<R[]>,
   limit?: number,
 ): Promise<R[]> {
-  const responses: R[] = [];
-  for (let at = 0; at < values.length; at += maxListed) {
-    const left = limit === undefined ? undefined : limit - responses.length;
-    if (left === 0) break;
-    for (const answer of await ask(values.slice(at, at + maxListed), left)) responses.push(answer);
+  const rows: R[] = [];
+  for (let start = 0; start < values.length; start += chunkSize) {
+    const remaining = limit === undefined ? undefined : limit - rows.length;
+    if (remaining === 0) break;
+    for (const row of await query(values.slice(start, start + chunkSize), remaining)) rows.push(row);
   }
-  return responses;
+  return rows;
 }
 
-/** Cuts a query's rows off after so many. */
 export function atMost<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   limit: number | undefined,

@@ -9,40 +9,38 @@ import type {
   VersionRecord,
 } from './records.ts';
 
-/** A stretch of a list: entries whose id is greater than `after`, in the order of their ids, `limit` at the most. */
+/** A page of a list: at most `limit` entries whose id is greater than `after`, by id. */
 export interface Page {
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** A stretch that has a limit. */
 export interface BoundedPage extends Page {
   readonly limit: number;
 }
 
-/** A version that awaits approval, with names. */
+/** A version that awaits approval. */
 export type AwaitingVersion = VersionRecord & {
   readonly extensionPointName: string;
   readonly userName: string;
 };
 
-/** Names a plugin's claim under one guest. */
 export type BindingKey = PluginKey & Pick<BindingRecord, 'guestId'>;
 
-/** A plugin's claim under a guest, with what decides what it binds. */
+/** A plugin's binding under a guest, with the facts that decide which version it binds. */
 export type BindingWithFacts = BindingFacts<VersionId> &
   Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
   Pick<GuestRecord, 'guestKey'>;
 
-/** Where claims are moved, and when. */
+/** A change of the bound version. */
 export interface BindingMove {
   readonly versionId: VersionId | null;
   readonly nowMs: number;
-  /** Whether hosts are told of each list; otherwise they are told at the end to ask for all: {@link Mutations.endPendingRebind}. */
+  /** Whether each list gets a change event. Otherwise {@link Mutations.endPendingRebind} resets the whole feed. */
   readonly notifiesEachList: boolean;
 }
 
-/** Some of a plugin's claims: those under these guests, or after a guest's id; `limit` at the most. */
+/** Selects at most `limit` of a plugin's bindings: those under these guests, or under guests with a greater id than `after`. */
 export interface BindingRange {
   readonly guestIds?: readonly GuestId[];
   readonly after?: string;
@@ -55,31 +53,31 @@ export interface VersionGuest {
   readonly guestId: GuestId;
 }
 
-/** How many guests of versions are read, and in which order of the versions' ids. */
 export interface VersionGuestsLimit {
   readonly limit: number;
+  /** Whether the versions are in descending order of their ids. */
   readonly isDescending?: boolean;
 }
 
 export interface FoundPendingRebind extends PendingRebind {
-  /** Whether the plugin is deleted once nothing of it is bound. */
+  /** Whether the plugin is deleted once none of its versions is bound. */
   readonly isDeleted: boolean;
 }
 
-/** A claim under a guest, with who publishes the plugin and whether it is blocked. */
+/** A binding with the plugin's publisher and block. */
 export type GuestBinding = BindingRecord & {
   readonly userName: string;
   readonly block: BlockRecord | null;
 };
 
-/** A version that is bound under one guest at least, with its interface, if that is kept. */
+/** A version that is bound under at least one guest, with its interface, if it is stored. */
 export type BoundVersion = VersionRecord & {
   readonly userName: string;
   readonly interfaceJson: string | null;
 };
 
-/** An invitation of a guest, with the guest key that it assigns. */
+/** An invitation that assigns a guest. */
 export type GuestInvitation = InvitationRecord & { readonly guestId: GuestId; readonly guestKey: string };
 
-/** An invitation to the team, with the name of the user who made it. */
+/** An invitation to the team. */
 export type TeamInvitation = InvitationRecord & { readonly role: MemberRole; readonly inviterName: string };

@@ -21,19 +21,18 @@ import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 
-/** What the store keeps: each record's fields are the columns of its table. Times are milliseconds since the Unix epoch; texts are as the user sent them. */
+/* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
 
 export interface UserRecord {
   readonly id: UserId;
   readonly name: string;
-  /** In its normal form; no other user has the same. */
+  /** Normalized, and unique. */
   readonly email: string | null;
   readonly createdAtMs: number;
-  /** When the account was deleted. What is left of it then is a name under which others' lists show what it once did. */
+  /** When the account was deleted. Only its name is kept, for lists of its former actions. */
   readonly deletedAtMs: number | null;
 }
 
-/** The password of a user, who signs in with it and the e-mail address. */
 export interface PasswordRecord {
   readonly userId: UserId;
   /** In PHC string form. */
@@ -41,7 +40,7 @@ export interface PasswordRecord {
   readonly updatedAtMs: number;
 }
 
-/** A browser in which somebody is signed in. */
+/** A browser in which a user is signed in. */
 export interface SessionRecord {
   readonly id: SessionId;
   readonly userId: UserId;
@@ -51,11 +50,11 @@ export interface SessionRecord {
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number;
   readonly expiresAtMs: number;
-  /** When the password was last entered in it. */
+  /** When the user last entered the password. */
   readonly confirmedAtMs: number;
 }
 
-/** A browser in which the user has signed in before: guesses by others don't count against it. It holds a secret of its own. */
+/** A browser in which the user has signed in before. It has its own limit of failed sign-ins. */
 export interface KnownBrowserRecord {
   readonly secretHash: string;
   readonly userId: UserId;
@@ -64,21 +63,21 @@ export interface KnownBrowserRecord {
 
 export type OneTimeLinkPurpose = 'set_up' | 'reset_password';
 
-/** A link that the operator hands out: to make an account, or to set a password anew. */
+/** A link from the operator that creates an account or resets a password. */
 export interface OneTimeLinkRecord {
   readonly id: OneTimeLinkId;
   readonly purpose: OneTimeLinkPurpose;
   readonly codeHash: string;
-  /** Whose password is set anew; `null` for a new account. */
+  /** The user whose password is reset; `null` for a new account. */
   readonly userId: UserId | null;
-  /** Whether it is for the first account alone: it does not work any more once there is one. */
+  /** Whether the link works only while there is no account. */
   readonly isForFirstUser: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly usedAtMs: number | null;
 }
 
-/** A code of the authorization code grant (RFC 6749 §4.1): what a person has approved and the program has not fetched yet. */
+/** A code of the authorization code grant (RFC 6749 §4.1). */
 export interface AuthorizationCodeRecord {
   readonly codeHash: string;
   readonly userId: UserId;
@@ -87,11 +86,11 @@ export interface AuthorizationCodeRecord {
   readonly codeChallenge: string;
   readonly scopes: readonly TokenScope[];
   readonly deviceName: string | null;
-  /** The session that approved it: the code is exchanged only while that session stands. */
+  /** The session that approved the request. The code works only until the session ends. */
   readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
-  /** The token that it was exchanged for: revoked when the code comes a second time (RFC 6749 §4.1.2). */
+  /** The token that was issued for it. A second use of the code revokes the token (RFC 6749 §4.1.2). */
   readonly tokenId: TokenId | null;
   readonly usedAtMs: number | null;
 }
@@ -104,14 +103,14 @@ export interface DeviceGrantRecord {
   readonly deviceCodeHash: string;
   readonly userCodeHash: string;
   readonly clientId: string;
-  /** What is asked for; once approved, what was granted. */
+  /** The requested scopes; after the approval, the granted ones. */
   readonly scopes: readonly TokenScope[];
   readonly deviceName: string | null;
   readonly address: string;
   readonly status: DeviceGrantStatus;
-  /** Who approved. */
+  /** The user who approved. */
   readonly userId: UserId | null;
-  /** The session that approved: the grant is redeemed only while that session stands. */
+  /** The session that approved. The grant works only until the session ends. */
   readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -137,17 +136,17 @@ export interface ExtensionPointRecord {
   readonly name: string;
   /** The schema as canonical JSON text: an object whose `exports` is a map. */
   readonly schemaJson: string;
-  /** Whether a new version is bound only once the application's team has approved it. */
+  /** Whether a new version is bound only after the application's team has approved it. */
   readonly requiresApproval: boolean;
   readonly limits: ExtensionPointLimits;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** What an update of an extension point sets. */
+/** The fields that an update sets. */
 export type ExtensionPointChange = Omit<ExtensionPointRecord, 'id' | 'appId' | 'createdAtMs'>;
 
-/** The limits of an extension point that sets none. */
+/** The default limits of an extension point. */
 export const noLimits: ExtensionPointLimits = {
   maxModuleBytes: null,
   maxInitialMemoryPages: null,
@@ -155,7 +154,7 @@ export const noLimits: ExtensionPointLimits = {
   allowWasi: true,
 };
 
-/** One guest key inside one application. */
+/** A guest key of an application. */
 export interface GuestRecord {
   readonly id: GuestId;
   readonly appId: AppId;
@@ -170,15 +169,15 @@ export interface GuestUserRecord {
   readonly acceptedAtMs: number;
 }
 
-/** What is stored of an invitation's state; that it has expired follows from the clock. */
+/** The stored states of an invitation. It is also `expired` if a pending one is past `expiresAtMs`. */
 export type StoredInvitationStatus = 'pending' | 'accepted' | 'declined' | 'revoked';
 
 export interface InvitationRecord {
   readonly id: InvitationId;
   readonly appId: AppId;
-  /** The guest that it assigns; `null` for an invitation to the team. */
+  /** The assigned guest; `null` for an invitation to the team. */
   readonly guestId: GuestId | null;
-  /** The role that it gives on the team; `null` for an invitation of a guest. */
+  /** The role on the team; `null` for an invitation of a guest. */
   readonly role: MemberRole | null;
   readonly codeHash: string;
   readonly status: StoredInvitationStatus;
@@ -188,22 +187,22 @@ export interface InvitationRecord {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly settledAtMs: number | null;
-  /** Who made an account by means of it: one invitation makes one account at the most. */
+  /** The account that was created with the invitation, at most one. */
   readonly signedUpUserId: UserId | null;
 }
 
-/** A plugin: what one user publishes under one name against one extension point. Its versions hang under it. */
+/** Identifies a plugin: what a user publishes under a name for an extension point. */
 export interface PluginKey {
   readonly extensionPointId: ExtensionPointId;
   readonly userId: UserId;
   readonly name: string;
 }
 
-/** A plugin with its newest version, whatever that one's state is. */
+/** A plugin with its newest version, in any state. */
 export interface PluginRecord extends PluginKey {
   readonly createdAtMs: number;
   readonly newest: VersionRecord;
-  /** Set while the application's team has the plugin blocked. */
+  /** Set while the application's team blocks the plugin. */
   readonly block: BlockRecord | null;
 }
 
@@ -212,32 +211,29 @@ export interface BlockRecord {
   readonly reason: string;
 }
 
-/** The two sides between which a plugin stands: who publishes it, and the team of the application that it is published for. */
+/** The two roles with rights on a plugin: its publisher, and the application's team. */
 export type PluginRole = 'publisher' | 'host';
 
-/** What a version's state is, since when, and why. */
+/** A version's state, with its time and reason. */
 export interface VersionDecision {
   readonly state: VersionState;
   readonly stateReason: string | null;
   readonly stateAtMs: number;
-  /** Who decided it; `null` where it followed from the publish itself. */
+  /** The role that decided it; `null` for the initial state. */
   readonly stateSide: PluginRole | null;
 }
 
-/**
- * Bytes that an application's team withdrew from a publisher at an extension point. They stay withdrawn when the plugin is
- * deleted, and under every name of the same publisher.
- */
+/** Bytes that an application's team has withdrawn, for all plugins of a publisher, also after the plugin is deleted. */
 export interface WithdrawalRecord {
   readonly extensionPointId: ExtensionPointId;
   readonly userId: UserId;
   readonly contentAddress: ContentAddress;
   /** The plugin's name when the bytes were withdrawn. */
   readonly name: string;
-  /** `rejected` bytes can be published again, and await approval; others can't be published. */
+  /** `rejected` bytes can be published again, and then await approval; others can't be published. */
   readonly state: 'yanked' | 'rejected' | 'blocked';
   readonly reason: string | null;
-  /** When the team decided it; for a deleted plugin, when it was deleted. */
+  /** The time of the decision; for a deleted plugin, of the deletion. */
   readonly atMs: number;
 }
 
@@ -251,26 +247,24 @@ export interface VersionRecord extends PluginKey, VersionDecision {
   readonly createdAtMs: number;
 }
 
-/**
- * A plugin's claim to its name under a guest: a name is unique per extension point and guest, since A2's object is keyed by
- * name. A version may be bound by it, or none at the moment.
- */
+/** A plugin's binding under a guest. It reserves the plugin's name, which is unique per extension point and guest. */
 export interface BindingRecord extends PluginKey {
   readonly guestId: GuestId;
+  /** The bound version; `null` if none is bound at the moment. */
   readonly versionId: VersionId | null;
   readonly versionNumber: number | null;
   readonly contentAddress: ContentAddress | null;
-  /** The version at which the application's team holds it. */
+  /** The version to which the application's team has pinned it. */
   readonly pinnedVersionId: VersionId | null;
   readonly pinnedNumber: number | null;
-  /** The version that was rolled back to; `null` when the newest is followed. */
+  /** The version to which the publisher has rolled back; `null` if the binding follows the newest. */
   readonly selectedVersionId: VersionId | null;
   readonly selectedNumber: number | null;
-  /** When what is bound last changed. */
+  /** When the bound version last changed. */
   readonly updatedAtMs: number;
 }
 
-/** A claim by which a version is bound: one entry of A2's answer. */
+/** A binding with a bound version: an entry of a binding list. */
 export interface BoundRecord extends BindingRecord {
   readonly versionId: VersionId;
   readonly versionNumber: number;
@@ -284,7 +278,7 @@ export interface TokenRecord {
   readonly secretHash: string;
   readonly scopes: readonly TokenScope[];
   readonly appId: AppId | null;
-  /** The session whose pages use it, and with which it ends; `null` for a token of a program. */
+  /** The console's session, which the token ends with; `null` for a token of a program. */
   readonly sessionId: SessionId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -296,63 +290,62 @@ export interface ApiKeyRecord {
   readonly userId: UserId;
   readonly name: string;
   readonly secretHash: string;
-  /** The program's token that made it, with which it ends; `null` for a key made in a browser or by the operator. */
+  /** The token that created the key, which ends with it; `null` for a key from a browser or the operator. */
   readonly tokenId: TokenId | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly lastUsedAtMs: number | null;
 }
 
-/** What a change does to roll backs, under the guests under which a version was published. */
+/** A change of rollbacks, under the guests under which a version was published. */
 export interface SelectionChange {
-  /** Roll back to the version, or end the roll backs to versions before it. */
+  /** Rolls back to the version, or ends the rollbacks to earlier versions. */
   readonly kind: 'select' | 'end_before';
   readonly version: Pick<VersionRecord, 'id' | 'number'>;
 }
 
-/** A recomputation of a plugin's bindings that goes on in further transactions. */
+/** A recomputation of a plugin's bindings that continues in further transactions. */
 export interface PendingRebind {
-  /** The id of the last guest that is done; empty at the beginning. */
+  /** The id of the last completed guest; empty at the start. */
   readonly after: string;
   readonly selection: SelectionChange | null;
 }
 
-/** When it was deleted; its rows go in further transactions. */
 interface Deletable {
+  /** When it was marked as deleted. Further transactions delete its rows. */
   readonly deletedAtMs: number | null;
 }
 
 interface PluginRow extends PluginKey, Deletable {
-  /** The extension point's application, so that one index has what an application holds. */
+  /** The extension point's application, for an index. */
   readonly appId: AppId;
   /** The number of the newest version. */
   readonly lastNumber: number;
-  /** The sum of the sizes of its versions. */
+  /** The total size of its versions. */
   readonly bytes: number;
-  /** Up to when publishes are paid for; 0 for none. */
+  /** The state of the rate limit for publishes (GCRA); 0 without a publish. */
   readonly publishPaidAtMs: number;
   readonly createdAtMs: number;
   readonly block: BlockRecord | null;
-  /** `null` where none is pending. */
   readonly pendingRebind: PendingRebind | null;
 }
 
 interface VersionRow extends VersionRecord {
-  /** The extension point's application, so that one index has who may read some bytes. */
+  /** The extension point's application, for an index. */
   readonly appId: AppId;
-  /** What the module exports, imports and needs, as JSON; `null` where that is too large. */
+  /** The exports, imports and proposals of the module, as JSON; `null` if that is too large. */
   readonly interfaceJson: string | null;
 }
 
 type BindingRow = Omit<BindingRecord, 'versionNumber' | 'contentAddress' | 'pinnedNumber' | 'selectedNumber'>;
 
-/** Of a deleted plugin, until a time. */
+/** A semantic version of a deleted plugin, which can't be reused until a time. */
 interface RetiredLabelRow extends PluginKey {
   readonly semver: string;
   readonly untilMs: number;
 }
 
-/** The tables, with the columns of their rows: records, and what only queries need to know. */
+/** The tables. Some have columns that only queries use, in addition to those of the record. */
 export interface Database {
   users: UserRecord & { readonly publishPaidAtMs: number };
   passwords: PasswordRecord;
@@ -387,10 +380,10 @@ export interface Database {
   maintenance_runs: MaintenanceRunRecord;
 }
 
-/** The words of a text, which single spaces separate. */
+/** The words of a text, separated by single spaces. */
 type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 
-/** Checks that the columns are those of a record. @returns them with the table's name, as queries have them */
+/** Checks at compile time that the columns are the fields of a record. @returns the columns, qualified with the table's name */
 function columnsOf<R>() {
   return <T extends keyof Database, const C extends readonly string[]>(
     table: T,
@@ -403,10 +396,7 @@ function columnsOf<R>() {
       .map((column) => `${table}.${column}` as `${T}.${keyof R & string}`);
 }
 
-/**
- * The columns of each record. Queries name what they read: a server keeps running while a newer release adds columns, and PostgreSQL
- * refuses a prepared `select *` after that.
- */
+/** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
   users: columnsOf<UserRecord>()('users', ['id name email createdAtMs deletedAtMs']),
   passwords: columnsOf<PasswordRecord>()('passwords', ['userId hash updatedAtMs']),

@@ -6,48 +6,44 @@ export type { Mutations, Queries, Transaction } from '../queries.ts';
 export type * from './query-types.ts';
 export * from './store-errors.ts';
 
-/** What is safe at the isolation level "read committed". */
+/** The queries and mutations that are safe at the isolation level "read committed". */
 type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'markUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
 
-/** Is told of a commit. */
+/** Called for each commit. `undefined` invalidates everything. */
 export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => void;
 
-/** Metadata: everything but the bytes of plugins. */
+/** The metadata store: everything except the bytes of plugins. */
 export interface Store {
   readonly read: Queries;
   /**
-   * Runs the work in one transaction, serialised with every other on the same data, whichever process makes it. All of it is
-   * there afterwards (and survives a crash), or, when the work throws, none of it. The work may be run more than once, so it
-   * does nothing but ask and change through the transaction, and never begins another one.
+   * Runs the work in a serializable transaction, also with respect to other processes. Committed changes survive a crash. The work may
+   * run more than once. Therefore it must have no side effects outside the transaction, and must not begin another one.
    *
-   * @throws ConflictError, StorageFullError, UnavailableError, and whatever the work throws
+   * @throws ConflictError, StorageFullError, UnavailableError, and the errors of the work
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs work that locks the rows it decides on. It waits for transactions that hold them, and never fails because others changed
-   * something else: it makes progress however busy the store is.
+   * Runs work that locks the rows on which its result depends. It waits for other transactions' locks on them, and has no serialization
+   * failures, so that it makes progress on a busy store.
    *
-   * @throws StorageFullError, UnavailableError, and whatever the work throws
+   * @throws StorageFullError, UnavailableError, and the errors of the work
    */
   writeLocking<T>(work: (tx: LockingTransaction) => Promise<T>): Promise<T>;
   /**
-   * A number that is another one whenever anything may have been committed since: at once by this store; by another process of
-   * this machine on the embedded store from the next turn of the event loop on; by another node within a second. What was read
-   * after asking for it may be kept and used as long as it stays the same.
+   * Returns a number that changes with every commit. It changes immediately for this store's commits, by the next turn of the event loop
+   * for other processes on the same file, and within a second for other nodes. Data that was read after a call may be cached while the
+   * number stays the same.
    */
   revision(): number;
-  /**
-   * Calls the listener for each commit, including this store's own, with the cache tags that it invalidates, or with `undefined` to
-   * invalidate everything. It is called before `revision` changes.
-   */
+  /** Adds a listener for all commits, including this store's own. It is called before `revision` changes. */
   onCommitted(listener: CommitListener): void;
-  /** Whether commits of others are known now; while they aren't, `revision` is another number each time. */
+  /** Whether the commits of other processes are received. Otherwise `revision` returns a new number with each call. */
   isRevisionTrusted(): boolean;
-  /** Looks for what can't be in the data, reading all of it. Other work may go on meanwhile, and raises no false alarm. */
+  /** Reads all data and returns its faults. Concurrent changes cause no false faults. */
   check(): Promise<StoreFault[]>;
-  /** Resolves when the store can be read, and rejects with the reason when it can't. */
+  /** Rejects if the store can't be read. */
   ping(): Promise<void>;
-  /** Resolves when the store takes a change (the embedded store makes one), and rejects with the reason when it doesn't. */
+  /** Rejects if the store can't be written. The embedded store tests it with a commit. */
   pingWrite(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,5 +51,5 @@ export interface Store {
 /** Milliseconds since the Unix epoch. */
 export type Clock = () => number;
 
-/** That many bytes from a cryptographic source. */
+/** Returns cryptographically random bytes. */
 export type RandomBytes = (length: number) => Uint8Array;

@@ -34,7 +34,7 @@ export function createPipeline(services: Services, router: Router, steps: Pipeli
   const { respondFromCache, closeIdle } = steps;
   const { deps, requests, traces, log } = services;
   const newId = createRequestIds(deps.random);
-  const tracedId = traces?.notingIds(newId) ?? newId;
+  const tracedId = traces?.addingIdsToSpans(newId) ?? newId;
   // Responses from the cache are not logged.
   const usesCache = !log.isLevelEnabled('debug');
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -57,8 +57,8 @@ export function createPipeline(services: Services, router: Router, steps: Pipeli
     const isTraced = traces?.begin(message) === true;
     const route = usesCache ? respondFromCache(services, message, response, isTraced ? tracedId : newId) : undefined;
     if (route !== undefined) {
-      requests?.answered(message, response, route, startedAt);
-      if (isTraced) traces?.answered(message, response, route);
+      requests?.cacheHit(message, response, route, startedAt);
+      if (isTraced) traces?.cacheHit(message, response, route);
       return;
     }
     requests?.begin(message, response);
@@ -109,8 +109,8 @@ async function respond(
     request.params = params;
     request.query = query;
     request.rawWildcard = rawWildcard;
-    services.requests?.routed(message, endpoint.matched.path);
-    services.traces?.routed(message, endpoint.matched.path);
+    services.requests?.setRoute(message, endpoint.matched.path);
+    services.traces?.setRoute(message, endpoint.matched.path);
   }
   const isBrowser = isFromBrowser(message) || readCookie(services, request, 'session') !== undefined;
   requireKnownHost({ addresses: services.addresses, listenHost: services.settings.host }, message, isBrowser);

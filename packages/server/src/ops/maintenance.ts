@@ -10,8 +10,8 @@ import type { Status } from './status/status.ts';
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 
-/** How long ended sessions, links and codes are kept, so that an old link is answered with the reason. */
-const keptWhenEndedMs = 7 * dayMs;
+/** How long expired sessions, links and codes are kept, so that the error for an old link can state the reason. */
+const expiredRetentionMs = 7 * dayMs;
 
 export interface MaintenanceDeps {
   readonly deps: Deps;
@@ -20,12 +20,12 @@ export interface MaintenanceDeps {
   readonly log: Logger;
 }
 
-/** Deletes expired sessions, links, codes, audit events and change events. Writes nothing where nothing has expired. Never rejects. */
+/** Deletes expired sessions, links, codes, audit events and change events. Never rejects. */
 export async function runMaintenance(services: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
   const { deps, settings, log } = services;
   try {
     if (!isTrusted(await checkClock(), services)) return;
-    await deps.store.write((tx) => tx.deleteExpired(deps.clock() - keptWhenEndedMs));
+    await deps.store.write((tx) => tx.deleteExpired(deps.clock() - expiredRetentionMs));
     if (settings.auditRetentionMs !== undefined) {
       const deleted = await purgeExpiredAuditEvents(deps, settings.auditRetentionMs);
       if (deleted > 0) log.info({ deleted }, 'audit retention: deleted events');
@@ -37,7 +37,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
   }
 }
 
-/** Whether rows may be deleted by the clock. */
+/** Whether maintenance may delete rows by age. */
 function isTrusted(check: ClockCheck, { status, log }: MaintenanceDeps): boolean {
   const days = Math.floor(check.gapMs / dayMs);
   const warning = `its clock is ${days} days ahead of the last maintenance, so nothing is deleted`;

@@ -15,7 +15,7 @@ import { encode } from '../db.ts';
 import type { ColumnTypes } from '../migrate.ts';
 import { isConnectionLost, translateError } from './errors.ts';
 
-/** Kysely over a pool of `pg`, with the port's errors. The pool is closed by the caller. */
+/** Kysely over a pool of `pg`, with translated errors. The caller closes the pool. */
 export function poolDialect(pool: Pool): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -31,7 +31,7 @@ interface Connection extends DatabaseConnection {
 }
 
 function createDriver(pool: Pool): Driver {
-  const own = (connection: DatabaseConnection) => connection as Connection;
+  const run = (connection: DatabaseConnection, command: string) => (connection as Connection).run(command);
   return {
     async init() {},
     async acquireConnection() {
@@ -42,20 +42,18 @@ function createDriver(pool: Pool): Driver {
       }
     },
     async releaseConnection(connection) {
-      own(connection).release();
+      (connection as Connection).release();
     },
     async beginTransaction(connection, { isolationLevel, accessMode }) {
       const level = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
-      await own(connection).run(`start transaction${level}${accessMode === undefined ? '' : ` ${accessMode}`}`);
+      await run(connection, `start transaction${level}${accessMode === undefined ? '' : ` ${accessMode}`}`);
     },
     async commitTransaction(connection) {
-      // An earlier statement's error that the work took no notice of has undone everything.
-      if ((await own(connection).run('commit')) !== 'COMMIT') throw new Error('The transaction was rolled back');
+      // PostgreSQL answers `ROLLBACK` if an earlier statement failed and the work ignored the error.
+      if ((await run(connection, 'commit')) !== 'COMMIT') throw new Error('The transaction was rolled back');
     },
     async rollbackTransaction(connection) {
-      await own(connection)
-        .run('rollback')
-        .catch(() => {}); // the connection is lost, and the transaction with it
+      await run(connection, 'rollback').catch(() => {}); // a lost connection ends its transaction
     },
     async destroy() {},
   };
@@ -63,9 +61,9 @@ function createDriver(pool: Pool): Driver {
 
 function createConnection(client: PoolClient): Connection {
   let lost: Error | undefined;
-  const demand = async <T>(ask: () => Promise<T>): Promise<T> => {
+  const translatingErrors = async <T>(send: () => Promise<T>): Promise<T> => {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (isConnectionLost(error)) lost = error as Error;
       throw translateError(error);
@@ -73,8 +71,8 @@ function createConnection(client: PoolClient): Connection {
   };
   return {
     executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      return demand(async () => {
-        // A name has the server parse and plan the statement once for a connection; there are as many as there are queries.
+      return translatingErrors(async () => {
+        // PostgreSQL parses and plans a named statement once per connection.
         const name = hash('sha256', sql, 'base64url').slice(0, 24);
         const { command, rowCount, rows } = await client.query({ name, text: sql, values: parameters.map(encode) });
         const isChange = ['INSERT', 'UPDATE', 'DELETE'].includes(command);
@@ -82,14 +80,14 @@ function createConnection(client: PoolClient): Connection {
       });
     },
     streamQuery() {
-      throw new Error('Nothing is streamed');
+      throw new Error('The PostgreSQL store does not stream rows');
     },
-    run: (sql) => demand(async () => (await client.query(sql)).command),
+    run: (sql) => translatingErrors(async () => (await client.query(sql)).command),
     release: () => client.release(lost),
   };
 }
 
-/** Compared byte by byte, whatever locale the database was made with, so that lists are in the same order everywhere. */
+/** `collate "C"` compares byte by byte, independent of the database's locale. */
 export const columnTypes: ColumnTypes = {
   text: sql`text collate "C"`,
   bigint: sql`bigint`,

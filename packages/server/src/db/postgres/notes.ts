@@ -11,7 +11,6 @@ const maxNoteBytes = 7_900;
 /** A commit with more notes than this invalidates everything. */
 const maxNotes = 100;
 
-/** A parsed note. */
 interface CommitNote {
   readonly by: string;
   readonly invalidated: readonly CacheTag[] | undefined;
@@ -21,13 +20,13 @@ interface CommitNote {
 export function writeNotes(by: string, invalidated: readonly CacheTag[]): readonly string[] {
   const notes: string[] = [];
   let items: string[] = [];
-  const room = maxNoteBytes - by.length - ' []'.length;
+  const maxListBytes = maxNoteBytes - by.length - ' []'.length;
   let bytes = 0;
   for (const tag of invalidated) {
     const item = JSON.stringify(tag);
     const itemBytes = Buffer.byteLength(item) + 1;
-    if (itemBytes > room) return [by];
-    if (bytes + itemBytes > room) {
+    if (itemBytes > maxListBytes) return [by];
+    if (bytes + itemBytes > maxListBytes) {
       notes.push(`${by} [${items.join(',')}]`);
       items = [];
       bytes = 0;

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 
-/** `bigint`: what is counted, and times in milliseconds. Beyond 2^53 there is neither. */
+/** The type `bigint`. It is parsed as a number, because counts and times are below 2^53. */
 const int8 = 20;
 
 const types: pg.CustomTypesConfig = {
@@ -11,26 +11,25 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
-/** What all of a store's connections have in common. */
 export interface ConnectionOptions {
   readonly url: string;
-  /** How long to wait for a connection, and for a statement's answer, in milliseconds. */
+  /** The time-out for a connection, and for a statement, in milliseconds. */
   readonly waitMs: number;
-  /** How long to wait for a connection to be made, where that is not as long. */
+  /** The time-out for opening a connection. Default: `waitMs`. */
   readonly connectMs?: number;
-  /** Where their sockets come from, when they may have to be closed in a hurry. */
+  /** Creates the sockets, so that they can be closed when the server is silent. */
   readonly sockets?: Sockets;
 }
 
 type Sockets = ReturnType<typeof createSockets>;
 
 /**
- * How long who tries again waits for a connection, in milliseconds. What is cut off without a word (a cable, a machine without
- * power, a firewall that has forgotten) never says that it is gone.
+ * A server that doesn't respond for this long counts as gone, in milliseconds. After a loss of power, or when a cable or firewall cuts
+ * the connection, the operating system reports no error.
  */
 export const silentMs = 2500;
 
-/** After how long an unused connection is asked for by the operating system, which gives it up some ten seconds later. */
+/** After how long the operating system probes an idle connection, in milliseconds. It closes a dead one about ten seconds later. */
 const keepAliveMs = 5000;
 
 export function createSockets() {
@@ -41,8 +40,8 @@ export function createSockets() {
       opened.add(socket);
       return socket.once('close', () => void opened.delete(socket));
     },
-    /** Closes what is silent for a while, since the other side doesn't hear that it is to end. */
-    hurry(): void {
+    /** Closes sockets that are silent for {@link silentMs}, because their server doesn't confirm the end of the connection. */
+    closeSilent(): void {
       for (const socket of opened) socket.setTimeout(silentMs, () => socket.destroy());
     },
   };
@@ -55,17 +54,14 @@ export function clientConfig({ url, waitMs, connectMs = waitMs, sockets }: Conne
     types,
     application_name: 'tenon',
     connectionTimeoutMillis: connectMs,
-    // For a server that says nothing any more; one that does gives up first: `limitSession()`.
+    // For a silent server. Others end the statement earlier: `limitSession()`.
     query_timeout: waitMs + 1000,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   };
 }
 
-/**
- * Has the server end what takes too long, and transactions of a process that stands still. As statements and not as startup
- * parameters, which poolers refuse.
- */
+/** Sets the server's time-outs for statements and idle transactions. Startup parameters would do the same, but poolers reject them. */
 export async function limitSession(client: pg.ClientBase, waitMs: number): Promise<void> {
   await client.query(
     `set statement_timeout = ${Math.round(waitMs)}; set idle_in_transaction_session_timeout = ${Math.round(waitMs)}`,
@@ -75,9 +71,9 @@ export async function limitSession(client: pg.ClientBase, waitMs: number): Promi
 export function openPool(options: ConnectionOptions, max: number): pg.Pool {
   const onConnect = (client: pg.ClientBase) => limitSession(client, options.waitMs);
   const pool = new pg.Pool({ ...clientConfig(options), max, idleTimeoutMillis: 30_000, onConnect });
-  // Of a connection that nobody uses at the moment: the pool drops it, and makes another one when it is needed.
+  // An `error` event without a listener would end the process. The pool replaces an idle connection that fails.
   pool.on('error', () => {});
-  // Of one that is in use: its query is told too, and an event that nobody listens to would end the process.
+  // The query of a connection that is in use rejects as well.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

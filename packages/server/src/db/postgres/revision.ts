@@ -6,33 +6,28 @@ import { readNote } from './notes.ts';
 import { type ConnectionOptions, clientConfig, limitSession, openPool, silentMs } from './pool.ts';
 import { pooledMessage } from './sessions.ts';
 
-/** On which channel commits are told. */
+/** The channel on which nodes notify each other of commits. */
 export const channel = 'tenon';
 
-/** How often the way by which commits are told is tried out. */
+/** How often the channel is tested, in milliseconds. */
 const pingEveryMs = 250;
 
-/** For how long what was known is taken for true after the way was last known to be open: stale answers are no older. */
+/** How long the channel is trusted after a successful ping, in milliseconds. No response is staler than this. */
 const trustedMs = 800;
 
-/** After how long another connection is tried for, when one is lost. */
 const reconnectMs = 100;
 
-/** Of how many own transactions it is remembered that nobody knows what came of them. */
+/** How many own transactions with an unknown outcome are remembered. */
 const maxUnknown = 10_000;
 
-/**
- * What time is measured with. The monotonic clock may stand still while the machine is suspended; the wall clock doesn't, but it can be
- * set. So the one that says that more time has passed is believed.
- */
+/** The monotonic clock may stop while the machine is suspended, and the wall clock can be set. The larger elapsed time counts. */
 export interface Clocks {
   monotonicMs(): number;
   wallMs(): number;
 }
 
-const ownClocks: Clocks = { monotonicMs: () => performance.now(), wallMs: Date.now };
+const systemClocks: Clocks = { monotonicMs: () => performance.now(), wallMs: Date.now };
 
-/** What both clocks said. */
 type ClockReadings = Readonly<Record<keyof Clocks, number>>;
 
 function readClocks({ monotonicMs, wallMs }: Clocks): ClockReadings {
@@ -43,29 +38,30 @@ function elapsedMs(clocks: Clocks, since: ClockReadings): number {
   return Math.max(clocks.monotonicMs() - since.monotonicMs, clocks.wallMs() - since.wallMs);
 }
 
-/** Tells whether anything may have been committed, by whatever node. */
 export type RevisionWatch = Awaited<ReturnType<typeof watchRevision>>;
 
 /**
- * Listens to what other nodes commit (https://www.postgresql.org/docs/current/sql-notify.html). Every notification comes in the
- * order of the commits; so does the ping that this node sends to itself over another connection: once one is back, all that was
- * committed before it was sent is known. Another connection, because a pooler that mixes up sessions would return the ping and lose the
- * notes. When no ping comes back for a while, because the connection is gone or stands still, nothing is trusted.
+ * Receives the commits of all nodes as notifications (https://www.postgresql.org/docs/current/sql-notify.html).
  *
- * @throws what `pg` throws when the first connection fails; none is tried for after that
+ * Notifications arrive in the order of the commits. The node also sends pings to itself. When a ping returns, all commits before it have
+ * been received. Without a recent ping, the revision is not trusted. Pings use a separate connection: a pooler that mixes up sessions
+ * could return pings on the same connection, and still lose notifications.
+ *
+ * @throws errors of `pg` if the first connection fails; later connections are retried
  */
-export async function watchRevision(options: ConnectionOptions, clocks: Clocks = ownClocks) {
+export async function watchRevision(options: ConnectionOptions, clocks: Clocks = systemClocks) {
   const { monotonicMs } = clocks;
   const self = randomUUID();
-  const pings = `${channel} ${self}`; // nobody else listens there
+  const pings = `${channel} ${self}`; // a channel for this node only
   let revision = 0;
   let knownAt: ClockReadings | undefined;
   let connection: Promise<void> | undefined;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const ownUnderWay = new Set<string>();
+  /** The running transactions of this node. */
+  const running = new Set<string>();
   let ownNumber = 0;
-  let hasBegun = false;
+  let isStarted = false;
   let isClosed = false;
   let pingNumber = 0;
   let ping: { readonly text: string; readonly sentAt: ClockReadings } | undefined;
@@ -73,7 +69,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   let unansweredSince: number | undefined;
   let fault: RefusedError | undefined;
   const pinging = openPool({ ...options, waitMs: silentMs }, 1);
-  // A connection that doesn't listen hears nothing, unless it has another one's session.
+  // This connection doesn't listen. If it gets a notification, a pooler has given it the session of another connection.
   pinging.on('connect', (other) => {
     other.on('notification', () => {
       fault = new RefusedError(pooledMessage);
@@ -96,12 +92,10 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
     const text = String(++pingNumber);
     ping = { text, sentAt: readClocks(clocks) };
     unansweredSince ??= monotonicMs();
-    // A ping changes nothing, so it need not reach the disk.
-    const sent = pinging.query(
-      `begin; set local synchronous_commit = off; select pg_notify('${pings}', '${text}'); commit`,
-    );
-    sent
-      .catch(() => {}) // it doesn't come back, then
+    // A ping changes no data, so it need not wait for the disk.
+    pinging
+      .query(`begin; set local synchronous_commit = off; select pg_notify('${pings}', '${text}'); commit`)
+      .catch(() => {}) // a ping that was not sent doesn't return
       .finally(() => {
         isSending = false;
       });
@@ -114,25 +108,25 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
     knownAt = undefined;
     clearInterval(timer);
     lost.end().catch(() => {});
-    if (isClosed || !hasBegun) return;
+    if (isClosed || !isStarted) return;
     timer = setTimeout(() => {
       connection = connect().catch(() => {});
     }, reconnectMs);
     timer.unref();
   };
   const connect = async (): Promise<void> => {
-    const fresh = new pg.Client({
+    const newClient = new pg.Client({
       ...clientConfig({ ...options, connectMs: silentMs }),
       application_name: 'tenon revisions',
       query_timeout: silentMs, // pings too
     });
-    client = fresh;
-    fresh.on('error', () => lose(fresh));
-    fresh.on('end', () => lose(fresh));
-    fresh.on('notification', ({ channel: from, payload }) => {
+    client = newClient;
+    newClient.on('error', () => lose(newClient));
+    newClient.on('end', () => lose(newClient));
+    newClient.on('notification', ({ channel: from, payload }) => {
       if (from !== pings) {
         const note = readNote(payload ?? '');
-        if (!note.by.startsWith(self) || ownUnderWay.has(note.by)) advance(note.invalidated);
+        if (!note.by.startsWith(self) || running.has(note.by)) advance(note.invalidated);
       } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;
@@ -140,19 +134,19 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
       }
     });
     try {
-      await fresh.connect();
-      await limitSession(fresh, silentMs);
-      await fresh.query(`listen ${channel}; listen "${pings}"`);
-      if (client !== fresh) throw new Error('Connection terminated');
+      await newClient.connect();
+      await limitSession(newClient, silentMs);
+      await newClient.query(`listen ${channel}; listen "${pings}"`);
+      if (client !== newClient) throw new Error('Connection terminated');
     } catch (error) {
-      lose(fresh);
+      lose(newClient);
       throw error;
     }
-    advance(undefined); // what was committed while nobody listened
-    hasBegun = true;
-    timer = setInterval(() => sendPing(fresh), pingEveryMs);
+    advance(undefined); // commits may have been missed before the connection
+    isStarted = true;
+    timer = setInterval(() => sendPing(newClient), pingEveryMs);
     timer.unref();
-    sendPing(fresh);
+    sendPing(newClient);
   };
   connection = connect();
   try {
@@ -163,41 +157,41 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
   }
   const isTrusted = (): boolean => knownAt !== undefined && elapsedMs(clocks, knownAt) <= trustedMs;
   return {
-    /** Whether the channel is known to be open. */
+    /** Whether a ping has returned recently. */
     isTrusted,
-    /** Why commits can't be received, where that is known. */
+    /** The reason why commits can't be received, if it is known. */
     fault: () => fault,
     /** See {@link Store.onCommitted}. */
     onCommitted(listener: CommitListener): void {
       listeners.push(listener);
     },
-    /** See {@link Store.revision}. While the channel is not known to be open, each call returns another number. */
+    /** See {@link Store.revision}. */
     current(): number {
       if (!isTrusted()) advance(undefined);
       return revision;
     },
     /**
-     * Call before an own transaction begins, and one of the returned functions once it has ended. Until then, its notes on the channel
-     * count as those of other nodes do: the answer may be late, or never come.
+     * Call before a transaction of this node begins, and one of the returned functions when it has ended. Until then, its notifications
+     * advance the revision, because the response to the commit may be late or lost.
      */
     begin() {
       const name = `${self}:${++ownNumber}`;
-      ownUnderWay.add(name);
+      running.add(name);
       return {
-        /** Identifies its notes on the channel. */
+        /** Identifies the transaction's notifications. */
         name,
         committed(invalidated: readonly CacheTag[]): void {
-          ownUnderWay.delete(name);
+          running.delete(name);
           advance(invalidated);
         },
         failed(): void {
-          ownUnderWay.delete(name);
+          running.delete(name);
         },
-        /** The outcome is unknown. It may even be committed later, so that it never ends here. */
+        /** The outcome is unknown. The transaction may still be committed later, so it counts as running. */
         lost(): void {
           advance(undefined);
-          const [oldest] = ownUnderWay;
-          if (oldest !== undefined && ownUnderWay.size > maxUnknown) ownUnderWay.delete(oldest);
+          const [oldest] = running;
+          if (oldest !== undefined && running.size > maxUnknown) running.delete(oldest);
         },
       };
     },

@@ -2,15 +2,13 @@ import pg from 'pg';
 import { RefusedError } from '../store.ts';
 import { type ConnectionOptions, clientConfig } from './pool.ts';
 
-/** What an operator reads of a pooler that can't be used. */
 export const pooledMessage =
-  'Cannot use the database: a connection pooler on the way does not keep sessions, and nodes would not hear of commits. ' +
-  'Set pool_mode = session in PgBouncer, or connect to PostgreSQL itself.';
+  'Cannot use the database: a connection pooler does not keep sessions, so nodes would miss commits. ' +
+  'Set pool_mode = session in PgBouncer, or connect to PostgreSQL directly.';
 
 /**
- * Demands that each connection has a session of its own in PostgreSQL: nodes listen for commits, and a pooler that hands sessions
- * from one connection to another after each transaction loses what they hear. It is found out by the number of the process that
- * serves a connection: two connections have different ones, and each keeps its own.
+ * Checks that each connection keeps its own session. A pooler that shares sessions would lose the notifications of commits. Two
+ * connections with separate sessions have different backend process ids, which don't change.
  *
  * @throws RefusedError
  */
@@ -21,9 +19,9 @@ export async function requireSessions(options: ConnectionOptions): Promise<void>
     await first.connect();
     await second.connect();
     const own = await backendOf(first);
-    await beginIn(second); // holds a session, which is the first one's where sessions are shared
+    await begin(second); // keeps its session until the end of the transaction
     const other = await backendOf(second);
-    // Where the second holds the only session, the first would wait for it.
+    // Compared first: with a single session, the query of the first connection would wait for the second.
     if (other === own || (await backendOf(first)) !== own) throw new RefusedError(pooledMessage);
     await second.query('rollback');
     if ((await backendOf(second)) !== other) throw new RefusedError(pooledMessage);
@@ -37,8 +35,8 @@ async function backendOf(client: pg.Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** A pooler that hands sessions on after each statement refuses transactions. */
-async function beginIn(client: pg.Client): Promise<void> {
+/** A pooler that shares sessions between statements rejects transactions. */
+async function begin(client: pg.Client): Promise<void> {
   try {
     await client.query('begin');
   } catch (error) {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { createCommitTable, readCommits } from './commits.ts';
+import { createCommitReader, createCommitTable } from './commits.ts';
 
-describe('readCommits()', () => {
+describe('createCommitReader()', () => {
   let folder: string;
   let writer: DatabaseSync;
   const readers: DatabaseSync[] = [];
@@ -26,7 +26,7 @@ describe('readCommits()', () => {
   function follow() {
     const database = new DatabaseSync(join(folder, 'tenon.db'), { readOnly: true });
     readers.push(database);
-    const commits = readCommits(database);
+    const commits = createCommitReader(database);
     commits.version();
     const told: (readonly string[] | undefined)[] = [];
     commits.onCommitted((invalidated) => told.push(invalidated));

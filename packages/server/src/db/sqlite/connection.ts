@@ -1,19 +1,19 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { encode } from '../db.ts';
-import { whenFree } from './errors.ts';
+import { retryWhileBusy } from './errors.ts';
 
-/** How many prepared statements a connection keeps. Lists of varying lengths make texts of their own. */
+/** The maximum number of cached prepared statements. Lists of each length need a statement of their own. */
 const maxStatements = 256;
 
 interface Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;
-  /** For columns that SQLite stores as something else. */
+  /** For columns whose type SQLite doesn't have. */
   readonly decoders: readonly (readonly [column: string, decode: (value: SQLOutputValue) => unknown])[];
 }
 
-/** By the declared types of columns. */
+/** By the columns' declared types. */
 const decodersByType: Readonly<Record<string, (value: SQLOutputValue) => unknown>> = {
   boolean: (value) => value !== 0,
   json: (value) => JSON.parse(String(value)),
@@ -38,7 +38,7 @@ function decodeRow({ decoders }: Prepared, row: Record<string, SQLOutputValue>):
   return decoded;
 }
 
-/** Prepares each text once, and forgets those that were not used for longest. */
+/** An LRU cache of prepared statements. */
 export function createStatementCache(database: DatabaseSync, capacity = maxStatements): (sql: string) => Prepared {
   const cache = new Map<string, Prepared>();
   return (sql) => {
@@ -57,45 +57,42 @@ export function createStatementCache(database: DatabaseSync, capacity = maxState
   };
 }
 
-/** For how long statements run one after the other before other work of the process gets its turn, in milliseconds. */
-const turnMs = 10;
+/** How long statements may run before they yield to the event loop, in milliseconds. */
+const maxBlockedMs = 10;
 
 /**
- * Statements block the thread, and what awaits one goes on before anything else does: a transaction of many statements would
- * hold up every request of the process.
- *
- * @returns resolves when a statement may run: after the other work that waits when the statements of this turn have taken long
+ * Returns a function to call before each statement. It yields to the event loop when statements have run for {@link maxBlockedMs} in this
+ * turn. Otherwise a transaction of many statements would block all requests: statements are synchronous, and promises resolve before
+ * the event loop continues.
  */
-function createTurns(): () => Promise<void> {
-  let beganAt: number | undefined;
-  const end = (): void => {
-    beganAt = undefined;
-  };
-  const isOver = (): boolean => {
-    if (beganAt !== undefined) return performance.now() - beganAt >= turnMs;
-    beganAt = performance.now();
-    setImmediate(end);
-    return false; // each turn runs a statement, however slow the machine is
+function createYield(): () => Promise<void> {
+  let turnStartedAt: number | undefined;
+  const mustYield = (): boolean => {
+    if (turnStartedAt !== undefined) return performance.now() - turnStartedAt >= maxBlockedMs;
+    turnStartedAt = performance.now();
+    setImmediate(() => {
+      turnStartedAt = undefined;
+    });
+    return false; // each turn runs at least one statement
   };
   return async () => {
-    while (isOver()) await new Promise((resolve) => setImmediate(resolve));
+    while (mustYield()) await new Promise((resolve) => setImmediate(resolve));
   };
 }
 
-/** A parameter as SQLite takes it. */
 export function encodeForSqlite(value: unknown): SQLInputValue {
   return (typeof value === 'boolean' ? Number(value) : encode(value)) as SQLInputValue;
 }
 
-/** One `node:sqlite` database as Kysely sees a connection. */
+/** Adapts a `node:sqlite` database to Kysely. */
 export function createConnection(database: DatabaseSync, waitMs: number): DatabaseConnection {
-  const cached = createStatementCache(database);
-  const ownTurn = createTurns();
+  const prepareCached = createStatementCache(database);
+  const yieldIfNeeded = createYield();
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      await ownTurn();
-      return whenFree(() => {
-        const prepared = cached(sql);
+      await yieldIfNeeded();
+      return retryWhileBusy(() => {
+        const prepared = prepareCached(sql);
         const { statement, returnsRows } = prepared;
         const values = parameters.map(encodeForSqlite);
         if (returnsRows) return { rows: statement.all(...values).map((row) => decodeRow(prepared, row) as R) };
@@ -104,7 +101,7 @@ export function createConnection(database: DatabaseSync, waitMs: number): Databa
       }, waitMs);
     },
     streamQuery() {
-      // An open cursor would hold the snapshot of the read connection, and `revision` with it.
+      // An open cursor would keep the read connection at an old snapshot, so `revision` would not change.
       throw new Error('The SQLite store does not stream rows');
     },
   };

@@ -8,34 +8,32 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
+import { createFairSemaphore, type FairSemaphore } from '../fair-semaphore.ts';
 import type { ColumnTypes } from '../migrate.ts';
-import { createFairSemaphore, type FairSemaphore } from '../postgres/fair-semaphore.ts';
 import { createConnection } from './connection.ts';
-import { whenFree } from './errors.ts';
+import { retryWhileBusy } from './errors.ts';
 
-/** How a Kysely instance uses its one connection. */
 interface NodeSqliteDialectOptions {
-  /** Open, and closed by the caller. Its own busy timeout is best short, since it blocks the thread. */
+  /** An open database, which the caller closes. Its busy timeout should be short, because it blocks the thread. */
   readonly database: DatabaseSync;
-  /** How long to wait for a turn, and for other processes to let go of the database, in milliseconds. */
+  /** How long to wait for the connection, and for locks of other processes, in milliseconds. */
   readonly waitMs: number;
 }
 
 /**
- * Kysely over `node:sqlite`, for a connection that writes: each user has it alone until done, and a transaction begins
- * `IMMEDIATE`, so that it never finds out half-way that another process was faster
- * (https://www.sqlite.org/lang_transaction.html).
+ * Kysely over a `node:sqlite` connection for writes. Transactions have exclusive use of it. They begin with `IMMEDIATE`, so that they
+ * can't conflict with another process later (https://www.sqlite.org/lang_transaction.html).
  */
 export function writingDialect(options: NodeSqliteDialectOptions): Dialect {
   return dialect(options, createFairSemaphore());
 }
 
-/** Kysely over `node:sqlite`, for a connection that only reads, one statement at a time: nobody waits for anybody. */
+/** Kysely over a `node:sqlite` connection for single queries, which need no exclusive use. */
 export function readingDialect(options: NodeSqliteDialectOptions): Dialect {
   return dialect(options, undefined);
 }
 
-/** The adapter for SQLite makes users of a connection queue without end; the driver here has a queue with a time limit. */
+/** Disables Kysely's queue for the connection, which has no time limit. The driver below has its own. */
 class NodeSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -63,21 +61,21 @@ function createDriver({ database, waitMs }: NodeSqliteDialectOptions, exclusive:
       exclusive?.release();
     },
     async beginTransaction() {
-      if (exclusive === undefined) throw new Error('Cannot begin a transaction on the connection that only reads');
-      await whenFree(() => database.exec('begin immediate'), waitMs);
+      if (exclusive === undefined) throw new Error('Cannot begin a transaction on the read connection');
+      await retryWhileBusy(() => database.exec('begin immediate'), waitMs);
     },
     async commitTransaction() {
-      await whenFree(() => database.exec('commit'), waitMs);
+      await retryWhileBusy(() => database.exec('commit'), waitMs);
     },
     async rollbackTransaction() {
-      // After some errors, a full disk among them, SQLite has rolled back by itself.
+      // After some errors, such as a full disk, SQLite has already rolled back.
       if (database.isTransaction) database.exec('rollback');
     },
     async destroy() {},
   };
 }
 
-/** SQLite's `text` compares bytes, and its integers have 64 bits: https://www.sqlite.org/datatype3.html. `connection.ts` converts the others. */
+/** `connection.ts` converts `boolean` and `json`, which SQLite doesn't have: https://www.sqlite.org/datatype3.html. */
 export const columnTypes: ColumnTypes = {
   text: sql`text`,
   bigint: sql`integer`,

@@ -9,39 +9,37 @@ const resultCode = {
   canNotOpen: 14,
   constraintPrimaryKey: 1555,
   constraintUnique: 2067,
-  /** The file of the shared memory could not be made larger. */
+  /** The shared-memory file could not grow. */
   ioErrorShmSize: 4874,
 } as const;
 
-/** The result code of an error that `node:sqlite` threw. */
 function resultCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** Whether another connection holds the lock that was needed, so that the same may work a moment later. */
+/** Whether another connection holds the required lock. A retry may succeed. */
 export function isBusy(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code !== undefined && (code & 0xff) === resultCode.busy;
 }
 
-/** Whether the files beside a database are not there and could not be made. */
+/** Whether the `-wal` and `-shm` files of a database don't exist and can't be created. */
 export function isWithoutLogFiles(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code === resultCode.canNotOpen || code === resultCode.ioErrorShmSize;
 }
 
-/** Whether the operating system refused to read or write: https://www.sqlite.org/rescode.html#ioerr */
+/** Whether a read or write failed in the operating system: https://www.sqlite.org/rescode.html#ioerr */
 export function isIoError(error: unknown): boolean {
   return ((resultCodeOf(error) ?? 0) & 0xff) === resultCode.ioError;
 }
 
-/** The port's error for a database whose file system takes no changes. */
 export function readOnlyError(cause: unknown): ReadOnlyError {
   return new ReadOnlyError('Cannot write to the database: its file system is read-only', { cause });
 }
 
-/** The port's error for what `node:sqlite` threw, where it has one; else the error itself. */
+/** Converts an error of `node:sqlite` to the matching error of the store, if there is one. Returns other errors unchanged. */
 export function translateError(error: unknown): unknown {
   const code = resultCodeOf(error);
   const message = error instanceof Error ? error.message : '';
@@ -50,27 +48,25 @@ export function translateError(error: unknown): unknown {
       return error;
     case resultCode.constraintPrimaryKey:
     case resultCode.constraintUnique:
-      return new ConflictError(`Cannot store what is there already: ${message}`, { cause: error });
+      return new ConflictError(`Not unique: ${message}`, { cause: error });
     case resultCode.full:
     case resultCode.ioErrorShmSize:
       return new StorageFullError(`Cannot write to the database: ${message}`, { cause: error });
     default:
       if (!isBusy(error)) return error;
-      return new UnavailableError(`Cannot get to the database: ${message}`, { cause: error });
+      return new UnavailableError(`Cannot reach the database: ${message}`, { cause: error });
   }
 }
 
-/** The longest pause between two attempts. Commits take about as long, so a waiting process soon meets a gap. */
+/** The longest pause between two attempts, in milliseconds: about as long as a commit. */
 const maxPauseMs = 10;
 
 /**
- * Runs something synchronous on the database until no other process is in its way. SQLite's own waiting would block the
- * thread, and all requests with it; this lets them go on.
+ * Retries a synchronous database call while the database is busy. SQLite's own busy timeout would block the thread.
  *
- * @param waitMs how long to go on trying
- * @throws UnavailableError when the database stays busy, ConflictError and StorageFullError as SQLite tells them
+ * @throws UnavailableError if the database is busy for `waitMs`; ConflictError; StorageFullError
  */
-export async function whenFree<T>(run: () => T, waitMs: number): Promise<T> {
+export async function retryWhileBusy<T>(run: () => T, waitMs: number): Promise<T> {
   const endMs = performance.now() + waitMs;
   for (let attempt = 0; ; attempt++) {
     try {

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { makeDurableFolder, syncFolder } from '../durable-folder.ts';
-import { isWithoutLogFiles, whenFree } from './errors.ts';
+import { isWithoutLogFiles, retryWhileBusy } from './errors.ts';
 
-/** How long SQLite itself waits for a lock, in milliseconds: it blocks the thread meanwhile, so the waiting is done outside. */
+/** How long SQLite waits for a lock, in milliseconds. It blocks the thread, so longer waits use {@link retryWhileBusy}. */
 const busyTimeoutMs = 5;
 
 /**
- * Makes sure that the database's file is there, readable by its owner alone. SQLite gives the files beside it the same mode. One that is
- * there isn't opened: closing it again would take away all locks of this process (https://www.sqlite.org/howtocorrupt.html §2.2).
+ * Creates the database's file if it doesn't exist, readable only by its owner. SQLite creates its other files with the same mode. An
+ * existing file is not opened: closing it would release all locks of this process (https://www.sqlite.org/howtocorrupt.html §2.2).
  */
 export async function createDatabaseFile(file: string): Promise<void> {
   await makeDurableFolder(dirname(file));
@@ -25,12 +25,12 @@ export async function createDatabaseFile(file: string): Promise<void> {
   await syncFolder(dirname(file));
 }
 
-/** The connection that writes: what it has committed survives a crash of the machine. */
+/** Opens the connection for writes. Its commits survive a crash of the machine. */
 export async function openWriter(file: string, waitMs: number): Promise<DatabaseSync> {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    // Needs the database alone for a moment when another process is opening it too.
-    await whenFree(() => database.exec('pragma journal_mode = wal'), waitMs);
+    // Needs an exclusive lock for a moment.
+    await retryWhileBusy(() => database.exec('pragma journal_mode = wal'), waitMs);
     database.exec('pragma synchronous = full');
   } catch (error) {
     database.close();
@@ -39,7 +39,7 @@ export async function openWriter(file: string, waitMs: number): Promise<Database
   return database;
 }
 
-/** The connection that reads. Readers and the writer don't wait for each other: https://www.sqlite.org/wal.html */
+/** Opens the connection for reads. Readers and the writer don't block each other: https://www.sqlite.org/wal.html */
 export function openReader(file: string): DatabaseSync {
   const database = openToRead(file);
   database.exec('pragma query_only = on');
@@ -47,9 +47,9 @@ export function openReader(file: string): DatabaseSync {
 }
 
 /**
- * Opens a database to read it, also where nothing can be written. SQLite reads the log of a database that was not closed where the two
- * files beside the database are there. A database that was closed has no such files, and nothing can change it as long as they can't
- * be made: https://www.sqlite.org/wal.html#readonly
+ * Opens a database for reading, also on a read-only file system. There, a database that was not closed has its `-wal` and `-shm` files,
+ * and SQLite reads them. A closed database doesn't have them, and can be opened as immutable, because nothing can write to it
+ * (https://www.sqlite.org/wal.html#readonly).
  */
 function openToRead(file: string): DatabaseSync {
   const open = (path: string | URL): DatabaseSync => {
@@ -67,14 +67,14 @@ function openToRead(file: string): DatabaseSync {
   } catch (error) {
     if (!isWithoutLogFiles(error)) throw error;
     if (hasLog(file))
-      throw new Error(`Cannot read ${file}: ${file}-shm is missing and cannot be made`, { cause: error });
+      throw new Error(`Cannot read ${file}: ${file}-shm is missing and can't be created`, { cause: error });
     const url = pathToFileURL(file);
     url.searchParams.set('immutable', '1'); // https://www.sqlite.org/uri.html#uriimmutable
     return open(url);
   }
 }
 
-/** Whether processes have written to a database since it was last closed. */
+/** Whether the database has a write-ahead log, because it is in use or was not closed. */
 export function hasLog(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

@@ -8,32 +8,32 @@ import { migrate, NewerSchemaError } from '../migrate.ts';
 import { migrations } from '../migrations/all.ts';
 import type { Database } from '../records.ts';
 import { type Clock, StorageFullError, type Store, UnavailableError } from '../store.ts';
-import { createCommitTable, readCommits } from './commits.ts';
+import { createCommitReader, createCommitTable } from './commits.ts';
 import { columnTypes, readingDialect, writingDialect } from './dialect.ts';
-import { readOnlyError, translateError, whenFree } from './errors.ts';
+import { readOnlyError, retryWhileBusy, translateError } from './errors.ts';
 import { createDatabaseFile, hasLog, openReader, openWriter } from './files.ts';
 import { createReserve, type Reserve } from './reserve.ts';
-import { createWriting, type Writing } from './writing.ts';
+import { createWriter, type Writer } from './writer.ts';
 
 const defaultWaitMs = 10_000;
 
 interface SqliteStoreOptions {
-  /** The database's file. It is made when it isn't there, with the folders above it, for its owner alone. */
+  /** Created with its parent folders, accessible only to its owner, if it doesn't exist. */
   readonly file: string;
-  /** Tells when a migration was applied. Default: `Date.now`. */
+  /** For the times of migrations. Default: `Date.now`. */
   readonly clock?: Clock;
-  /** How long to wait while others write, in milliseconds, before `UnavailableError`. Default: 10,000. */
+  /** How long to wait for other transactions before an `UnavailableError`, in milliseconds. Default: 10,000. */
   readonly waitMs?: number;
-  /** How many bytes a file beside the database keeps for deletions on a full disk. Default: none. */
+  /** The disk space to reserve for deletions on a full disk. Default: 0. */
   readonly reserveBytes?: number;
 }
 
 /**
- * Opens the metadata store in one SQLite file, and migrates it. Any number of processes of one machine may have it open. On a
- * read-only file system the store can be read alone; so it is on a full one without room for SQLite's files beside the database.
+ * Opens the metadata store in a SQLite file, and migrates it. Any number of processes of one machine may have it open. The store is
+ * read-only if the file system is, or if the disk has no space for SQLite's other files.
  *
- * @throws NewerSchemaError for a file that a newer release has written to, ReadOnlyError and StorageFullError for one that would have
- * to be migrated, UnavailableError
+ * @throws NewerSchemaError for a file that a newer release has migrated; ReadOnlyError or StorageFullError for a read-only file that needs
+ * a migration; UnavailableError
  */
 export async function openSqliteStore(statements: Statements, options: SqliteStoreOptions): Promise<Store> {
   const { file, reserveBytes = 0 } = options;
@@ -42,21 +42,21 @@ export async function openSqliteStore(statements: Statements, options: SqliteSto
     await createDatabaseFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS' || !existsSync(file)) throw error;
-    return openToReadAlone(statements, options, readOnlyError(error));
+    return openReadOnly(statements, options, readOnlyError(error));
   }
   try {
-    return await openToWrite(statements, options, reserve).catch((error: unknown) => {
+    return await openWritable(statements, options, reserve).catch((error: unknown) => {
       if (!(error instanceof StorageFullError)) throw error;
       reserve.release();
-      return openToWrite(statements, options, reserve);
+      return openWritable(statements, options, reserve);
     });
   } catch (error) {
     if (!(error instanceof StorageFullError)) throw error;
-    return openToReadAlone(statements, options, error);
+    return openReadOnly(statements, options, error);
   }
 }
 
-async function openToWrite(
+async function openWritable(
   statements: Statements,
   { file, clock = Date.now, waitMs = defaultWaitMs }: SqliteStoreOptions,
   reserve: Reserve,
@@ -66,15 +66,16 @@ async function openToWrite(
     const dialect = writingDialect({ database: writer, waitMs });
     const migrationDb = new Kysely<unknown>({ dialect });
     await migrate((work) => migrationDb.transaction().execute(work), migrations, columnTypes, clock);
-    await whenFree(() => createCommitTable(writer), waitMs);
-    const writing = createWriting({ statements, db: new Kysely<Database>({ dialect }), writer, file, reserve });
-    const store = await createStore({ statements, waitMs, reader: openReader(file), writing });
-    fillIfThereIsRoom(reserve);
+    await retryWhileBusy(() => createCommitTable(writer), waitMs);
+    const db = new Kysely<Database>({ dialect });
+    const transactions = createWriter({ statements, db, connection: writer, file, reserve });
+    const store = await createStore(statements, openReader(file), transactions, waitMs);
+    fillIfPossible(reserve);
     return {
       ...store,
       async close() {
         await store.close();
-        fillIfThereIsRoom(reserve); // what the log has taken
+        fillIfPossible(reserve); // deleting the log has freed space
       },
     };
   } catch (error) {
@@ -83,7 +84,7 @@ async function openToWrite(
   }
 }
 
-function fillIfThereIsRoom(reserve: Reserve): void {
+function fillIfPossible(reserve: Reserve): void {
   try {
     reserve.fill();
   } catch (error) {
@@ -91,8 +92,8 @@ function fillIfThereIsRoom(reserve: Reserve): void {
   }
 }
 
-/** @param refusal what every change is refused with */
-async function openToReadAlone(
+/** @param refusal the error of every write */
+async function openReadOnly(
   statements: Statements,
   { file, waitMs = defaultWaitMs }: SqliteStoreOptions,
   refusal: Error,
@@ -102,12 +103,12 @@ async function openToReadAlone(
   try {
     assertSchema(reader, refusal);
     const refuse = () => Promise.reject(refusal);
-    const writing: Writing = { write: refuse, pingWrite: refuse, settle: async () => {}, close() {} };
-    const store = await createStore({ statements, waitMs, reader, writing });
+    const writer = { write: refuse, ping: refuse, settle: async () => {}, close() {} };
+    const store = await createStore(statements, reader, writer, waitMs);
     const assertUnchanged = (): void => {
       if (wasClosed && hasLog(file)) {
         throw new UnavailableError(
-          'The database was opened to be read alone, and another process writes to it: start this one again',
+          'Another process writes to the database, which was opened as read-only: restart this one',
         );
       }
     };
@@ -128,49 +129,45 @@ async function openToReadAlone(
   }
 }
 
-/** @throws NewerSchemaError, and the refusal of changes when the database has to be migrated */
+/** @throws NewerSchemaError; the refusal if the database needs a migration */
 function assertSchema(reader: DatabaseSync, refusal: Error): void {
-  const isThere = reader.prepare("select 1 from sqlite_schema where name = 'schema_versions'").get() !== undefined;
-  if (!isThere) throw refusal;
+  const hasSchema = reader.prepare("select 1 from sqlite_schema where name = 'schema_versions'").get() !== undefined;
+  if (!hasSchema) throw refusal;
   const version = Number(reader.prepare('select max(version) as version from schema_versions').get()?.version);
   if (version > migrations.length) throw new NewerSchemaError(version, migrations.length);
   if (version < migrations.length) throw refusal;
 }
 
-interface StoreParts {
-  readonly statements: Statements;
-  readonly waitMs: number;
-  readonly reader: DatabaseSync;
-  readonly writing: Writing;
-}
-
-async function createStore({ statements, waitMs, reader, writing }: StoreParts): Promise<Store> {
+async function createStore(
+  statements: Statements,
+  reader: DatabaseSync,
+  writer: Writer,
+  waitMs: number,
+): Promise<Store> {
   const readDb = new Kysely<Database>({ dialect: readingDialect({ database: reader, waitMs }) });
-  const read = statements.queries(readDb);
-  const commits = await whenFree(() => readCommits(reader), waitMs);
+  const commits = await retryWhileBusy(() => createCommitReader(reader), waitMs);
   let closing: Promise<void> | undefined;
-  // Asked once in a turn of the event loop. What arrives in a turn was sent before it began, so nobody who knows of another
-  // process's commit is answered from before it; this store's own commits are forgotten about at once.
+  // Cached for one turn of the event loop, except over own commits. A request that arrives in a turn was sent before the turn began, so
+  // its sender can't know of a later commit of another process.
   let knownRevision: number | undefined;
   const forgetRevision = (): void => {
     knownRevision = undefined;
   };
-  const write: Store['write'] = (work) => writing.write(work).finally(forgetRevision);
+  const write: Store['write'] = (work) => writer.write(work).finally(forgetRevision);
 
-  /** The writer goes last: it folds the log into the file. */
   const close = async (): Promise<void> => {
     try {
-      await writing.settle();
+      await writer.settle();
     } finally {
       reader.close();
-      writing.close();
+      writer.close(); // last, so that SQLite moves the log into the database
     }
   };
 
   return {
-    read,
+    read: statements.queries(readDb),
     write,
-    writeLocking: write, // a transaction has the whole file locked
+    writeLocking: write, // a transaction locks the whole file
     revision() {
       if (knownRevision !== undefined) return knownRevision;
       try {
@@ -184,12 +181,12 @@ async function createStore({ statements, waitMs, reader, writing }: StoreParts):
     onCommitted: commits.onCommitted,
     isRevisionTrusted: () => true,
     async check() {
-      return [...(await whenFree(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
+      return [...(await retryWhileBusy(() => checkFile(reader), waitMs)), ...(await checkRows(readDb))];
     },
     async ping() {
-      await whenFree(commits.version, waitMs);
+      await retryWhileBusy(commits.version, waitMs);
     },
-    pingWrite: () => writing.pingWrite().finally(forgetRevision),
+    pingWrite: () => writer.ping().finally(forgetRevision),
     close() {
       closing ??= close();
       return closing;
@@ -197,10 +194,7 @@ async function createStore({ statements, waitMs, reader, writing }: StoreParts):
   };
 }
 
-/**
- * Has SQLite read the whole database and tell what contradicts itself in it: pages, indexes, and foreign keys.
- * https://www.sqlite.org/pragma.html#pragma_integrity_check
- */
+/** Checks all pages, indexes, and foreign keys: https://www.sqlite.org/pragma.html#pragma_integrity_check */
 function checkFile(database: DatabaseSync): StoreFault[] {
   const faults: StoreFault[] = [];
   for (const row of database.prepare('pragma integrity_check').all()) {
@@ -210,7 +204,7 @@ function checkFile(database: DatabaseSync): StoreFault[] {
   for (const { table, rowid, parent } of database.prepare('pragma foreign_key_check').all()) {
     faults.push({
       subject: 'database',
-      detail: `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
+      detail: `row ${rowid} of ${table} references a missing row of ${parent}`,
     });
   }
   return faults;

@@ -14,16 +14,16 @@ import type { StoreSettings, Stores } from '../../open-stores.ts';
 import { queries } from '../../queries.ts';
 import { CopyError } from './errors.ts';
 
-/** How many contents are copied at once. Each is in memory as a whole. */
-const copiesAtOnce = 4;
+/** How many contents are copied concurrently. Each is completely in memory. */
+const copyConcurrency = 4;
 
-const rowsAtOnce = 500;
+const batchSize = 500;
 
-/** Replaces the target's rows of blobs by one for each content that a version of the source names. Call it in a transaction. */
+/** Replaces the target's blob rows by one for each content that a version of the source references. Call it in a transaction. */
 export async function replaceBlobRows(source: Db, target: Db): Promise<void> {
   await target.deleteFrom('blob_deletions').execute();
   await target.deleteFrom('blobs').execute();
-  for await (const page of referencedContents(queries(source), rowsAtOnce)) {
+  for await (const page of referencedContents(queries(source), batchSize)) {
     const rows = page.map((content) => ({
       address: content.address,
       size: content.maxSize,
@@ -41,15 +41,15 @@ interface BlobCopy {
   readonly to: StoreSettings;
   readonly source: BlobStore;
   readonly target: Stores;
-  /** Called with the size of each content that is in the target. May throw to stop. */
+  /** Called with the size of each copied content. May throw to stop. */
   readonly onContent: (bytes: number) => Promise<void>;
 }
 
-/** Copies the contents that versions of the target name, and deletes others that an earlier run has left there. */
+/** Copies the contents that versions of the target reference, and deletes unreferenced ones of an earlier run. */
 export async function copyBlobs(copy: BlobCopy): Promise<void> {
   const { target, onContent } = copy;
   const present = new Set(await Array.fromAsync(target.blobs.list()));
-  for await (const page of referencedContents(target.store.read, copiesAtOnce)) {
+  for await (const page of referencedContents(target.store.read, copyConcurrency)) {
     const outcomes = await Promise.allSettled(page.map((content) => copyContent(copy, present, content)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     for (const { maxSize } of page) await onContent(maxSize);
@@ -61,11 +61,11 @@ async function copyContent(copy: BlobCopy, present: ReadonlySet<BlobKey>, conten
   const key = blobKey({ address: content.address, generation: generationOf(content) });
   if (present.has(key) && (await readContent(copy.target.blobs, key)) !== undefined) return;
   const bytes = await readContent(copy.source, key);
-  if (bytes === undefined) throw damaged(content, 'its bytes are missing, or are others');
+  if (bytes === undefined) throw damaged(content, 'its bytes are missing or wrong');
   if (!(await linkBlob(copy, key))) await copy.target.blobs.put(key, bytes);
 }
 
-/** Links the file into a folder on the same file system. Files of blobs are replaced, and never changed. */
+/** Links the file into a folder on the same file system. This is safe, because blob files are replaced, but never modified. */
 async function linkBlob({ from, to }: BlobCopy, key: BlobKey): Promise<boolean> {
   const path = blobPath(key);
   if (path === undefined || from.s3Bucket !== undefined || to.s3Bucket !== undefined) return false;
@@ -73,13 +73,13 @@ async function linkBlob({ from, to }: BlobCopy, key: BlobKey): Promise<boolean> 
   try {
     await link(join(from.dataDir, 'blobs', path), linked);
   } catch {
-    return false; // another file system, or one without links, or a damaged file is there already
+    return false; // another file system, one without hard links, or an existing damaged file
   }
   await syncFolder(dirname(linked));
   return true;
 }
 
-/** @returns `undefined` when the bytes are missing, or are not those of the address */
+/** @returns `undefined` if the bytes are missing, or don't match the address */
 async function readContent(blobs: BlobStore, key: BlobKey): Promise<Uint8Array | undefined> {
   try {
     const chunks = await blobs.open(key);
@@ -102,10 +102,10 @@ function referencedContents(read: Pick<Queries, 'referencedContents'>, limit: nu
 }
 
 function generationOf(content: ReferencedContent): string {
-  if (content.generation === null) throw damaged(content, 'it has no row among the blobs');
+  if (content.generation === null) throw damaged(content, 'it has no blob row');
   return content.generation;
 }
 
 function damaged({ address }: ReferencedContent, detail: string): CopyError {
-  return new CopyError('damaged_data', `The source is damaged: a version names the content ${address}, and ${detail}.`);
+  return new CopyError('damaged_data', `The source is damaged: a version references ${address}, but ${detail}.`);
 }

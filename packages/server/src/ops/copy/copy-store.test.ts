@@ -99,8 +99,8 @@ describe('copyStore() between folders', () => {
   it('continues after a failure in any step, with what has changed since, and no server opens it before', async () => {
     for (const step of copySteps) {
       await failBefore(step, target);
-      if (step !== 'claim') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
-      if (step !== 'claim') await assert.rejects(copy(to(), embedded(`${target}-2`)), refused('unfinished_copy'));
+      if (step !== 'mark_target') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
+      if (step !== 'mark_target') await assert.rejects(copy(to(), embedded(`${target}-2`)), refused('unfinished_copy'));
       assert.deepEqual(await house.store.read.leaseHolders('copy', Date.now()), [], step);
     }
     const { key } = await createRecords(house.store).stage();

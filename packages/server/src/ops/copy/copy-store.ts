@@ -15,19 +15,19 @@ import { CopyError } from './errors.ts';
 import { assertTable, type Digests, hasRows, insertRows, readRows } from './rows.ts';
 import { type CopiedTable, readCopiedTables } from './tables.ts';
 
-export const copySteps = ['claim', 'copy_rows', 'copy_blobs', 'verify', 'finish'] as const;
+export const copySteps = ['mark_target', 'copy_rows', 'copy_blobs', 'verify', 'finish'] as const;
 
 export type CopyStep = (typeof copySteps)[number];
 
 export interface CopyOptions {
   /** The store to copy. Servers may use it. */
   readonly from: StoreSettings;
-  /** An empty store that no server uses, or one that holds an unfinished copy of the source. */
+  /** An empty store that no server uses, or an unfinished copy of the source. */
   readonly to: StoreSettings;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly onStep?: (step: CopyStep) => void | Promise<void>;
-  /** Called with the size of all contents before they are copied, and before they are verified; then with what was done of it. */
+  /** `total` is called with the size of all contents before they are copied, and before they are verified; `advance` with the progress. */
   readonly onProgress?: { readonly total: (bytes: number) => void; readonly advance: (bytes: number) => void };
   readonly signal?: AbortSignal;
 }
@@ -38,10 +38,10 @@ export interface CopiedStore {
   readonly bytes: number;
 }
 
-/** How long a copy that was killed keeps the garbage collector from deleting what it was to copy. */
+/** How long the lease of a killed copy blocks the garbage collection of the source. */
 const leaseMs = 60 * 60_000;
 
-/** What may be in a data folder without any data. */
+/** Names that a data folder without data may contain. */
 const emptyFolderNames = new Set([
   'tenon.db',
   'tenon.db-wal',
@@ -52,18 +52,18 @@ const emptyFolderNames = new Set([
 ]);
 
 /**
- * Copies all data of a store, as it is at one moment, into an empty one. Servers may go on to use the source: a lease keeps the garbage
- * collector from deleting what is to be copied.
+ * Copies a consistent snapshot of a store into an empty one. Servers may use the source at the same time: a lease prevents garbage
+ * collection of contents that are not copied yet.
  *
- * The target is marked as unfinished from the first row until everything in it was read back and verified, and no server opens it
- * until then. After a failure or a kill, the same call continues: rows are replaced, and contents that were copied are kept.
+ * The target is marked as unfinished until all of its data was verified, and no server opens it before. After a failure or a kill, the
+ * same call continues: it replaces the rows, and keeps the copied contents.
  *
  * @throws CopyError, NewerSchemaError, UnavailableError, StorageFullError, and the signal's reason
  */
 export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
   const { from, to } = options;
-  const [sourcePlaces, targetPlaces] = await Promise.all([placesOf(from), placesOf(to)]);
-  if (sourcePlaces.metadata === targetPlaces.metadata || sourcePlaces.blobs === targetPlaces.blobs) {
+  const [sourceIds, targetIds] = await Promise.all([storeIds(from), storeIds(to)]);
+  if (sourceIds.metadata === targetIds.metadata || sourceIds.blobs === targetIds.blobs) {
     throw new CopyError('same_store', 'The source and the target have the same database, folder or bucket.');
   }
   const tables = await readCopiedTables();
@@ -74,7 +74,7 @@ export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
     const target = await openStores(to);
     try {
       const run = Buffer.from(options.random(12)).toString('base64url');
-      const mark = `${sourcePlaces.metadata}.${sourcePlaces.blobs} ${run}`;
+      const mark = `${sourceIds.metadata}.${sourceIds.blobs} ${run}`;
       return await writeDatabase(to, (db) => copyInto({ ...options, tables, source, target, db, mark }));
     } finally {
       await closeStores(target);
@@ -89,15 +89,15 @@ interface Copy extends CopyOptions {
   readonly source: Stores;
   readonly target: Stores;
   readonly db: Kysely<Database>;
-  /** The holder of the target's mark: the source's places, a space, and a text that no other run has. */
+  /** Identifies this run in the target: the ids of the source, a space, and a random text. */
   readonly mark: string;
 }
 
 async function copyInto(copy: Copy): Promise<CopiedStore> {
   const { tables, db, source, target, onStep = () => {}, onProgress, signal } = copy;
   const onBatch = (): void => signal?.throwIfAborted();
-  await onStep('claim');
-  await claim(copy);
+  await onStep('mark_target');
+  await markTarget(copy);
   const [damage] = await source.store.check();
   if (damage !== undefined) {
     throw new CopyError('damaged_data', `The source is damaged: ${damage.subject}: ${damage.detail}.`);
@@ -122,16 +122,16 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
     await lease.release();
   }
   await onStep('verify');
-  const arrived = await readRows(db, tables, onBatch);
+  const copied = await readRows(db, tables, onBatch);
   for (const [table, { sha256 }] of digests) {
-    if (arrived.get(table)?.sha256 !== sha256) throw differs(`the rows of ${table} are not those of the source`);
+    if (copied.get(table)?.sha256 !== sha256) throw differs(`the rows of ${table} are different`);
   }
   const { blobs, blobBytes, faults, unknownObjects } = await verify(target, copy);
   const [fault] = [...faults, ...unknownObjects];
   if (fault !== undefined) throw differs(`${fault.subject}: ${fault.detail}`);
   await onStep('finish');
   await db.transaction().execute(async (tx) => {
-    await assertClaimed(tx, copy.mark);
+    await assertMarked(tx, copy.mark);
     await tx.deleteFrom('leases').execute();
   });
   return {
@@ -141,7 +141,7 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
   };
 }
 
-/** Refuses a source that has no store, or an unfinished one, or one of another schema. Changes nothing. */
+/** Rejects a source without a store, an unfinished copy, and another version of the schema. Changes nothing. */
 async function assertReadable(from: StoreSettings, tables: readonly CopiedTable[]): Promise<void> {
   await readSnapshot(from, async (db) => {
     const { rows } = await sql<{ version: number }>`select max(version) as version from schema_versions`.execute(db);
@@ -159,7 +159,7 @@ async function assertReadable(from: StoreSettings, tables: readonly CopiedTable[
     if (error instanceof CopyError || error instanceof NewerSchemaError || error instanceof UnavailableError)
       throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CopyError('no_source', `There is no store that can be read at the source (${reason}).`, { cause: error });
+    throw new CopyError('no_source', `Cannot read a store at the source (${reason}).`, { cause: error });
   });
 }
 
@@ -170,13 +170,13 @@ async function assertFolderEmpty({ dataDir, databaseUrl }: StoreSettings): Promi
     throw error;
   });
   const found = names.find((name) => !emptyFolderNames.has(name));
-  if (found !== undefined) throw notEmpty(`${dataDir} has "${found}" in it`);
+  if (found !== undefined) throw notEmpty(`${dataDir} contains "${found}"`);
 }
 
-/** Marks the target as an unfinished copy of the source, if it is empty or has been one. */
-async function claim({ tables, db, target, mark }: Copy): Promise<void> {
-  const isBegun = (await markOf(db)) !== undefined;
-  if (!isBegun) for await (const _ of target.blobs.list()) throw notEmpty('it has contents of plugins');
+/** Marks the target as an unfinished copy of the source. It must be empty, or an unfinished copy of the same source. */
+async function markTarget({ tables, db, target, mark }: Copy): Promise<void> {
+  const isMarked = (await markOf(db)) !== undefined;
+  if (!isMarked) for await (const _ of target.blobs.list()) throw notEmpty('it has contents of plugins');
   await db
     .transaction()
     .setIsolationLevel('serializable')
@@ -195,7 +195,7 @@ async function claim({ tables, db, target, mark }: Copy): Promise<void> {
     });
 }
 
-async function assertClaimed(tx: Db, mark: string): Promise<void> {
+async function assertMarked(tx: Db, mark: string): Promise<void> {
   if ((await markOf(tx)) === mark) return;
   throw new CopyError('interrupted', 'Another copy into the target has begun.');
 }
@@ -205,11 +205,11 @@ async function markOf(db: Db): Promise<string | undefined> {
   return row?.holder;
 }
 
-/** In one transaction: the target has either no rows, or all rows of one moment. */
+/** Copies all rows in one transaction, so that the target has either no rows or a consistent snapshot. */
 async function copyRows({ tables, from, db, mark, signal }: Copy, lease: Lease): Promise<Digests> {
   return readSnapshot(from, (source) =>
     db.transaction().execute(async (tx) => {
-      await assertClaimed(tx, mark);
+      await assertMarked(tx, mark);
       for (const { name } of tables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(tx);
       const digests = await readRows(source, tables, async (table, batch) => {
         signal?.throwIfAborted();
@@ -230,7 +230,7 @@ async function contentBytes(db: Db): Promise<number> {
   return Number(bytes);
 }
 
-/** Where no lease can be written, the garbage collector cannot mark anything for deletion either. */
+/** Returns a lease without effect for a store that can't be written, because its garbage collection can't run either. */
 async function takeCopyLease({ source, clock, random }: Copy): Promise<Lease> {
   try {
     const options = { lengthMs: leaseMs, isExclusive: false };
@@ -251,22 +251,17 @@ function differs(detail: string): CopyError {
   return new CopyError('differs', `The target differs from the source: ${detail}.`);
 }
 
-/** Where a store's metadata and blobs are, as texts that are equal for equal places and reveal nothing. */
-interface Places {
-  readonly metadata: string;
-  readonly blobs: string;
-}
-
-async function placesOf(settings: StoreSettings): Promise<Places> {
+/** Identifies the locations of a store's metadata and blobs by digests, which don't reveal them. */
+async function storeIds(settings: StoreSettings) {
   const { databaseUrl, dataDir, s3Bucket, s3Endpoint = '', s3Prefix = '' } = settings;
   const folder = await realpath(dataDir).catch(() => dataDir);
   return {
-    metadata: digest(databaseUrl === undefined ? ['folder', folder] : await postgresPlace(databaseUrl)),
+    metadata: digest(databaseUrl === undefined ? ['folder', folder] : await postgresLocation(databaseUrl)),
     blobs: digest(s3Bucket === undefined ? ['folder', folder] : ['s3', s3Endpoint, s3Bucket, s3Prefix]),
   };
 }
 
-async function postgresPlace(url: string): Promise<string[]> {
+async function postgresLocation(url: string): Promise<string[]> {
   const { default: pg } = await import('pg');
   const { host, port, database } = new pg.Client(url); // not connected
   return ['postgres', host, String(port), database ?? ''];

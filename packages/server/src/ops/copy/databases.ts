@@ -3,16 +3,16 @@ import { Kysely, sql } from 'kysely';
 import type { Db } from '../../db/db.ts';
 import type { Database } from '../../db/records.ts';
 import { readingDialect, writingDialect } from '../../db/sqlite/dialect.ts';
-import { whenFree } from '../../db/sqlite/errors.ts';
+import { retryWhileBusy } from '../../db/sqlite/errors.ts';
 import { openReader, openWriter } from '../../db/sqlite/files.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 
-/** How long one statement may take, in milliseconds. */
+/** The time-out of a statement, in milliseconds. */
 const waitMs = 5 * 60_000;
 
 type Settings = Pick<StoreSettings, 'dataDir' | 'databaseUrl'>;
 
-/** Runs the work on the metadata as it is at one moment, while servers go on to write. */
+/** Runs the work on a snapshot of the metadata. Servers may write at the same time. */
 export function readSnapshot<T>(settings: Settings, work: (db: Db) => Promise<T>): Promise<T> {
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl === undefined) return readFileSnapshot(join(dataDir, 'tenon.db'), work);
@@ -25,17 +25,17 @@ export function readSnapshot<T>(settings: Settings, work: (db: Db) => Promise<T>
 }
 
 async function readFileSnapshot<T>(file: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const database = await whenFree(() => openReader(file), waitMs);
+  const database = await retryWhileBusy(() => openReader(file), waitMs);
   try {
     database.exec('pragma trusted_schema = off; begin');
-    await whenFree(() => database.prepare('select 1 from sqlite_schema').get(), waitMs); // the snapshot begins here
+    await retryWhileBusy(() => database.prepare('select 1 from sqlite_schema').get(), waitMs); // the snapshot begins here
     return await work(new Kysely<Database>({ dialect: readingDialect({ database, waitMs }) }));
   } finally {
     database.close();
   }
 }
 
-/** Runs the work on a connection that writes past the store. */
+/** Runs the work on a connection for writes, without the rules of the store. */
 export async function writeDatabase<T>(settings: Settings, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl !== undefined) return withPostgres(databaseUrl, work);

@@ -3,15 +3,15 @@ export type CopyErrorCode =
   | 'no_source'
   /** An older release wrote the source. */
   | 'older_source'
-  /** The source, or the store that was to be opened, is a copy that was not finished. */
+  /** The source, or the store to open, is an unfinished copy. */
   | 'unfinished_copy'
   /** Both stores have the same database, folder or bucket. */
   | 'same_store'
   /** The target holds something other than an unfinished copy of the source. */
   | 'not_empty'
-  /** Another copy into the target has begun. */
+  /** Another copy into the target has started. */
   | 'interrupted'
-  /** Data of the source is missing, or is not what it was when it was stored. */
+  /** Data of the source is missing or damaged. */
   | 'damaged_data'
   | 'differs';
 

@@ -5,10 +5,10 @@ import type { CopiedTable } from './tables.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** How many rows are read, or written, at once. */
+/** How many rows one statement reads or writes. */
 const batchSize = 500;
 
-/** What a table holds, in a form that both databases have in common. */
+/** The number of a table's rows, and a digest that doesn't depend on the kind of database. */
 interface TableDigest {
   readonly rows: number;
   readonly sha256: string;
@@ -60,7 +60,7 @@ export async function hasRows(db: Db, table: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Fails unless the table is there with its columns. */
+/** Fails if the table or one of its columns is missing. */
 export async function assertTable(db: Db, { name, columns }: CopiedTable): Promise<void> {
   await sql`select ${list(columns)} from ${sql.table(name)} where 1 = 0`.execute(db);
 }

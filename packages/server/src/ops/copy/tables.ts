@@ -7,15 +7,12 @@ import { columnTypes, writingDialect } from '../../db/sqlite/dialect.ts';
 export interface CopiedTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns of the primary key. Both databases sort by them alike. */
+  /** The columns of the primary key. Both databases have the same order of keys. */
   readonly key: readonly string[];
 }
 
-/**
- * Tables that are not copied: they describe one store and the servers on it. The copier writes the rows of `blobs` itself, for the
- * contents that versions name.
- */
-const ownTables = new Set([
+/** Tables that are not copied, because they describe the store itself and its servers. `replaceBlobRows()` writes the rows of `blobs`. */
+const internalTables = new Set([
   'schema_versions',
   'leases',
   'nodes',
@@ -25,13 +22,13 @@ const ownTables = new Set([
   'blob_deletions',
 ]);
 
-/** Every table to copy, referenced tables first: read from an empty database with the newest schema. */
+/** Reads the tables to copy from an empty database with the newest schema. Returns referenced tables first. */
 export async function readCopiedTables(): Promise<readonly CopiedTable[]> {
   const database = new DatabaseSync(':memory:');
   try {
     const db = new Kysely<unknown>({ dialect: writingDialect({ database, waitMs: 1000 }) });
     await migrate((work) => db.transaction().execute(work), migrations, columnTypes, Date.now);
-    const ask = (query: string, ...parameters: string[]): string[] =>
+    const select = (query: string, ...parameters: string[]): string[] =>
       database
         .prepare(query)
         .all(...parameters)
@@ -39,17 +36,18 @@ export async function readCopiedTables(): Promise<readonly CopiedTable[]> {
     const ordered = new Set<string>();
     const add = (name: string): void => {
       if (ordered.has(name)) return;
-      for (const parent of ask('select "table" from pragma_foreign_key_list(?)', name))
-        if (parent !== name) add(parent);
+      const parents = select('select "table" from pragma_foreign_key_list(?)', name);
+      for (const parent of parents) if (parent !== name) add(parent);
       ordered.add(name);
     };
-    ask("select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'").forEach(add);
+    const names = "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'";
+    select(names).forEach(add);
     return [...ordered]
-      .filter((name) => !ownTables.has(name))
+      .filter((name) => !internalTables.has(name))
       .map((name) => ({
         name,
-        columns: ask('select name from pragma_table_info(?)', name),
-        key: ask('select name from pragma_table_info(?) where pk > 0 order by pk', name),
+        columns: select('select name from pragma_table_info(?)', name),
+        key: select('select name from pragma_table_info(?) where pk > 0 order by pk', name),
       }));
   } finally {
     database.close();

@@ -8,46 +8,47 @@ type Operation = (typeof operations)[number];
 const outcomes = ['done', 'missing', 'unavailable', 'full', 'failed'] as const;
 type Outcome = (typeof outcomes)[number];
 
-/** The blob store, with what is asked of it counted. What is read counts as done once it has been read to its end. */
+/** Wraps a blob store to count and time its operations. A read is counted when it ends. */
 export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
   for (const operation of operations) {
     for (const outcome of outcomes) registry.counter('tenon_blob_requests_total', { operation, outcome });
   }
   const read = registry.counter('tenon_blob_read_bytes_total', {});
   const written = registry.counter('tenon_blob_written_bytes_total', {});
-  const ended = (operation: Operation, outcome: Outcome): void => {
+  const count = (operation: Operation, outcome: Outcome): void => {
     registry.counter('tenon_blob_requests_total', { operation, outcome }).value++;
   };
 
-  /** Times an operation, and counts it unless it only begins with that. */
-  const counted = async <T>(
+  /** Times an operation, and counts it unless its outcome is still `pending`. */
+  const measure = async <T>(
     operation: Operation,
     work: () => Promise<T>,
-    endOf: (result: T) => Outcome | 'begun' = () => 'done',
+    outcomeOfResult: (result: T) => Outcome | 'pending' = () => 'done',
   ): Promise<T> => {
     const startedAt = performance.now();
     try {
       const result = await work();
-      const outcome = endOf(result);
-      if (outcome !== 'begun') ended(operation, outcome);
+      const outcome = outcomeOfResult(result);
+      if (outcome !== 'pending') count(operation, outcome);
       return result;
     } catch (error) {
-      ended(operation, outcomeOf(error));
+      count(operation, outcomeOf(error));
       throw error;
     } finally {
       const seconds = (performance.now() - startedAt) / 1000;
       registry.histogram('tenon_blob_request_duration_seconds', { operation }).observe(seconds);
     }
   };
-  async function* toTheEnd<T>(operation: Operation, items: AsyncIterable<T>, each: (item: T) => void) {
+  /** Counts an operation when its items have been read. */
+  async function* countAtEnd<T>(operation: Operation, items: AsyncIterable<T>, onItem: (item: T) => void) {
     try {
       for await (const item of items) {
-        each(item);
+        onItem(item);
         yield item;
       }
-      ended(operation, 'done');
+      count(operation, 'done');
     } catch (error) {
-      ended(operation, outcomeOf(error));
+      count(operation, outcomeOf(error));
       throw error;
     }
   }
@@ -58,29 +59,29 @@ export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
   return {
     ...blobs,
     async put(key, bytes) {
-      await counted('put', () => blobs.put(key, bytes));
+      await measure('put', () => blobs.put(key, bytes));
       written.value += bytes.length;
     },
-    size: (key) => counted('size', () => blobs.size(key), whetherThere),
-    stat: (key) => counted('size', () => blobs.stat(key), whetherThere),
+    size: (key) => measure('size', () => blobs.size(key), doneOrMissing),
+    stat: (key) => measure('size', () => blobs.stat(key), doneOrMissing),
     async open(key, range, signal, scratch) {
       const open = () => blobs.open(key, range, signal, scratch);
-      const chunks = await counted('open', open, (found) => (found === undefined ? 'missing' : 'begun'));
-      return chunks && toTheEnd('open', chunks, countRead);
+      const chunks = await measure('open', open, (found) => (found === undefined ? 'missing' : 'pending'));
+      return chunks && countAtEnd('open', chunks, countRead);
     },
     delete: (key) =>
-      counted(
+      measure(
         'delete',
         () => blobs.delete(key),
-        (wasThere) => (wasThere ? 'done' : 'missing'),
+        (existed) => (existed ? 'done' : 'missing'),
       ),
-    list: () => toTheEnd('list', blobs.list(), () => {}),
-    ping: (signal) => counted('ping', () => blobs.ping(signal)),
-    pingWrite: (signal) => counted('ping', () => blobs.pingWrite(signal)),
+    list: () => countAtEnd('list', blobs.list(), () => {}),
+    ping: (signal) => measure('ping', () => blobs.ping(signal)),
+    pingWrite: (signal) => measure('ping', () => blobs.pingWrite(signal)),
   };
 }
 
-function whetherThere(found: unknown): Outcome {
+function doneOrMissing(found: unknown): Outcome {
   return found === undefined ? 'missing' : 'done';
 }
 

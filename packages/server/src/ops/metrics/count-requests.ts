@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Counter, Histogram, Registry } from './registry.ts';
 
-/** Counts requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
+/** Counts requests by route template, not by path, which may contain a guest key. */
 export type RequestCounts = ReturnType<typeof createRequestCounts>;
 
 interface RouteSeries {
@@ -10,14 +10,13 @@ interface RouteSeries {
   readonly byStatus: Map<number | 'aborted', Counter>;
 }
 
-/** Where the pipeline leaves the route. */
 const routeKey = Symbol('route');
 
 interface RoutedMessage extends IncomingMessage {
   [routeKey]?: string;
 }
 
-/** Methods that have a label of their own: those of routes, and what browsers send before them. */
+/** The methods of routes and preflight requests. All others have the label `other`. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
 export function createRequestCounts(registry: Registry, listRoute: string) {
@@ -31,9 +30,9 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
     const known = all.get(`${method} ${route}`);
     if (known !== undefined) return known;
     const durations = registry.histogram('tenon_http_request_duration_seconds', { method, route });
-    const made: RouteSeries = { durations, byStatus: new Map() };
-    all.set(`${method} ${route}`, made);
-    return made;
+    const created: RouteSeries = { durations, byStatus: new Map() };
+    all.set(`${method} ${route}`, created);
+    return created;
   };
   const counterOf = (series: RouteSeries, method: string, route: string, status: number | 'aborted'): Counter => {
     const known = series.byStatus.get(status);
@@ -49,7 +48,7 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
   };
 
   return {
-    /** Call with each request that is not answered from memory, before it is handled. */
+    /** Call for each request that is not in the response cache, before it is handled. */
     begin(message: RoutedMessage, response: ServerResponse): void {
       const startedAt = performance.now();
       inProgress++;
@@ -60,28 +59,28 @@ export function createRequestCounts(registry: Registry, listRoute: string) {
         count(methods.has(method) ? method : 'other', route, status, startedAt);
       });
     },
-    /** Tells by which route a request that has begun is answered. */
-    routed(message: RoutedMessage, route: string): void {
+    setRoute(message: RoutedMessage, route: string): void {
       message[routeKey] = route;
     },
-    answered({ method }: IncomingMessage, { statusCode }: ServerResponse, route: string, startedAt: number): void {
+    /** Call for each response from the response cache. */
+    cacheHit({ method }: IncomingMessage, { statusCode }: ServerResponse, route: string, startedAt: number): void {
       if (route === listRoute) responseCacheHits.value++;
       count(method === 'HEAD' ? 'HEAD' : 'GET', route, statusCode, startedAt);
     },
-    /** What was counted since the start, by method and route. The status 0 stands for requests that were aborted. */
-    *counted() {
+    /** The counts since the start, by method and route. The status of aborted requests is 0. */
+    *totals() {
       for (const [route, { durations, byStatus }] of all) {
         const statuses = Array.from(
           byStatus,
           ([status, { value }]) => [status === 'aborted' ? 0 : status, value] as const,
         );
-        yield { route, byStatus: new Map(statuses), spread: durations.counts };
+        yield { route, byStatus: new Map(statuses), bucketCounts: durations.counts };
       }
     },
     get connections(): number {
       return open.size;
     },
-    /** Counts a server's connections, and what goes over them: no request pays for that. */
+    /** Counts a server's connections and their bytes, at no cost for requests. */
     watchConnections: (server: Server): void => watchConnections(server, registry, open),
   };
 }
@@ -99,6 +98,8 @@ function watchConnections(server: Server, registry: Registry, open: Set<Socket>)
   const total = (ofClosed: number, of: (socket: Socket) => number): number =>
     Iterator.from(open).reduce((sum, socket) => sum + of(socket), ofClosed);
   registry.valueAtScrape('tenon_http_connections', () => open.size);
-  registry.valueAtScrape('tenon_network_received_bytes_total', () => total(closed.read, (one) => one.bytesRead));
-  registry.valueAtScrape('tenon_network_sent_bytes_total', () => total(closed.written, (one) => one.bytesWritten));
+  registry.valueAtScrape('tenon_network_received_bytes_total', () => total(closed.read, (socket) => socket.bytesRead));
+  registry.valueAtScrape('tenon_network_sent_bytes_total', () =>
+    total(closed.written, (socket) => socket.bytesWritten),
+  );
 }

@@ -10,27 +10,26 @@ import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-de
 import { createRequestCounts } from './count-requests.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
-/** What counts while a server runs, whether somebody asks for metrics or its operators look at its status. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
 
-export interface Watched {
+export interface MetricSources {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
   readonly deps: Pick<Deps, 'cache' | 'store'>;
 }
 
-/** @param listRoute the route of binding lists as it is declared: the one that is answered from memory */
+/** @param listRoute the template of the route for binding lists, which the response cache serves */
 export function createMetrics(settings: StoreSettings, listRoute: string) {
   const registry = createRegistry();
-  const kept = {
+  const kinds = {
     metadata: settings.databaseUrl === undefined ? 'sqlite' : 'postgresql',
     blobs: settings.s3Bucket === undefined ? 'folder' : 's3',
   };
-  registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kept }, value: 1 }]);
-  const ofDamage = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
-  for (const damage of ['missing', 'size', 'digest'] as const) ofDamage(damage);
+  registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kinds }, value: 1 }]);
+  const damageCounter = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
+  for (const damage of ['missing', 'size', 'digest'] as const) damageCounter(damage);
   const eventLoop = monitorEventLoop();
   readProcess(registry, eventLoop);
   return {
@@ -44,14 +43,13 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
         registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
       },
-    /** Counts contents that could not be served. */
     onDamage({ damage }: Pick<DamagedContentError, 'damage'>): void {
-      ofDamage(damage).value++;
+      damageCounter(damage).value++;
     },
-    /** Has read at each scrape what the parts know by themselves. */
-    watch: (data: Watched, services: Pick<Services, 'contents' | 'changeStreams'>): void =>
-      watch(registry, data, services),
-    /** Has read at each scrape what became of spans, where requests are traced. */
+    /** Reads the values of the sources at each scrape. */
+    watch: (sources: MetricSources, services: Pick<Services, 'contents' | 'changeStreams'>): void =>
+      watch(registry, sources, services),
+    /** Reads the counts of exported spans at each scrape. */
     watchSpans(counts: () => SpanCounts): void {
       registry.atScrape('tenon_spans_total', () => {
         const { queued: _, ...ended } = counts();
@@ -65,21 +63,15 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
 
 function watch(
   registry: Registry,
-  { workers, passwords, deps }: Watched,
+  { workers, passwords, deps }: MetricSources,
   { contents, changeStreams }: Pick<Services, 'contents' | 'changeStreams'>,
 ): void {
-  const ofPools = (of: (load: PoolLoad) => number) => () => [
-    { labels: { pool: 'modules' }, value: of(workers.load) },
-    { labels: { pool: 'passwords' }, value: of(passwords.load) },
+  const readPools = (key: keyof PoolLoad) => () => [
+    { labels: { pool: 'modules' }, value: workers.load[key] },
+    { labels: { pool: 'passwords' }, value: passwords.load[key] },
   ];
-  registry.atScrape(
-    'tenon_worker_tasks_queued',
-    ofPools(({ queued }) => queued),
-  );
-  registry.atScrape(
-    'tenon_worker_tasks_running',
-    ofPools(({ running }) => running),
-  );
+  registry.atScrape('tenon_worker_tasks_queued', readPools('queued'));
+  registry.atScrape('tenon_worker_tasks_running', readPools('running'));
   registry.valueAtScrape('tenon_change_streams', () => changeStreams.acquired);
   registry.valueAtScrape('tenon_content_cache_bytes', () => contents.usage.bytes);
   registry.atScrape('tenon_content_cache_requests_total', () => [

@@ -7,19 +7,18 @@ import {
   type PlainName,
 } from './definitions.ts';
 
-/** What only grows. Plain numbers, so that counting costs nothing worth a word. */
+/** A value that only grows. A plain number, because requests increment it. */
 export interface Counter {
   value: number;
 }
 
-/** How values are spread. */
 export interface Histogram {
-  /** How many values lie below each bound of the buckets and above the one before, and last how many lie above all. */
+  /** The number of values in each bucket, not cumulative. The last bucket has no upper bound. */
   readonly counts: readonly number[];
   observe(value: number): void;
 }
 
-/** What is read when somebody asks: a value with its labels. */
+/** A value that is read at each scrape. */
 export interface Reading<Name extends MetricName> {
   readonly labels: LabelsOf<Name>;
   readonly value: number;
@@ -27,7 +26,7 @@ export interface Reading<Name extends MetricName> {
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** What {@link Registry.text} is, for `content-type`. */
+/** The `content-type` of {@link Registry.text}. */
 export const textFormatType = 'text/plain; version=0.0.4; charset=utf-8';
 
 type Labels = Readonly<Record<string, string>>;
@@ -45,9 +44,9 @@ export function createRegistry() {
     series.set(name, ofName);
     const { labels: names }: Definition = definitions[name];
     const key = names.map((label) => labels[label]).join('\n');
-    const one = (ofName.get(key) as S | undefined) ?? make();
-    ofName.set(key, one);
-    return one;
+    const found = (ofName.get(key) as S | undefined) ?? make();
+    ofName.set(key, found);
+    return found;
   };
   const linesOf = ([name, { help, type }]: [MetricName, Definition]): string[] => {
     const counted = Iterator.from(series.get(name)?.values() ?? []).flatMap((one) => one.entries());
@@ -57,20 +56,20 @@ export function createRegistry() {
   };
 
   return {
-    /** The counter with these labels: always the same one. It is at zero, and written, from when it is first asked for. */
+    /** Returns the counter with these labels. The first call adds it to the output. */
     counter: <Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>): Counter =>
       seriesOf(name, labels, () => createCounter(name, labels)),
     histogram: <Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>): Histogram =>
       seriesOf(name, labels, () => createHistogram(name, labels)),
-    /** Has values read at each scrape that are counted elsewhere already. */
+    /** Reads values at each scrape that are counted elsewhere. */
     atScrape<Name extends NameOf<'counter' | 'gauge'>>(name: Name, read: () => readonly Reading<Name>[]): void {
       readers.set(name, read);
     },
-    /** As `atScrape()`, for a metric that has no labels. */
+    /** Like `atScrape()`, for a metric without labels. */
     valueAtScrape(name: PlainName, read: () => number): void {
       readers.set(name, () => [{ labels: {}, value: read() }]);
     },
-    /** All values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+    /** Returns all values in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
     text: (): string => `${(Object.entries(definitions) as [MetricName, Definition][]).flatMap(linesOf).join('\n')}\n`,
   };
 }
@@ -86,23 +85,27 @@ function createCounter(name: MetricName, labels: Labels): Series & Counter {
 
 function createHistogram(name: MetricName, labels: Labels): Series & Histogram {
   const { buckets }: Definition = definitions[name];
-  const counts = new Array<number>(buckets.length + 1).fill(0); // the last is what is above all bounds
+  const counts = new Array<number>(buckets.length + 1).fill(0);
   let sum = 0;
   return {
     counts,
     observe(value) {
       sum += value;
-      let at = 0;
-      while (at < buckets.length && value > (buckets[at] as number)) at++;
-      counts[at] = (counts[at] as number) + 1;
+      let bucket = 0;
+      while (bucket < buckets.length && value > (buckets[bucket] as number)) bucket++;
+      counts[bucket] = (counts[bucket] as number) + 1;
     },
     entries() {
-      let count = 0;
-      const ofBuckets = counts.map((own, index): [string, number] => {
-        count += own;
-        return [seriesName(`${name}_bucket`, { ...labels, le: String(buckets[index] ?? '+Inf') }), count];
+      let cumulative = 0;
+      const bucketEntries = counts.map((count, index): [string, number] => {
+        cumulative += count;
+        return [seriesName(`${name}_bucket`, { ...labels, le: String(buckets[index] ?? '+Inf') }), cumulative];
       });
-      return [...ofBuckets, [seriesName(`${name}_sum`, labels), sum], [seriesName(`${name}_count`, labels), count]];
+      const totals: [string, number][] = [
+        [seriesName(`${name}_sum`, labels), sum],
+        [seriesName(`${name}_count`, labels), cumulative],
+      ];
+      return [...bucketEntries, ...totals];
     },
   };
 }

@@ -5,22 +5,20 @@ import { textFormatType } from './registry.ts';
 
 export type MetricsServer = Awaited<ReturnType<typeof serveMetrics>>;
 
-/** A scrape's header and the like is small: what takes longer to come, or is longer, is none. */
+/** The request of a scrape is small. */
 const limits = { maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 10_000 };
 
 /**
- * Answers `GET /metrics` at an address of its own, which is not for the public: nothing that is reached through the other one can
- * lead here.
+ * Serves `GET /metrics` at a separate address, so that it can't be reached through the public one.
  *
- * @param text gives all values
- * @throws the errors of listening
+ * @throws errors of listening
  */
 export async function serveMetrics(
   text: () => string,
   { host, port }: { readonly host: string; readonly port: number },
 ) {
-  const server = createServer(limits, (message, response) => answer(text, message, response));
-  server.unref(); // what keeps the process alive is the service
+  const server = createServer(limits, (message, response) => respond(text, message, response));
+  server.unref(); // metrics alone don't keep the process alive
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen({ host, port, exclusive: true }, resolve);
   await promise;
@@ -33,7 +31,7 @@ export async function serveMetrics(
   };
 }
 
-function answer(read: () => string, message: IncomingMessage, response: ServerResponse): void {
+function respond(read: () => string, message: IncomingMessage, response: ServerResponse): void {
   const { method, url = '' } = message;
   response.setHeader('cache-control', 'no-store').setHeader('x-content-type-options', 'nosniff');
   if (url.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end();

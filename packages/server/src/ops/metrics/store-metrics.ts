@@ -7,7 +7,7 @@ const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'fa
 
 export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 
-/** Counts and times transactions, and counts what they commit. */
+/** Counts and times transactions, and counts their audit events. */
 export function createStoreMetrics(registry: Registry) {
   for (const outcome of outcomes) registry.counter('tenon_store_transactions_total', { outcome });
   registry.counter('tenon_changes_total', { action: 'plugin.publish' satisfies AuditAction });
@@ -23,11 +23,11 @@ export function createStoreMetrics(registry: Registry) {
         registry.counter('tenon_store_transactions_total', { outcome }).value++;
       };
       return {
-        /** Call at each attempt: another transaction may have been faster. */
+        /** Call for each attempt: a conflict with another transaction causes a retry. */
         attempt(): void {
           if (attempts++ > 0) retries.value++;
         },
-        /** @param recorded the audit events that it wrote */
+        /** @param recorded the actions of its audit events */
         committed(recorded: readonly AuditAction[]): void {
           end('committed');
           for (const action of recorded) registry.counter('tenon_changes_total', { action }).value++;

@@ -17,8 +17,11 @@ describe('createActivity()', () => {
       activity,
       /** Has requests come that took so long, in the place of one of the bounds. */
       come(kind: 'lists' | 'others', requests: number, place: number, more: Partial<RequestTotals> = {}) {
-        const spread = [0, 0, 0, 0].with(place, requests);
-        totals = { ...totals, [kind]: addTotals(totals[kind], { requests, refused: 0, failed: 0, ...more, spread }) };
+        const bucketCounts = [0, 0, 0, 0].with(place, requests);
+        totals = {
+          ...totals,
+          [kind]: addTotals(totals[kind], { requests, refused: 0, failed: 0, ...more, bucketCounts }),
+        };
       },
       /** Lets time pass, with its ticks. */
       pass(seconds: number) {

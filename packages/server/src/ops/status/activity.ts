@@ -1,61 +1,61 @@
 import { type MinuteLoad, type RequestKind, type RequestLoad, requestKinds } from '@tenon/protocol';
 import { secondsBuckets } from '../metrics/definitions.ts';
 
-/** The bounds between which it is counted how long requests took, in milliseconds. */
+/** The upper bounds of the buckets for durations, in milliseconds. */
 export const boundsMs: readonly number[] = secondsBuckets.map((seconds) => seconds * 1000);
 
-/** Requests since the start of the process, of one kind. */
+/** The requests of a kind since the start of the process. */
 export interface RequestTotals {
   readonly requests: number;
   readonly refused: number;
   readonly failed: number;
-  /** How many took how long: one number for each of the bounds, and one for what took longer. */
-  readonly spread: readonly number[];
+  /** The number of requests in each bucket of durations. The last bucket has no upper bound. */
+  readonly bucketCounts: readonly number[];
 }
 
 export type TotalsByKind = { readonly [Kind in RequestKind]: RequestTotals };
 
-/** What requests came of late. */
+/** The load of the last minute, and of each minute of the last hour. */
 export type Activity = ReturnType<typeof createActivity>;
 
 const minuteMs = 60_000;
 const minutesKept = 60;
 
-/** Ticks come a little early or late. */
-const tickSlackMs = 2_000;
+/** How early a tick may come. */
+const tickToleranceMs = 2_000;
 
 export const kinds = Object.keys(requestKinds) as readonly RequestKind[];
 
 /**
- * @param read what was counted so far
- * @param boundsMs the bounds of the spreads, in ascending order
- * @param now any clock that goes on alone, in milliseconds
+ * @param read returns the totals
+ * @param boundsMs the upper bounds of the buckets, ascending
+ * @param now a monotonic clock, in milliseconds
  */
 export function createActivity(read: () => TotalsByKind, boundsMs: readonly number[], now: () => number) {
   const window = createWindow(read(), now);
   const minutes: MinuteLoad[] = [];
   let minute = { startedAtMs: now(), totals: sumOf(read()) };
   return {
-    /** To be called every few seconds. */
+    /** Call every few seconds. */
     tick(): void {
       const totals = read();
-      window.note(totals);
-      if (now() - minute.startedAtMs < minuteMs - tickSlackMs) return;
+      window.add(totals);
+      if (now() - minute.startedAtMs < minuteMs - tickToleranceMs) return;
       const next = { startedAtMs: now(), totals: sumOf(totals) };
-      const { p50Ms, ...load } = loadOf(difference(next.totals, minute.totals), boundsMs);
+      const { p50Ms, ...load } = loadSince(minute.totals, next.totals, boundsMs);
       minutes.push(load);
       if (minutes.length > minutesKept) minutes.shift();
       minute = next;
     },
-    /** About the last minute. */
+    /** The load of about the last minute. */
     recent(): { readonly seconds: number; readonly kinds: { [Kind in RequestKind]: RequestLoad } } {
       const totals = read();
       const { value, agoMs } = window.first();
-      const loads = kinds.map((kind) => [kind, loadOf(difference(totals[kind], value[kind]), boundsMs)] as const);
+      const loads = kinds.map((kind) => [kind, loadSince(value[kind], totals[kind], boundsMs)] as const);
       const byKind = Object.fromEntries(loads) as { [Kind in RequestKind]: RequestLoad };
       return { seconds: agoMs / 1000, kinds: byKind };
     },
-    /** The last hour, of all kinds together; `untilMsAgo` is how long ago the last of the minutes ended. */
+    /** The minutes of the last hour, over all kinds; `untilMsAgo` is the time since the end of the last minute. */
     history: (): { readonly untilMsAgo: number; readonly minutes: MinuteLoad[] } => ({
       untilMsAgo: now() - minute.startedAtMs,
       minutes: [...minutes],
@@ -63,65 +63,57 @@ export function createActivity(read: () => TotalsByKind, boundsMs: readonly numb
   };
 }
 
-/** Totals before anything has come. */
 export function noTotals(bounds: number): RequestTotals {
-  return { requests: 0, refused: 0, failed: 0, spread: new Array<number>(bounds + 1).fill(0) };
+  return { requests: 0, refused: 0, failed: 0, bucketCounts: new Array<number>(bounds + 1).fill(0) };
 }
 
-export function addTotals(a: RequestTotals, b: RequestTotals): RequestTotals {
+/** @param sign -1 subtracts `b` */
+export function addTotals(a: RequestTotals, b: RequestTotals, sign: 1 | -1 = 1): RequestTotals {
   return {
-    requests: a.requests + b.requests,
-    refused: a.refused + b.refused,
-    failed: a.failed + b.failed,
-    spread: a.spread.map((count, at) => count + (b.spread[at] ?? 0)),
+    requests: a.requests + sign * b.requests,
+    refused: a.refused + sign * b.refused,
+    failed: a.failed + sign * b.failed,
+    bucketCounts: a.bucketCounts.map((count, bucket) => count + sign * (b.bucketCounts[bucket] ?? 0)),
   };
 }
 
 function sumOf(totals: TotalsByKind): RequestTotals {
-  return kinds.map((kind) => totals[kind]).reduce(addTotals);
+  return kinds.map((kind) => totals[kind]).reduce((sum, one) => addTotals(sum, one));
 }
 
-function difference(now: RequestTotals, before: RequestTotals): RequestTotals {
-  return {
-    requests: now.requests - before.requests,
-    refused: now.refused - before.refused,
-    failed: now.failed - before.failed,
-    spread: now.spread.map((count, at) => count - (before.spread[at] ?? 0)),
-  };
+function loadSince(before: RequestTotals, totals: RequestTotals, boundsMs: readonly number[]): RequestLoad {
+  const { bucketCounts, ...counts } = addTotals(totals, before, -1);
+  return { ...counts, p50Ms: quantile(bucketCounts, boundsMs, 0.5), p99Ms: quantile(bucketCounts, boundsMs, 0.99) };
 }
 
-function loadOf({ spread, ...counts }: RequestTotals, boundsMs: readonly number[]): RequestLoad {
-  return { ...counts, p50Ms: quantile(spread, boundsMs, 0.5), p99Ms: quantile(spread, boundsMs, 0.99) };
-}
-
-/** The bound below which that share of them is; the last one for what is above all. */
-function quantile(spread: readonly number[], boundsMs: readonly number[], share: number): number | null {
-  const all = spread.reduce((sum, count) => sum + count, 0);
+/** Returns the upper bound of the bucket that contains a quantile; the largest bound for the last bucket. */
+function quantile(bucketCounts: readonly number[], boundsMs: readonly number[], share: number): number | null {
+  const all = bucketCounts.reduce((sum, count) => sum + count, 0);
   if (all === 0) return null;
-  let below = 0;
-  for (const [at, boundMs] of boundsMs.entries()) {
-    below += spread[at] ?? 0;
-    if (below >= share * all) return boundMs;
+  let cumulative = 0;
+  for (const [bucket, boundMs] of boundsMs.entries()) {
+    cumulative += bucketCounts[bucket] ?? 0;
+    if (cumulative >= share * all) return boundMs;
   }
   return boundsMs.at(-1) ?? null;
 }
 
-/** What something was at several moments of about the last minute. */
+/** Keeps the values of about the last minute. */
 export type Window<T> = ReturnType<typeof createWindow<T>>;
 
-/** @param now any clock that goes on alone, in milliseconds */
+/** @param now a monotonic clock, in milliseconds */
 export function createWindow<T>(initial: T, now: () => number) {
-  const noted = [{ value: initial, atMs: now() }];
+  const values = [{ value: initial, atMs: now() }];
   return {
-    /** Notes what it is now, and forgets what is older than a minute, but for one value. */
-    note(value: T): void {
+    /** Adds a value, and drops older ones, except the last that is at least a minute old. */
+    add(value: T): void {
       const atMs = now();
-      noted.push({ value, atMs });
-      while ((noted[1]?.atMs ?? Number.POSITIVE_INFINITY) <= atMs - minuteMs) noted.shift();
+      values.push({ value, atMs });
+      while ((values[1]?.atMs ?? Number.POSITIVE_INFINITY) <= atMs - minuteMs) values.shift();
     },
-    /** What it was a minute ago, or when it was noted first, and how long ago that is in milliseconds. */
+    /** Returns the value of a minute ago, or the oldest, and its age in milliseconds. */
     first(): { readonly value: T; readonly agoMs: number } {
-      const { value, atMs } = noted[0] ?? { value: initial, atMs: now() };
+      const { value, atMs } = values[0] ?? { value: initial, atMs: now() };
       return { value, agoMs: now() - atMs };
     },
   };

@@ -26,21 +26,10 @@ export interface PingResult {
 }
 
 /** Checks whether the stores can be used. Its methods never reject, and take at most as long as the ping timeout. */
-export interface Readiness {
-  /** Pings both stores for reading. */
-  checkStores(): Promise<{ readonly metadata: PingResult; readonly blobs: PingResult }>;
-  /** Returns the stores that can't be read. */
-  failures(): Promise<readonly StoreFailure[]>;
-  /**
-   * Returns the stores that can't be written.
-   *
-   * @param waitMs a store that doesn't respond within this time counts as failed. Default: the ping timeout
-   */
-  writeFailures(waitMs?: number): Promise<readonly StoreFailure[]>;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 class PingTimeoutError extends Error {
-  override readonly name = 'SilentStoreError';
+  override readonly name = 'PingTimeoutError';
 }
 
 type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
@@ -54,7 +43,7 @@ type Pings<T extends Store | BlobStore> = Pick<T, 'ping' | 'pingWrite'>;
 export function createReadiness(
   { store, blobs }: { readonly store: Pings<Store>; readonly blobs: Pings<BlobStore> },
   timeoutMs: number = pingTimeoutMs,
-): Readiness {
+) {
   const pingMetadata = createCachedPing('metadata store', () => store.ping(), timeoutMs);
   const pingBlobs = createCachedPing('blob store', (signal) => blobs.ping(signal), timeoutMs);
   const pingMetadataWrites = withCallerTimeout(
@@ -65,15 +54,21 @@ export function createReadiness(
     'blob store',
     createCachedPing('blob store', (signal) => blobs.pingWrite(signal), timeoutMs, { cachesSuccess: true }),
   );
-  const checkStores: Readiness['checkStores'] = async () => {
-    const [metadataResult, blobsResult] = await Promise.all([pingMetadata(), pingBlobs()]);
-    return { metadata: metadataResult, blobs: blobsResult };
-  };
   return {
-    checkStores,
-    async failures() {
-      return failuresOf(Object.values(await checkStores()));
+    /** Pings both stores for reading. */
+    async checkStores() {
+      const [metadata, blobResult] = await Promise.all([pingMetadata(), pingBlobs()]);
+      return { metadata, blobs: blobResult };
     },
+    /** Returns the stores that can't be read. */
+    async failures() {
+      return failuresOf(await Promise.all([pingMetadata(), pingBlobs()]));
+    },
+    /**
+     * Returns the stores that can't be written.
+     *
+     * @param waitMs a store that doesn't respond within this time counts as failed
+     */
     async writeFailures(waitMs = timeoutMs) {
       return failuresOf(await Promise.all([pingMetadataWrites(waitMs), pingBlobWrites(waitMs)]));
     },
@@ -142,7 +137,7 @@ function withCallerTimeout(
   };
 }
 
-/** @throws SilentStoreError */
+/** @throws PingTimeoutError */
 async function withTimeout(timeoutMs: number, ping: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
   const { promise: timeout, reject } = Promise.withResolvers<never>();

@@ -25,7 +25,6 @@ export interface StatusDeps extends Pick<Deps, 'store' | 'clock'> {
   readonly contents: { readonly usage: { readonly bytes: number } };
   readonly changeStreams: { readonly acquired: number };
   readonly requests: Pick<RequestCounts, 'connections'> | undefined;
-  /** The requests that were counted so far. */
   readonly totals: () => TotalsByKind;
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
@@ -80,18 +79,18 @@ export function createStatus(deps: StatusDeps) {
   });
 
   return {
-    /** This process, as its heartbeats name it. */
+    /** The id of this process in the list of nodes. */
     id,
     node,
     startedAtMs,
     tick(): void {
       activity.tick();
-      utilization.note(performance.eventLoopUtilization());
+      utilization.add(performance.eventLoopUtilization());
     },
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [responses, failures, writeFailures, nodes] = await Promise.all([
+      const [pings, failures, writeFailures, nodes] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
@@ -101,15 +100,15 @@ export function createStatus(deps: StatusDeps) {
         readAt: time(clock()),
         metadata: {
           kind: hasNodes ? 'postgresql' : 'sqlite',
-          ...reachOf(responses.metadata),
+          ...reachability(pings.metadata),
           knowsCommits: store.isRevisionTrusted(),
         },
-        blobs: { kind: settings.s3Bucket === undefined ? 'folder' : 's3', ...reachOf(responses.blobs) },
+        blobs: { kind: settings.s3Bucket === undefined ? 'folder' : 's3', ...reachability(pings.blobs) },
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };
     },
-    /** Shows that a clock is wrong, until it is called without a warning. */
+    /** Shows a warning about a clock; `undefined` removes it. */
     setClockWarning(kind: 'database' | 'maintenance', warning: string | undefined): void {
       if (warning === undefined) clockWarnings.delete(kind);
       else clockWarnings.set(kind, warning);
@@ -117,8 +116,8 @@ export function createStatus(deps: StatusDeps) {
   };
 }
 
-/** The locations of the stores are left out: URLs have credentials in them. */
-function reachOf({ failure, durationMs }: PingResult) {
+/** Omits the stores' locations, because URLs contain credentials. */
+function reachability({ failure, durationMs }: PingResult) {
   const isReachable = failure === undefined;
   return { isReachable, pingMs: isReachable ? Math.round(durationMs * 100) / 100 : null };
 }

@@ -2,16 +2,15 @@ import type { Around } from '../../queries.ts';
 import type { ActiveSpan, SpanOptions, Tracer } from './tracer.ts';
 import { errorTypeOf } from './tracer.ts';
 
-/** Runs an attempt of a transaction within its span. */
-type Within = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs an attempt of a transaction in a span. */
+type RunAttempt = <T>(work: () => Promise<T>) => Promise<T>;
 
 export type StoreSpans = ReturnType<typeof createStoreSpans>;
 
 /**
- * Spans for each query of a request that is traced, for each of its transactions, and for each attempt of one. Parameters are in none
- * of them.
+ * Creates spans for queries, transactions, and attempts of transactions. They don't contain parameters.
  *
- * @param system as https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/#db-system-name has it
+ * @param system see https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/#db-system-name
  */
 export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql') {
   const around = (prefix: string): Around => {
@@ -24,7 +23,7 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
   return {
     query: around('store.read'),
     mutation: around('store.transaction'),
-    transaction<T>(run: (within: Within) => Promise<T>): Promise<T> {
+    transaction<T>(run: (runAttempt: RunAttempt) => Promise<T>): Promise<T> {
       const runTraced = (span: ActiveSpan | undefined): Promise<T> => {
         if (span === undefined) return run((work) => work());
         const attempts = createAttempts(span, tracer, options);
@@ -35,29 +34,29 @@ export function createStoreSpans(tracer: Tracer, system: 'sqlite' | 'postgresql'
   };
 }
 
-/** Makes a span of each run of a transaction. That a run came to nothing shows only when another one follows. */
+/** Creates a span for each attempt of a transaction. Only the start of the next attempt shows that one has failed. */
 function createAttempts(transaction: ActiveSpan, tracer: Tracer, options: SpanOptions) {
   let count = 0;
-  let last: { readonly span: ActiveSpan; workedUntilMs: number } | undefined;
+  let last: { readonly span: ActiveSpan; endMs: number } | undefined;
 
   return {
     async run<T>(work: () => Promise<T>): Promise<T> {
       transaction.set('tenon.store.attempts', ++count);
-      last?.span.fail('overtaken');
-      last?.span.end(last.workedUntilMs);
+      last?.span.fail('conflict');
+      last?.span.end(last.endMs);
       last = undefined;
       const span = tracer.begin('store.attempt', options);
       if (span === undefined) return work();
       span.set('tenon.store.attempt', count);
-      const own = { span, workedUntilMs: 0 };
-      last = own;
+      const attempt = { span, endMs: 0 };
+      last = attempt;
       try {
         return await tracer.run(span, work);
       } finally {
-        own.workedUntilMs = performance.now();
+        attempt.endMs = performance.now();
       }
     },
-    /** Ends the last of them with the transaction, whose commit belongs to it. */
+    /** Ends the last attempt with the transaction, because it includes the commit. */
     async settle<T>(committed: Promise<T>): Promise<T> {
       try {
         return await committed;

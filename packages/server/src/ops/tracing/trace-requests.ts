@@ -2,28 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTraceParent, type SpanContext } from '@tenon/trace';
 import type { ActiveSpan, Tracer } from './tracer.ts';
 
-/** What the lines of a request in the log have beside its id. */
+/** The ids that a request's log messages contain in addition to the request id. */
 interface TraceIds {
   readonly traceId: string;
-  /** `undefined` for a request that is not traced, whose caller told its trace's id. */
+  /** `undefined` if only the caller traces the request. */
   readonly spanId?: string;
 }
 
-/** Traces requests by the route as it is declared: never by the path, which may hold a guest key or an id. */
+/** Traces requests by route template, not by path, which may contain a guest key. */
 export type RequestTraces = ReturnType<typeof createRequestTraces>;
 
 interface RequestTracesOptions {
   readonly tracer: Tracer;
-  /** The share of requests that is traced, from 0 to 1. */
+  /** The share of traced requests, from 0 to 1. */
   readonly samplingRatio: number;
-  /** A number from 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
-  /**
-   * Whether the caller's sampled flag decides, and its `tracestate` is kept. Otherwise a stranger could have all requests traced at the
-   * operator's cost, and puts no text into spans.
-   */
+  /** Whether to use the caller's sampled flag and `tracestate`. Untrusted callers could have every request traced. */
   readonly trustsCallers: boolean;
-  /** Routes that machines ask for every few seconds: what is answered well there has no span. */
+  /** The routes of health checks. Their successful requests have no spans. */
   readonly probes: ReadonlySet<string>;
 }
 
@@ -73,7 +70,7 @@ export function createRequestTraces(options: RequestTracesOptions) {
   };
 
   return {
-    /** Decides whether a request that has come is traced. To be called with each. @returns whether it is */
+    /** Call for each request. @returns whether the request is traced */
     begin(message: TracedMessage): boolean {
       const parent = parentOf(message);
       if (!isSampled(parent)) return false;
@@ -81,36 +78,34 @@ export function createRequestTraces(options: RequestTracesOptions) {
       message[spanKey] = tracer.beginTrace('HTTP', { kind: 'server', attributes }, parent);
       return true;
     },
-    /** Has the requests' ids noted as they are made. */
-    notingIds:
+    /** Wraps a generator of request ids to add the id to the request's span. */
+    addingIdsToSpans:
       (requestIdOf: (message: IncomingMessage) => string): ((message: IncomingMessage) => string) =>
       (message: TracedMessage) => {
         const id = requestIdOf(message);
         message[spanKey]?.set('tenon.request.id', id);
         return id;
       },
-    /** Answers a request that has begun within its span, if it has one. The span ends with the answer. */
+    /** Handles a request in its span, which ends with the response. */
     run(message: TracedMessage, response: ServerResponse, handle: () => void): void {
       const span = message[spanKey];
       if (span !== undefined) response.once('close', () => end(span, message, response));
-      // Without a span too: what runs for one request on a connection must not seem to be part of another.
+      // Also without a span, so that the request doesn't inherit that of an earlier request on the same connection.
       tracer.run(span, handle);
     },
-    /** Tells by which route a request that has begun is answered. */
-    routed(message: TracedMessage, route: string): void {
+    setRoute(message: TracedMessage, route: string): void {
       const span = message[spanKey];
       if (span !== undefined) span.route = route;
     },
-    /** Tells of the error that a request is answered with. */
     failed(message: TracedMessage, status: number, code: string): void {
       const span = message[spanKey];
       if (span === undefined) return;
       span.set('tenon.error.code', code);
-      // https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status: what a client does wrong is no failure of the server.
+      // Errors of the client are not failures of the span: https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status
       if (status >= 500) span.fail(code);
     },
-    /** Ends the span of a request that was answered from memory, at once. */
-    answered(message: TracedMessage, { statusCode }: ServerResponse, route: string): void {
+    /** Ends the span of a request that the response cache has served. */
+    cacheHit(message: TracedMessage, { statusCode }: ServerResponse, route: string): void {
       const span = message[spanKey];
       if (span === undefined) return;
       const method = message.method === 'HEAD' ? 'HEAD' : 'GET';

@@ -4,18 +4,18 @@ import type { HostSpan } from '@tenon/trace/otlp';
 import type { RandomBytes } from '../../db/store.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 
-/** A stretch of work that is traced. Times are `performance.now()`'s. */
+/** A running span. Times are those of `performance.now()`. */
 export interface ActiveSpan {
   readonly traceId: string;
   readonly spanId: string;
   rename(name: string): void;
-  /** Nothing of a client's goes into an attribute but the request id: no path, no token, no code, no guest key. */
+  /** Sets an attribute. It must not contain client data other than the request id: no path, token, code, or guest key. */
   set(key: string, value: AttributeValue): void;
-  /** Says that the work failed, and as what. Messages of errors stay out: they may tell what is private. */
+  /** Marks the span as failed. Error messages are left out, because they may contain private data. */
   fail(errorType: string): void;
-  /** Ends the work, now unless another time is given. Called again it does nothing. */
+  /** Ends the span, by default now. Later calls do nothing. */
   end(atMs?: number): void;
-  /** Ends it without being told of. */
+  /** Ends the span without exporting it. */
   discard(): void;
 }
 
@@ -26,13 +26,13 @@ export interface SpanOptions {
   readonly startMs?: number;
 }
 
-/** Makes spans within spans. Which span the work belongs to that runs goes along with it through every `await`. */
+/** Creates spans. The current span follows the control flow through every `await`. */
 export type Tracer = ReturnType<typeof createTracer>;
 
 interface TracerOptions {
   readonly random: RandomBytes;
   readonly export: (span: HostSpan) => void;
-  /** How many spans a trace may have within its first one; what comes beyond is counted there. */
+  /** The maximum number of spans below a trace's first one. The first one has the number of omitted spans. */
   readonly maxSpans: number;
 }
 
@@ -41,7 +41,7 @@ interface Trace {
   readonly traceState: string | undefined;
   readonly originMs: number;
   spans: number;
-  leftOut: number;
+  omitted: number;
 }
 
 interface InternalSpan extends ActiveSpan {
@@ -83,7 +83,7 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions) 
       end(atMs = performance.now()) {
         if (hasEnded) return;
         hasEnded = true;
-        if (isFirst && trace.leftOut > 0) own.set('tenon.spans_left_out', trace.leftOut);
+        if (isFirst && trace.omitted > 0) own.set('tenon.spans_left_out', trace.omitted);
         send({
           traceId: trace.id,
           spanId,
@@ -111,24 +111,24 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions) 
     if (parent === undefined) return undefined;
     const { trace } = parent;
     if (trace.spans <= maxSpans) return create(name, options, trace, parent.spanId);
-    trace.leftOut++;
+    trace.omitted++;
     return undefined;
   };
 
   return {
-    /** Begins a trace here, or goes on with that of the caller. */
+    /** Begins a trace, or continues that of the caller. */
     beginTrace(name: string, options: SpanOptions, parent: SpanContext | undefined): ActiveSpan {
       const id = parent?.traceId ?? newId(16);
-      const trace = { id, traceState: parent?.traceState, originMs: originMs(), spans: 0, leftOut: 0 };
+      const trace = { id, traceState: parent?.traceState, originMs: originMs(), spans: 0, omitted: 0 };
       return create(name, options, trace, parent?.spanId);
     },
-    /** Whether what runs now belongs to a span. */
+    /** Whether there is a current span. */
     isTracing: (): boolean => current.getStore() !== undefined,
-    /** Begins a span within the current one; `undefined` where nothing is traced, or the trace has too many already. */
+    /** Begins a child of the current span. Returns `undefined` without a current span, and when the trace has too many spans. */
     begin,
-    /** Runs the work within a span; within none, where `undefined` is given. */
+    /** Runs the work with a current span; with none for `undefined`. */
     run: <T>(span: ActiveSpan | undefined, work: () => T): T => current.run(span as InternalSpan | undefined, work),
-    /** Runs the work within a span of its own, if it gets one. An error that it throws is the span's. */
+    /** Runs the work in a child of the current span, if {@link begin} returns one. The span fails if the work throws. */
     within<T>(name: string, options: SpanOptions, work: (span: ActiveSpan | undefined) => Promise<T>): Promise<T> {
       const span = begin(name, options);
       return span === undefined ? work(span) : finish(span, () => current.run(span as InternalSpan, work, span));
@@ -147,19 +147,19 @@ async function finish<T>(span: ActiveSpan, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What an error is called in a span: the code of one of ours, else the name of its class. Its message may tell what is private. */
+/** Returns the type of an error in a span: the code of a `DomainError`, otherwise the name of the class. */
 export function errorTypeOf(error: unknown): string {
   if (error instanceof DomainError) return error.code;
   return error instanceof Error ? error.constructor.name : 'unknown';
 }
 
-/**
- * How far the monotonic clock and the wall clock may part before the latter is believed, in milliseconds: the former doesn't follow
- * corrections, and stands still while some machines sleep; the latter has only whole milliseconds.
- */
+/** How far the two clocks may diverge before the origin is adjusted, in milliseconds. */
 const toleranceMs = 10;
 
-/** @returns what tells milliseconds since 1970 at which `performance.now()` was 0 */
+/**
+ * Returns a function for the Unix time at which `performance.now()` was 0. The monotonic clock has a better resolution, but it ignores
+ * corrections of the wall clock, and stops on some machines while they sleep.
+ */
 export function createOrigin(
   now: () => number = () => performance.now(),
   wallNow: () => number = Date.now,
@@ -172,7 +172,7 @@ export function createOrigin(
   };
 }
 
-/** Milliseconds as nanoseconds: the whole ones first, since a double can't hold today's time in nanoseconds. */
+/** Converts milliseconds to nanoseconds, in two parts, because a double can't represent the current time in nanoseconds. */
 export function toNano(ms: number): bigint {
   const wholeMs = Math.trunc(ms);
   return BigInt(wholeMs) * 1_000_000n + BigInt(Math.round((ms - wholeMs) * 1e6));

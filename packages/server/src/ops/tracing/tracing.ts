@@ -11,21 +11,21 @@ import { createStoreSpans } from './store-spans.ts';
 import { createRequestTraces } from './trace-requests.ts';
 import { createTracer, errorTypeOf, type SpanOptions, type Tracer } from './tracer.ts';
 
-/** What makes spans of requests, and sends them to a collector, where the configuration names one. */
+/** Traces requests, and exports the spans to a collector. */
 export type Tracing = ReturnType<typeof openTracing>;
 
-/** How many spans a request may have within its own. */
+/** The maximum number of spans of a request, in addition to its own. */
 const maxSpans = 250;
 
 /** How long a shutdown waits for the collector. */
 const shutdownTimeoutMs = 3_000;
 
-/** How often the log tells that the collector does not take spans. */
-const complainEveryMs = 60_000;
+/** The minimum time between two log messages about failed exports. */
+const logIntervalMs = 60_000;
 
 export function openTracing(config: Config, log: Logger) {
-  const complain = createComplaints(log, () => exporter.counts());
-  const exporter = otlpExporter({ ...collectorOf(config), onError: ({ message }) => complain(message) });
+  const logFailure = createFailureLog(log, () => exporter.counts());
+  const exporter = otlpExporter({ ...collectorOf(config), onError: ({ message }) => logFailure(message) });
   const tracer = createTracer({ random: randomBytes, export: (span) => exporter.export([span]), maxSpans });
   const isOnPostgres = config.databaseUrl !== undefined;
   return {
@@ -41,8 +41,8 @@ export function openTracing(config: Config, log: Logger) {
       traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
     tasksOf: (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => traceTasks(tracer, pool),
     counts: (): OtlpSpanCounts => exporter.counts(),
-    /** Sends what waits, for three seconds at the most. Never rejects. */
-    close: (): Promise<void> => exporter.shutdown().catch(() => {}), // whoever has to know of it was told
+    /** Sends the queued spans, within {@link shutdownTimeoutMs}. Never rejects. */
+    close: (): Promise<void> => exporter.shutdown().catch(() => {}), // `onError` has logged the failure
   };
 }
 
@@ -61,7 +61,7 @@ function collectorOf(config: Config): Parameters<typeof otlpExporter>[0] {
   };
 }
 
-/** https://opentelemetry.io/docs/specs/semconv/resource/: each process is an instance of its own. */
+/** Each process is a separate instance: https://opentelemetry.io/docs/specs/semconv/resource/. */
 function resourceOf({ otelResourceAttributes, otelServiceName }: Config): Record<string, string | number> {
   return {
     'service.name': 'tenon',
@@ -74,17 +74,17 @@ function resourceOf({ otelResourceAttributes, otelServiceName }: Config): Record
   };
 }
 
-/** Tells of the first of many failures, and then now and then how many spans it has been. */
-function createComplaints(log: Logger, counts: () => OtlpSpanCounts): (reason: string) => void {
+/** Logs failed exports with the counts of spans, at most once per {@link logIntervalMs}. */
+function createFailureLog(log: Logger, counts: () => OtlpSpanCounts): (reason: string) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (reason) => {
-    if (performance.now() - loggedAt < complainEveryMs) return;
+    if (performance.now() - loggedAt < logIntervalMs) return;
     loggedAt = performance.now();
     log.warn({ reason, spans: counts() }, 'spans could not be sent');
   };
 }
 
-/** Makes a span of each task of a pool of threads, once it has ended: from when it was asked for, with how long it waited for a thread. */
+/** Creates a span for each task of a thread pool when it has ended. The span includes the time in the queue. */
 function traceTasks(tracer: Tracer, pool: string): NonNullable<OnTaskEnd> {
   return ({ kind }, outcome, durationMs, waitedMs) => {
     const endMs = performance.now();
@@ -98,7 +98,7 @@ function traceTasks(tracer: Tracer, pool: string): NonNullable<OnTaskEnd> {
   };
 }
 
-/** The blob store, with spans of what requests that are traced ask of it. Of a read one is for the opening, and one for the bytes. */
+/** Wraps a blob store to trace its operations. A read has two spans: one until it is open, and one for the bytes. */
 export function traceBlobs(blobs: BlobStore, tracer: Tracer, kind: 'folder' | 's3'): BlobStore {
   const options: SpanOptions = { kind: 'client', attributes: { 'tenon.blobs.kind': kind } };
 
@@ -127,8 +127,8 @@ export function traceBlobs(blobs: BlobStore, tracer: Tracer, kind: 'folder' | 's
     },
     size: (key) => tracer.within('blobs.size', options, () => blobs.size(key)),
     stat: (key) => tracer.within('blobs.size', options, () => blobs.stat(key)),
-    async open(...question) {
-      const chunks = await tracer.within('blobs.open', options, () => blobs.open(...question));
+    async open(...args) {
+      const chunks = await tracer.within('blobs.open', options, () => blobs.open(...args));
       return chunks && (tracer.isTracing() ? read(chunks) : chunks);
     },
     delete: (key) => tracer.within('blobs.delete', options, () => blobs.delete(key)),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runWithFairnessKey } from '../../workers/fairness-key.ts';
-import { UnavailableError } from '../store.ts';
+import { runWithFairnessKey } from '../workers/fairness-key.ts';
 import { createFairSemaphore } from './fair-semaphore.ts';
+import { UnavailableError } from './store.ts';
 
 describe('createFairSemaphore()', () => {
   it('gives turns in the order in which they were asked for, one at a time', async () => {
