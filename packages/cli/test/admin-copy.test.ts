@@ -110,7 +110,7 @@ describe('tenon admin copy', () => {
       [['--to', inFolder('none.env')], 1, /none\.env/],
       [['--to', inFolder('same.env')], 2, /same database, folder or bucket/],
       [['--to', inFolder('mistyped.env')], 2, /name no store/],
-      [['--from', inFolder('nowhere'), '--to', inFolder('a')], 4, /no store that can be read/],
+      [['--from', inFolder('nowhere'), '--to', inFolder('a')], 4, /Cannot read a store at the source/],
       [['--to', folder.path], 5, /not empty/],
     ];
     for (const [args, exitCode, message] of cases) {

@@ -53,7 +53,7 @@ describe('connections', () => {
     }
   };
 
-  it('that are idle are closed when a further one finds no room', async () => {
+  it('are closed when they are idle and a new one exceeds the limit', async () => {
     for (let made = 0; made < max; made++) {
       const socket = await connect();
       socket.write(health);
@@ -90,7 +90,7 @@ describe('connections', () => {
     await untilOpen(0);
   });
 
-  it('on which nobody takes the answers end, of strangers and of who was let in, and others stay', async () => {
+  it('are closed when the client reads no responses, with and without a valid token, and others stay', async () => {
     const { owner, guest, appId, extensionPointId } = world;
     const lines = ['host: x', `authorization: Bearer ${owner.token}`];
     const { contentAddress } = await publishAs(service, guest, extensionPointId, 'large', largeModule(MiB));
@@ -113,7 +113,7 @@ describe('connections', () => {
     await untilOpen(0);
   });
 
-  it('that never sent a byte, or keep one from an answer, do not hold up a shutdown', async () => {
+  it('do not delay a shutdown when they never sent a byte, or are in the middle of a request', async () => {
     const other = await openService({ config: { logLevel: 'info' } });
     const url = await other.listen();
     const idle = await Promise.all(

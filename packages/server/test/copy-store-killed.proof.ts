@@ -47,7 +47,7 @@ describe('copyStore(), killed', { skip: noPostgres }, () => {
     ['from a folder to a folder', async () => [ground.home, embedded(join(ground.folder, 'home'))]],
   ];
   for (const [what, pair] of pairs) {
-    it(`${what}, at any point, continues when it is called again, and no server opens it before`, async () => {
+    it(`${what}, at any point, continues with the next call, and no server opens it before`, async () => {
       const [from, to] = await pair();
       let point = 2; // the first one is before the mark
       for (; await copyAndDie(from, to, point); point += 3) {

@@ -102,7 +102,7 @@ for (const major of [15, 18] as const) {
       return JSON.parse(payload);
     }
 
-    it('copies a server at work there and back, and the copy serves the old tokens what the old one served', async () => {
+    it('copies a running server there and back, and the copy serves the same data to the same tokens', async () => {
       const { service, workshop, folder, home } = ground;
       const [remote, back, beside] = [await ground.remote(), embedded(join(folder, 'back')), join(folder, 'beside')];
       await copyServer(service, home, embedded(beside), 500);
@@ -123,7 +123,7 @@ for (const major of [15, 18] as const) {
       }
     });
 
-    it('copies a store that nothing changes to the byte: rows, lists, ETags', async () => {
+    it('copies a store without changes byte for byte: rows, lists, ETags', async () => {
       const { service, workshop, home, folder } = ground;
       const [remote, back] = [await ground.remote(), embedded(join(folder, `same-${major}`))];
       const { token } = workshop.owner;
@@ -140,7 +140,7 @@ for (const major of [15, 18] as const) {
       assert.ok((await dump(home)).get('users')?.some((user) => user.includes('Nutzer 599 é 🦀')));
     });
 
-    it('continues after a failure in any step, with what has changed since, and no server opens it before', async () => {
+    it('continues after a failure in any step, includes later changes, and no server opens an unfinished copy', async () => {
       const { home, workshop } = ground;
       const to = await ground.remote();
       let number = 5000;
@@ -162,7 +162,7 @@ for (const major of [15, 18] as const) {
       await openAsServer(to);
     });
 
-    it('copies again what is wrong in the target, and deletes what is too much', async () => {
+    it('repairs wrong data in the target, and deletes excess data', async () => {
       const { home } = ground;
       const to = await ground.remote();
       const address = addressOfBytes(tinyModule(1));
@@ -186,7 +186,7 @@ for (const major of [15, 18] as const) {
       await assertVerifies(to);
     });
 
-    it('refuses a target that holds anything, and leaves it as it is', async () => {
+    it('rejects a target that is not empty, and does not change it', async () => {
       const { home } = ground;
       const [full, unfinished, done] = [await ground.remote(), await ground.remote(), await ground.remote()];
       const stores = await openStores(full);

@@ -84,7 +84,7 @@ describe('a flood from one token', () => {
   const bearer = (token: string) => `authorization: Bearer ${token}`;
   const listLine = () => `GET /api/v1/extension-points/${world.extensionPointId}/bindings/${world.guestKey} HTTP/1.1`;
 
-  it('of lists and contents is answered, and not felt by others', async () => {
+  it('of lists and contents is served without delays for others', async () => {
     const { owner, plugin, appId } = world;
     const lines = [
       listLine(),
@@ -102,7 +102,7 @@ describe('a flood from one token', () => {
     );
   });
 
-  it('of more at once than an account may have under way gets 429, whichever token it comes with', async () => {
+  it('above the limit of concurrent requests of an account gets 429, with any of its tokens', async () => {
     const { owner, guest, extensionPointId } = world;
     const { contentAddress } = await publishAs(service, guest, extensionPointId, 'large', largeModule(24 * MiB));
     const second = await service.token(owner.id);
@@ -125,7 +125,7 @@ describe('a flood from one token', () => {
     assert.equal((await served.ask([`HEAD /api/v1/c/${contentAddress} HTTP/1.1`, bearer(second)])).status, 200);
   });
 
-  it('of tokens that nobody has gets 401, and is not felt by others', async () => {
+  it('of unknown tokens gets 401 without delays for others', async () => {
     const secret = makeSecret('accessToken', randomBytes(secretRandomBytes));
     assert.ok(isSecret('accessToken', secret));
     const wrong = ['nonsense', secret];
@@ -133,7 +133,7 @@ describe('a flood from one token', () => {
     only(await flood(24, () => bystander.work(10), ask, 401), 401);
   });
 
-  it('of changes gets 429 beyond its rate, and is not felt by others', async () => {
+  it('of changes gets 429 above its rate without delays for others', async () => {
     const { guest, extensionPointId } = world;
     // A rate that the slowest machine exceeds.
     const slow = await serveApart(service.dataDir, { TENON_RATES: 'writes-per-second=1,write-burst=6' });
@@ -158,7 +158,7 @@ describe('a flood from one token', () => {
     }
   });
 
-  it('of large modules to instrument keeps no other module from a thread, nor other bodies from memory', async () => {
+  it('of large modules to instrument blocks neither threads nor memory for others', async () => {
     const key = await service.apiKey(world.guest.id);
     const form = formOf([{ name: 'wasm', content: realModule }]);
     const lines = [
@@ -179,7 +179,7 @@ describe('a flood from one token', () => {
     await bystander.work(1);
   });
 
-  it('of large modules to publish takes no more memory than is set aside, whatever is sent', async () => {
+  it('of large modules to publish stays within the memory budget', async () => {
     const { guest, extensionPointId } = world;
     const module = largeModule(8 * MiB);
     const before = await served.metric('process_resident_memory_bytes');
@@ -205,7 +205,7 @@ describe('a flood from one token', () => {
     assert.ok(grown < 256, `${Math.round(grown)} MiB more, where 32 are set aside for what is sent without end`);
   });
 
-  it('of passwords is bounded, and others sign in meanwhile', async () => {
+  it('of passwords is limited while others sign in', async () => {
     const person = await signUpPerson(service);
     const before = await served.metric('process_resident_memory_bytes');
     const signIn = (email: string, password: string, from: string) => {

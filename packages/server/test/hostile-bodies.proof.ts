@@ -59,17 +59,17 @@ describe('hostile requests', () => {
 
   const memoryIsFree = () => until(() => service.services.bodyBudget.used === 0);
 
-  it('get 413 before they have sent what they announce', async () => {
+  it('get 413 before they have sent the announced bytes', async () => {
     const answer = await exchange(base, requestOf([...publish, `content-length: ${9 * MiB}`], Buffer.alloc(1000)));
     assertWireProblem(answer, 413, 'payload_too_large');
   });
 
-  it('are answered as if they expected nothing when they expect what is unknown', async () => {
+  it('are handled as without an Expect header when its value is unknown', async () => {
     const lines = ['GET /healthz HTTP/1.1', 'host: x', 'expect: the-unexpected'];
     assert.equal((await exchange(base, requestOf(lines))).status, 200);
   });
 
-  it('get 401, 404 and 403 when what let them in is taken away before the body is whole', async () => {
+  it('get 401, 404 and 403 when their access is revoked before the end of the body', async () => {
     const { appId, extensionPointId, owner } = world;
     const mate = await service.user();
     const members = `/api/v1/apps/${appId}/members/${mate.id}`;
@@ -163,7 +163,7 @@ describe('hostile requests', () => {
     await memoryIsFree();
   });
 
-  it('are told to go on only once they were let in', async () => {
+  it('get 100 Continue only after authorization', async () => {
     const expecting = (token: string) => [
       ...publish.map((line) => (line.startsWith('authorization') ? `authorization: Bearer ${token}` : line)),
       `content-length: ${tinyModule(8).length}`,
@@ -189,7 +189,7 @@ describe('hostile requests', () => {
     welcome.destroy();
   });
 
-  it('get 408 when a body stops coming', async () => {
+  it('get 408 when a body stalls', async () => {
     const socket = connectTo(base);
     socket.write(requestOf([...publish, 'content-length: 1000'], Buffer.alloc(10)));
     assertWireProblem(await readAnswer(socket), 408, 'request_timeout');
@@ -197,7 +197,7 @@ describe('hostile requests', () => {
     await memoryIsFree();
   });
 
-  it('may send their body slowly when an account sends it, and get 408 when nobody knows who does', async () => {
+  it('may send their body slowly with authentication, and get 408 without', async () => {
     const slowly = async (lines: readonly string[], bytes: Uint8Array) => {
       const socket = connectTo(base);
       const answer = readAnswer(socket);
@@ -226,7 +226,7 @@ describe('hostile requests', () => {
     await memoryIsFree();
   });
 
-  it('leave no connection behind when their sender keeps its side open after a 408', async () => {
+  it('leave no connection open when the client keeps its side open after a 408', async () => {
     const { hostname, port } = new URL(base);
     const socket = createConnection({ host: hostname, port: Number(port), allowHalfOpen: true });
     const accepted = once(service.app.server, 'connection') as Promise<[Socket]>;
@@ -244,7 +244,7 @@ describe('hostile requests', () => {
     assert.ok(await closesWithin(socket, 2000));
   });
 
-  it('leave nothing behind when they are cut off', async () => {
+  it('leave nothing behind when the connection is lost', async () => {
     for (const body of [Buffer.alloc(0), Buffer.alloc(MiB)]) {
       const socket = connectTo(base);
       socket.write(requestOf([...publish, `content-length: ${2 * MiB}`], body));
@@ -255,7 +255,7 @@ describe('hostile requests', () => {
     assert.equal((await exchange(base, requestOf(['GET /healthz HTTP/1.1', 'host: x']))).status, 200);
   });
 
-  it('share a bounded memory: what does not fit is told to come back', async () => {
+  it('share a memory budget: those above it are asked to retry', async () => {
     const filling = connectTo(base);
     filling.write(requestOf([...publish, `content-length: ${8 * MiB}`], Buffer.alloc(7.9 * MiB)));
     const trickle = setInterval(() => filling.write(Buffer.alloc(1)), 50); // so that it isn't cut off as one that has stopped
@@ -305,7 +305,7 @@ describe('hostile requests', () => {
     socket.destroy();
   });
 
-  it('get problem documents for what the parser refuses', async () => {
+  it('get problem documents for parser errors', async () => {
     assertWireProblem(await exchange(base, 'nonsense\r\n\r\n'), 400, 'invalid_request');
     assertWireProblem(await exchange(base, 'GET /x HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n'), 400, 'invalid_request');
     assertWireProblem(await exchange(base, 'BREW /pot HTTP/1.1\r\nhost: x\r\n\r\n'), 400, 'invalid_request');

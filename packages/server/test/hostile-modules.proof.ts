@@ -4,7 +4,7 @@ import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { manyTypes } from './helpers/slow-module.ts';
 
 describe('createModuleWorkers()', () => {
-  it('checks more types than V8 lets one process see, and no task fails for those of others', async () => {
+  it('checks more types than V8 allows in one process, and no task fails because of others', async () => {
     const workers = createModuleWorkers({
       moduleWorkers: 1,
       moduleQueue: 8,

@@ -92,7 +92,7 @@ describe('large lists', () => {
     return socket;
   };
 
-  it('let others have their turn while they are serialized', async () => {
+  it('do not block other requests while they are serialized', async () => {
     let turns = 0;
     let isDone = false;
     const count = (): void => {
@@ -106,7 +106,7 @@ describe('large lists', () => {
     assert.ok(turns >= points, `${turns} turns`);
   });
 
-  it('count against the memory for bodies until slow readers have taken them', async () => {
+  it('count against the memory for bodies until slow readers have read them', async () => {
     const { bodyBudget } = service.services;
     const readers = [ask(), ask(), ask()];
     try {

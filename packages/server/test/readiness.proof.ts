@@ -6,7 +6,7 @@ import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgr
 import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 
-describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, () => {
+describe('GET /readyz with silent stores', { skip: noPostgres }, () => {
   let postgres: PostgresServer;
   let objects: ObjectStore;
   let proxy: FaultProxy;
@@ -42,7 +42,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
     }
   };
 
-  it('answers 503 while PostgreSQL stands still, to all who ask, and 200 when it goes on', async () => {
+  it('returns 503 to all callers while PostgreSQL is suspended, and 200 afterwards', async () => {
     assert.equal((await ask()).statusCode, 200);
     const goOn = await postgres.pause();
     try {
@@ -56,7 +56,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
     await untilReady();
   });
 
-  it('answers 503 while the object store accepts and says nothing, asks it once for all, and leaves nothing open', async () => {
+  it('returns 503 while the object store is silent, with one shared ping, and leaves nothing open', async () => {
     await untilReady();
     await sleep(1100); // for a second it is believed that it could be written to
     let [hanging, gone] = [0, 0];
@@ -79,7 +79,7 @@ describe('GET /readyz, before stores that say nothing', { skip: noPostgres }, ()
     await untilReady();
   });
 
-  it('names both when both are away, and no address', async () => {
+  it('reports both stores when both are down, without their addresses', async () => {
     await sleep(1100);
     proxy.inject(({ response }) => void response.destroy());
     const goOn = await postgres.pause();

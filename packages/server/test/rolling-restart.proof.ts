@@ -22,7 +22,7 @@ const script = new URL('./helpers/serve-child.ts', import.meta.url).pathname;
 const nextRelease = ['--import', new URL('./helpers/next-release.mjs', import.meta.url).href];
 
 describe('a server that drains', () => {
-  it('answers everything, and has each answer be the last on its connection, but says that it is not ready', async () => {
+  it('serves all requests, closes each connection after its response, and reports that it is not ready', async () => {
     const service = await openService({ config: { logLevel: 'info' } }); // where nothing is debugged, lists have a way of their own
     try {
       const workshop = await openWorkshop(service);
@@ -111,10 +111,9 @@ describe('two nodes behind a load balancer', { skip: noPostgres }, () => {
 
   const message = (): string => `faults: ${faults.slice(0, 5)}`;
 
-  it('drop no request while one after the other is restarted, and lose nothing that they acknowledged', () =>
-    restartInTurn('restarted'));
+  it('drop no request during a rolling restart, and lose no acknowledged change', () => restartInTurn('restarted'));
 
-  it('drop none either while the next release takes the place of one after the other, and migrates under the other', async () => {
+  it('drop no request during a rolling upgrade that migrates the schema', async () => {
     await restartInTurn('upgraded', nextRelease);
     await assert.rejects(start('old'), /its schema has version \d+, and this release of Tenon knows versions up to/);
     assert.ok((await fetch(`${nodes[0]?.url}/readyz`)).ok, 'a release that may not start has changed nothing');

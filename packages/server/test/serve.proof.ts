@@ -83,7 +83,7 @@ describe('serve()', () => {
   const quickstart = async () =>
     parseEnv(await readFile(join(dataDir, 'quickstart.env'), 'utf8')) as Record<string, string>;
 
-  it('serves what another start has left, and ends on SIGTERM and on SIGINT', async () => {
+  it('serves the data of an earlier start, and ends on SIGTERM and on SIGINT', async () => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
       const served = await start();
       const { TENON_TOKEN, TENON_URL } = await quickstart();
@@ -97,7 +97,7 @@ describe('serve()', () => {
     }
   });
 
-  it('clears away what has ended a week ago, and keeps what has ended since', async () => {
+  it('deletes records that expired a week ago, and keeps newer ones', async () => {
     const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
     const { TENON_USER_ID } = await quickstart();
     const user = await store.read.user(TENON_USER_ID as UserId);
@@ -113,7 +113,7 @@ describe('serve()', () => {
     await store.close();
   });
 
-  it('forgets what is older than audit trails are to tell', async () => {
+  it('deletes audit events after their retention', async () => {
     const file = join(dataDir, 'tenon.db');
     const store = await openSqliteStore(statements, { file });
     const [appId, dayMs] = [newId('app'), 24 * 3_600_000];
@@ -130,7 +130,7 @@ describe('serve()', () => {
     await store.close();
   });
 
-  it('finishes what is in flight, and writes the uses of tokens, before it ends, and waits for no client to close', async () => {
+  it('finishes requests in flight and writes the uses of tokens before it ends, without waiting for clients to close', async () => {
     const served = await start({ TENON_TIMES: 'shutdown=1h' });
     const { TENON_TOKEN, TENON_USER_ID, TENON_EXTENSION_POINT_ID } = await quickstart();
     const socket = connectTo(served.url);
@@ -162,7 +162,7 @@ describe('serve()', () => {
     ['one process', {}, listeningFirst],
     ['two workers', { TENON_WORKERS: '2' }, workerFirst],
   ] as const) {
-    it(`ends ${who} in order at a signal from the first answer on, though the start has not come to an end`, async () => {
+    it(`ends ${who} gracefully on a signal from the first response on, even during the start`, async () => {
       const { child, output, log } = run({ ...settings, NODE_OPTIONS: `--import ${preload}` });
       const [code, signal] = await once(child, 'exit');
       assert.deepEqual({ code, signal }, { code: 0, signal: null }, log());
@@ -171,7 +171,7 @@ describe('serve()', () => {
     });
   }
 
-  it('cuts off what does not come to an end in time', async () => {
+  it('closes connections that exceed the shutdown time', async () => {
     const served = await start({ TENON_TIMES: 'shutdown=300ms' });
     const { TENON_API_KEY } = await quickstart();
     const socket = connectTo(served.url);
@@ -184,7 +184,7 @@ describe('serve()', () => {
     assert.ok(performance.now() - started < 10_000);
   });
 
-  it('sees what another process does to the same folder', async () => {
+  it('sees changes of another process in the same folder', async () => {
     const [one, two] = [await start(), await start()];
     const { TENON_TOKEN } = await quickstart();
     const call = (url: string, method: string, path: string, token: string | undefined, body?: object) =>
@@ -201,7 +201,7 @@ describe('serve()', () => {
     await Promise.all([stop(one, 'SIGTERM'), stop(two, 'SIGTERM')]);
   });
 
-  it('leaves the URL of another server that holds the folder in quickstart.env', async () => {
+  it('keeps the URL of another server with the folder lock in quickstart.env', async () => {
     const first = await start();
     assert.equal((await quickstart()).TENON_URL, first.url);
     const second = await start();
@@ -215,7 +215,7 @@ describe('serve()', () => {
     await stop(third, 'SIGTERM');
   });
 
-  it('warns of variables that it does not know', async () => {
+  it('warns about unknown variables', async () => {
     const served = await start({ TENON_PROT: '1' });
     assert.match(served.log(), /TENON_PROT is not a setting of this version; did you mean TENON_PORT\?/);
     await stop(served, 'SIGTERM');

@@ -45,7 +45,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
 
   const statusThere = async (token: string) => (await there.call('GET', listPath(), { token })).statusCode;
 
-  it('show what was bound on one on the other, bytes and all, also where it was in memory', async () => {
+  it('serve the bindings and bytes of one node on the other, also when they were cached', async () => {
     const { token } = workshop.viewer;
     const first = await there.call('GET', listPath(), { token });
     assert.equal(first.payload, '{}');
@@ -61,7 +61,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     assert.equal((await there.call('GET', listPath(), { token, headers: { 'if-none-match': etag } })).statusCode, 304);
   });
 
-  it('tell of it in the news of both', async () => {
+  it('send the change event on both nodes', async () => {
     const base = await there.listen();
     const changes = await openEvents(`${base}/api/v1/apps/${workshop.appId}/changes`, { token: workshop.viewer.token });
     try {
@@ -74,7 +74,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     }
   });
 
-  it('let nobody in on one whose token was revoked on the other', async () => {
+  it('reject a token on one node that was revoked on the other', async () => {
     const token = await here.token(workshop.viewer.id);
     assert.equal(await statusThere(token), 200);
     const { objects: tokens } = await ok<List<TokenInfo>>(here, 'GET', '/api/v1/tokens', { token });
@@ -83,14 +83,14 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     await until(async () => (await statusThere(token)) === 401);
   });
 
-  it('hide an application on one from who was removed from it on the other', async () => {
+  it('hide an application on one node from a member who was removed on the other', async () => {
     const { viewer, owner, appId } = workshop;
     assert.equal(await statusThere(viewer.token), 200);
     await ok(here, 'DELETE', `/api/v1/apps/${appId}/members/${viewer.id}`, { token: owner.token });
     await until(async () => (await statusThere(viewer.token)) === 404);
   });
 
-  it('tell operators of each other, and refuse on one who was made an operator no more on the other', async () => {
+  it('list each other in the status, and apply a revoked operator grant on both', async () => {
     const { id, token } = await here.user('Olga');
     await grantOperator(here.services.deps, id);
     const status = async (node: TestService) => node.call('GET', '/api/v1/status', { token });
@@ -119,7 +119,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     await until(async () => (await status(there)).statusCode === 403);
   });
 
-  it('say that they are not ready, and why only in the log, while PostgreSQL is away, and are when it is back', async () => {
+  it('are not ready while PostgreSQL is down, log the reason, and are ready when it is back', async () => {
     const ready = async (node: TestService) => (await node.call('GET', '/readyz')).statusCode;
     assert.deepEqual([await ready(here), await ready(there)], [200, 200]);
     await postgres.kill();

@@ -137,14 +137,14 @@ const backends: readonly [string, Backend, string | false][] = [
 ];
 
 for (const [name, backend, skip] of backends) {
-  describe(`those who read slowly, on ${name}`, { skip }, () => {
+  describe(`slow readers, on ${name}`, { skip }, () => {
     let scene: Scene;
     before(async () => {
       scene = await setScene(backend);
     });
     after(() => scene.close());
 
-    it('cost no content each, are not felt by others, and are cut off when they take nothing', async () => {
+    it('do not each hold a content in memory, do not delay others, and are disconnected when they stop', async () => {
       const { service, world, served, bystander } = scene;
       const { largeBytes, readers: count, keptConnections } = backend;
       const large = await publishAs(service, world.guest, world.extensionPointId, 'large', largeModule(largeBytes));
@@ -180,7 +180,7 @@ describe('slow clients', () => {
   });
   after(() => scene.close());
 
-  it('that send their header byte by byte get 408, and others do not feel them', async () => {
+  it('that send their header byte by byte get 408, and do not delay others', async () => {
     const { served, bystander } = scene;
     const files = await served.openFiles();
     const responses: Promise<number | undefined>[] = [];
@@ -195,7 +195,7 @@ describe('slow clients', () => {
     await assertNothingLeft(served, files);
   });
 
-  it('that send their body byte by byte hold little, and get 408 when they stop', async () => {
+  it('that send their body byte by byte use little memory, and get 408 when they stop', async () => {
     const { service, world, served, bystander } = scene;
     const files = await served.openFiles();
     const { guest, extensionPointId } = world;
@@ -233,7 +233,7 @@ describe('slow clients', () => {
     await assertNothingLeft(served, files);
   });
 
-  it('that follow the news and never read have their places to themselves, and give them back', async () => {
+  it('that open event streams and never read use only their own limit, and free it', async () => {
     const { world, served, bystander } = scene;
     const files = await served.openFiles();
     const lines = [
@@ -264,7 +264,7 @@ describe('slow clients', () => {
     await assertNothingLeft(served, files);
   });
 
-  it('that are idle, a thousand of them, hold up no shutdown', async () => {
+  it('that are idle, a thousand of them, do not delay a shutdown', async () => {
     const { service } = scene;
     const other = await serveApart(service.dataDir, {});
     const idle = await many(other, 1000, (socket, at) => {

@@ -25,7 +25,7 @@ describe('a node that starts while PostgreSQL is away', { skip: noPostgres }, ()
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('says that it waits, and serves when PostgreSQL has come', async () => {
+  it('logs that it waits, and serves when PostgreSQL is available', async () => {
     const { url } = await postgres.createDatabase();
     await postgres.kill();
     const child = spawn(process.execPath, [script, dataDir], {

@@ -98,7 +98,7 @@ describe('three workers on the embedded store', () => {
   const total = async (name: string): Promise<number> =>
     (await samples(name)).reduce((sum: number, value) => sum + (value ?? 0), 0);
 
-  it('listen on one port, of which the first tells once, and that there is a demo', () => {
+  it('listen on one port, which the first process reports once, with the demo', () => {
     const { TENON_URL, TENON_TOKEN } = served.values;
     assert.equal(TENON_URL, served.url);
     assert.ok(TENON_TOKEN);
@@ -109,7 +109,7 @@ describe('three workers on the embedded store', () => {
     assert.deepEqual([...new Set(listening.map(({ url }) => url))], [served.url]);
   });
 
-  it('show at once on every connection what was published, or revoked, on another', async () => {
+  it('serve publishes and revocations at once on every connection', async () => {
     const all = await connections(served, 6);
     const path = listPath(served);
     const seen = async () => Promise.all(all.map((connection) => connection.ask(path)));
@@ -157,7 +157,7 @@ describe('three workers on the embedded store', () => {
     for (const connection of all) connection.close();
   });
 
-  it('count each by itself, on a metrics port of its own', async () => {
+  it('count separately, each on its own metrics port', async () => {
     const name = 'tenon_http_requests_total{method="GET",route="/healthz",status="200"}';
     const before = await total(name);
     for (const connection of await connections(served, 9)) connection.close();
@@ -166,7 +166,7 @@ describe('three workers on the embedded store', () => {
     assert.deepEqual(await samples('tenon_store_revision_trusted'), [1, 1, 1]);
   });
 
-  it('take no connections while they stand still: the others take them', async () => {
+  it('accept no connections while they are suspended, and the others do', async () => {
     const pid = served.pids(2).at(-1) ?? 0;
     process.kill(pid, 'SIGSTOP');
     try {
@@ -176,7 +176,7 @@ describe('three workers on the embedded store', () => {
     }
   });
 
-  it('lose with one that is killed its own connections alone, and their places, and get another one', async () => {
+  it('lose only the connections and slots of a killed worker, and replace it', async () => {
     const all: Connection[] = [];
     // The kernel decides which worker gets a connection.
     await until(async () => {
@@ -223,7 +223,7 @@ describe('three workers on the embedded store', () => {
     for (const connection of all) connection.close();
   });
 
-  it('answer every request while they drain, finish what they are at, and end, when all get the signal of a terminal', async () => {
+  it('serve every request while they drain, finish running requests, and end, when all get the signal of a terminal', async () => {
     const all = await connections(served, 9);
     const finish = await beginPublish(served);
     const path = listPath(served);
@@ -251,7 +251,7 @@ describe('three workers on the embedded store', () => {
   });
 });
 
-describe('workers that are left alone', () => {
+describe('orphaned workers', () => {
   let folder: string;
   let served: ServedByWorkers | undefined;
   before(async () => {
@@ -262,7 +262,7 @@ describe('workers that are left alone', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('finish what they are at, and end, when the first process is killed', async () => {
+  it('finish running requests, and end, when the first process is killed', async () => {
     served = await serveByWorkers(folder, 2);
     const finish = await beginPublish(served);
     served.child.kill('SIGKILL');
@@ -271,7 +271,7 @@ describe('workers that are left alone', () => {
     assert.deepEqual(await served.gone, { code: null, signal: 'SIGKILL' });
   });
 
-  it('start one again and again that can not begin to serve, while the others serve', async () => {
+  it('restart a worker that cannot start to serve, while the others serve', async () => {
     served = await serveByWorkers(folder, 2);
     const { child, url, log } = served;
     const database = new DatabaseSync(join(folder, 'tenon.db'));
@@ -308,7 +308,7 @@ describe('three workers on PostgreSQL', { skip: noPostgres }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('show on every connection what was published on one, and end on SIGTERM', async () => {
+  it('serve publishes on every connection, and end on SIGTERM', async () => {
     const { url } = await postgres.createDatabase();
     served = await serveByWorkers(folder, 3, { TENON_DATABASE_URL: url });
     const all = await connections(served, 6);

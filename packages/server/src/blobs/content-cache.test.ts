@@ -56,7 +56,7 @@ describe('createContentCache()', () => {
     assert.equal(await cache.size(large.address), 1001);
   });
 
-  it('reads once for many who ask at the same time', async () => {
+  it('shares one read between concurrent callers', async () => {
     const cache = cacheOf(blobs, 8000);
     const { address, bytes } = await put(3, 1000);
     opened = 0;
@@ -65,7 +65,7 @@ describe('createContentCache()', () => {
     assert.equal(opened, 1);
   });
 
-  it('forgets the one that was read longest ago', async () => {
+  it('evicts the least recently used content', async () => {
     const cache = cacheOf(blobs, 8000);
     const contents = await Promise.all([...Array(9).keys()].map((seed) => put(10 + seed, 1000)));
     const [first, second] = contents;
@@ -80,7 +80,7 @@ describe('createContentCache()', () => {
     assert.equal(opened, 1);
   });
 
-  it('hands out in chunks of their own what is large and kept, and goes on from the store when it is forgotten', async () => {
+  it('copies the chunks of a large cached content, and continues from the store after an eviction', async () => {
     const cache = cacheOf(blobs, 24 * MiB);
     const large = await put(30, 3 * MiB);
     opened = 0;
@@ -104,7 +104,7 @@ describe('createContentCache()', () => {
     assert.ok(Buffer.concat(rest).equals(large.bytes));
   });
 
-  it('waits for no more at a time than it may keep', async () => {
+  it('limits concurrent loads to the size of the cache', async () => {
     const waiting: (() => void)[] = [];
     const slow: BlobStore = {
       ...blobs,
@@ -125,7 +125,7 @@ describe('createContentCache()', () => {
     assert.equal(waiting.length, 8);
   });
 
-  it('tells of a content that is not there', async () => {
+  it('returns undefined for a missing content', async () => {
     const cache = cacheOf(blobs, 8000);
     const address = contentAddressOf(Buffer.from('never stored'));
     assert.equal(await cache.small(address), undefined);

@@ -6,7 +6,7 @@ import { createFairSemaphore } from './fair-semaphore.ts';
 import { UnavailableError } from './store.ts';
 
 describe('createFairSemaphore()', () => {
-  it('gives turns in the order in which they were asked for, one at a time', async () => {
+  it('is acquired in the order of the calls, by one caller at a time', async () => {
     const semaphore = createFairSemaphore();
     const log: number[] = [];
     let taken = 0;
@@ -22,7 +22,7 @@ describe('createFairSemaphore()', () => {
     assert.deepEqual(log, [1, 2, 3, 4]);
   });
 
-  it('gives up on a turn that does not come in time, and passes it over then', async () => {
+  it('rejects a waiter after its time-out, and skips it later', async () => {
     const semaphore = createFairSemaphore();
     await semaphore.acquire(1000);
     await assert.rejects(semaphore.acquire(5), UnavailableError);
@@ -32,7 +32,7 @@ describe('createFairSemaphore()', () => {
     semaphore.release();
   });
 
-  it('lets the event loop turn between two users, even without a queue', async () => {
+  it('yields to the event loop between two holders, even without a queue', async () => {
     const semaphore = createFairSemaphore();
     let turned = false;
     setImmediate(() => {
@@ -45,7 +45,7 @@ describe('createFairSemaphore()', () => {
     semaphore.release();
   });
 
-  it('has callers take turns: one that waits a thousand times delays another one by a single work', async () => {
+  it('alternates between callers: a thousand waiters of one caller delay another by one', async () => {
     const semaphore = createFairSemaphore();
     const log: string[] = [];
     const work = (caller: string) =>
@@ -61,7 +61,7 @@ describe('createFairSemaphore()', () => {
     assert.ok(log.lastIndexOf('account') <= 4, `${log.lastIndexOf('account')}`);
   });
 
-  it('lets as many run at once as it has places', async () => {
+  it('has as many concurrent holders as permits', async () => {
     const semaphore = createFairSemaphore(3);
     let running = 0;
     let most = 0;

@@ -48,7 +48,7 @@ describe('migrate()', () => {
   const tables = async () =>
     (await rows("select name from sqlite_schema where type = 'table' order by name")).map(({ name }) => name);
 
-  it('runs what was not run yet, in order, and records it', async () => {
+  it('runs pending migrations in order, and records them', async () => {
     await run([making('a')], 1);
     await run([making('a'), making('b'), making('c')], 2);
     await run([making('a'), making('b'), making('c')], 3);
@@ -60,7 +60,7 @@ describe('migrate()', () => {
     ]);
   });
 
-  it('keeps nothing of a step that fails, and all of those before', async () => {
+  it('rolls back a failing migration, and keeps those before it', async () => {
     const fault = new Error('no');
     await assert.rejects(run([making('a'), making('b', fault), making('c')]), (error) => error === fault);
     assert.deepEqual(await tables(), ['a', 'schema_versions']);
@@ -73,7 +73,7 @@ describe('migrate()', () => {
     assert.deepEqual(log, ['a', 'b']);
   });
 
-  it('refuses a database from a newer release, says both versions, and changes nothing', async () => {
+  it('rejects a database from a newer release with both versions, and changes nothing', async () => {
     await run([making('a'), making('b'), making('c')]);
     await assert.rejects(run([making('a')]), (error) => {
       assert.ok(error instanceof NewerSchemaError);

@@ -89,7 +89,7 @@ describe('the effects of a transaction', () => {
     assert.deepEqual([...invalidated], [token]);
   });
 
-  it('let deletions and the tokens of sessions use the reserved room, and no other token', async () => {
+  it('let deletions and the tokens of sessions use the disk reserve, but no other tokens', async () => {
     const ofSession = (sessionId: SessionId | null) => ({ sessionId }) as TokenRecord;
     const freesSpace = async (mutate: (tx: Transaction) => Promise<unknown>) => (await effectsOf(mutate)).freesSpace;
     assert.equal(await freesSpace((tx) => tx.deleteToken(newId('token'))), true);
@@ -98,7 +98,7 @@ describe('the effects of a transaction', () => {
     assert.equal(await freesSpace((tx) => tx.insertApp({ id: app } as never)), false);
   });
 
-  it('name the changes that need an audit event, until there is one', async () => {
+  it('list the changes that need an audit event, until there is one', async () => {
     const effects = await effectsOf(async (tx) => {
       await tx.renameUser(user, 'Ada');
       await tx.updateLastUsed(new Map());
@@ -123,7 +123,7 @@ describe('the effects of a transaction', () => {
     assert.throws(() => none.requireAuditEvent(), UnrecordedChangeError);
   });
 
-  it('are shared by a transaction with something around its calls, which is called by name', async () => {
+  it('are shared by a transaction whose calls are wrapped, with their names', async () => {
     const names: string[] = [];
     const tx = transaction(db);
     const traced = callAround(tx, (name, run) => {

@@ -81,7 +81,7 @@ describe('readRelatedRows()', () => {
     assert.deepEqual(await summary(items, true), ['dc', 'after c']);
   });
 
-  it('leaves out an entry that stands elsewhere than its key says, rather than show it without its rows', async () => {
+  it('omits an entry in the wrong order, so that none is shown without its rows', async () => {
     const items = [
       { key: 'c', rows: 1 },
       { key: 'a', rows: half },

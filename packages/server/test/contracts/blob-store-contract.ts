@@ -37,7 +37,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
     };
 
     for (const length of [0, 1, 64 * kibibyte, 256 * kibibyte - 1, 256 * kibibyte, 256 * kibibyte + 1, 5 * mebibyte]) {
-      it(`gives back ${length} bytes as they were put in`, async () => {
+      it(`returns ${length} bytes as they were stored`, async () => {
         const bytes = bytesOf(length + 1, length);
         const address = await put(bytes);
         assert.equal(await blobs.it.size(address), length);
@@ -45,14 +45,14 @@ export function blobStoreContract(name: string, backend: Backend): void {
       });
     }
 
-    it('knows nothing of what was not put in', async () => {
+    it('returns undefined for a missing blob', async () => {
       const address = addressOfBytes(bytesOf(999, 10));
       assert.equal(await blobs.it.size(address), undefined);
       assert.equal(await blobs.it.open(address), undefined);
       assert.equal(await blobs.it.open(address, { first: 0, last: 0 }), undefined);
     });
 
-    it('gives any stretch of a blob', async () => {
+    it('returns any range of a blob', async () => {
       const bytes = bytesOf(7, mebibyte + 1);
       const address = await put(bytes);
       const end = bytes.length - 1;
@@ -80,7 +80,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       await assert.rejects(async () => collect(await blobs.it.open(address, { first: -1, last: 5 })), RangeError);
     });
 
-    it('gives a large blob in chunks, each when it is asked for', async () => {
+    it('returns a large blob in chunks, with backpressure', async () => {
       const bytes = bytesOf(9, 3 * mebibyte);
       const address = await put(bytes);
       const chunks = (await blobs.it.open(address))?.[Symbol.asyncIterator]();
@@ -102,7 +102,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       assertSameBytes(Buffer.concat(copies), bytes.slice(range.first, range.last + 1));
     });
 
-    it('may be read by several at once, of whom some stop early', async () => {
+    it('supports concurrent readers, of which some stop early', async () => {
       const bytes = bytesOf(10, 2 * mebibyte);
       const address = await put(bytes);
       const readers = Array.from({ length: 8 }, async (_, reader) => {
@@ -117,7 +117,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       await Promise.all(readers);
     });
 
-    it('takes the same bytes again, also at the same time, also while they are read', async () => {
+    it('stores the same bytes again, also concurrently, also while they are read', async () => {
       const bytes = bytesOf(11, mebibyte);
       const address = await put(bytes);
       const chunks = await blobs.it.open(address);
@@ -142,7 +142,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       assert.equal(await blobs.it.size(address), bytes.length);
     });
 
-    it('keeps apart addresses that differ by case alone', async () => {
+    it('separates addresses that differ only in case', async () => {
       const address = await put(bytesOf(13, 100));
       for (const [at, character] of [...address].entries()) {
         const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
@@ -152,7 +152,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       }
     });
 
-    it('has nothing under what is no address, and takes nothing for it', async () => {
+    it('has no blob under a malformed key, and rejects storing one', async () => {
       for (const text of noAddresses) {
         assert.equal(await blobs.it.size(text), undefined, text);
         assert.equal(await blobs.it.open(text), undefined, text);
@@ -161,7 +161,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       }
     });
 
-    it('deletes a blob, once, and takes it again', async () => {
+    it('deletes a blob once, and stores it again', async () => {
       const bytes = bytesOf(20, 1000);
       const address = await put(bytes);
       assert.equal(await blobs.it.delete(address), true);
@@ -172,7 +172,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       assertSameBytes(await collect(await blobs.it.open(address)), bytes);
     });
 
-    it('gives all of a blob to who reads it while it is deleted', async () => {
+    it('returns all of a blob that is deleted during the read', async () => {
       const bytes = bytesOf(21, 2 * mebibyte);
       const address = await put(bytes);
       const pieces: Uint8Array[] = [];
@@ -196,7 +196,7 @@ export function blobStoreContract(name: string, backend: Backend): void {
       await remove();
     });
 
-    it('has nothing unfinished while nothing was broken off', async () => {
+    it('has no incomplete uploads without an interruption', async () => {
       // On its own: a file that was replaced a moment ago is unlinked a second later.
       const { location, remove } = await backend.makeLocation();
       const own = await backend.openBlobs(location);
@@ -206,19 +206,19 @@ export function blobStoreContract(name: string, backend: Backend): void {
       await remove();
     });
 
-    it('shares what it has with another store on the same data', async () => {
+    it('shares its blobs with another store on the same data', async () => {
       const other = await backend.openBlobs(blobs.location);
       const bytes = bytesOf(15, 1000);
       assertSameBytes(await collect(await blobs.it.open(await put(bytes, other))), bytes);
       await other.close();
     });
 
-    it('says that it can be read and written to, to several who ask at once', async () => {
+    it('resolves concurrent pings for reads and writes', async () => {
       const { it } = blobs;
       await Promise.all([it.ping(), it.pingWrite(), it.ping(), it.pingWrite()]);
     });
 
-    it('tells of the steps of a put as they are listed', async () => {
+    it('reports the steps of a put in the documented order', async () => {
       const steps: string[] = [];
       const watched = await backend.openBlobs(blobs.location, (step) => void steps.push(step));
       await put(bytesOf(16, 1000), watched);

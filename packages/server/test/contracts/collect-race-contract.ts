@@ -55,7 +55,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
       await remove();
     });
 
-    it('race for the same bytes: what was answered is there, and in the end nothing else is', async () => {
+    it('race for the same bytes: acknowledged versions have their bytes, and nothing else remains', async () => {
       const jobs: Pick<RaceJob, 'role' | 'number'>[] = [
         { role: 'publish', number: 1 },
         { role: 'publish', number: 2 },
@@ -77,7 +77,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
     });
 
     for (const step of [...stepsBeforeBlob, ...backend.blobSteps, ...stepsAfterBlob]) {
-      it(`leave every version its bytes when a publisher is killed at "${step}"`, async () => {
+      it(`keep the bytes of every version when a publisher is killed at "${step}"`, async () => {
         const child = runChild({ role: 'publish', number: 3, forMs: killLimitMs, step });
         const ended = endOf(child);
         const collector = await openCollector(backend, location, 3);
@@ -89,7 +89,7 @@ export function collectRaceContract(name: string, backend: Backend): void {
     }
 
     for (const step of collectorSteps(backend)) {
-      it(`leave every version its bytes when a collector stands still at "${step}", goes on, and is killed there`, async () => {
+      it(`keep the bytes of every version when a collector is suspended at "${step}", resumed, and killed there`, async () => {
         await leaveOrphans();
         const { promise: isFrozen, resolve: frozen } = Promise.withResolvers<void>();
         const job = { role: 'collect', number: 1, forMs: killLimitMs, step } as const;

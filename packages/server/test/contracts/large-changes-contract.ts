@@ -224,7 +224,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.ok(one.watched.read.most <= maxRelatedRows + 1, `${one.watched.read.most} rows`);
     });
 
-    it('yanks what has the same bytes under very many names in few statements of one transaction', async () => {
+    it('yanks the same bytes under very many names with few statements in one transaction', async () => {
       const one = await stage(3);
       const bytes = new Uint8Array(randomBytes(16));
       const names = Array.from({ length: 100 }, (_, at) => `copy-${at}`);
@@ -250,7 +250,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       }
     });
 
-    it('invalidates each list once where a piece moves it, and makes no row of news for it', async () => {
+    it('invalidates each list once when a batch changes it, without a change event for it', async () => {
       const one = await stage(manyGuests);
       const invalidated: (readonly string[] | undefined)[] = [];
       store.onCommitted((tags) => void invalidated.push(tags));
@@ -262,7 +262,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
     });
 
     for (const killedAt of [1, 2]) {
-      it(`is finished by the next who comes when it is killed before piece ${killedAt}`, async () => {
+      it(`is completed by the next request when it is killed before batch ${killedAt}`, async () => {
         const one = await stage(manyGuests);
         await one.publish();
         await one.publish();
@@ -278,7 +278,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       });
     }
 
-    it('finishes what is pending before the next change of the same plugin', async () => {
+    it('completes a pending change before the next change of the same plugin', async () => {
       const one = await stage(manyGuests);
       await one.publish();
       await one.publish();
@@ -317,7 +317,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.equal((await one.publish()).plugin.newest.number, 1, 'its publisher can use the name again');
     });
 
-    it('takes thousands of guests from a member who is removed with as many statements as for one', async () => {
+    it('removes a member with thousands of guests with as many statements as for one', async () => {
       const one = await stage(manyGuests);
       await one.publish();
       one.watched.transactions.length = 0;
@@ -349,7 +349,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
     });
 
     for (const what of ['extension point', 'application'] as const) {
-      it(`marks an ${what} with thousands of bindings as deleted, and purges it later in pieces`, async () => {
+      it(`marks an ${what} with thousands of bindings as deleted, and purges it later in batches`, async () => {
         const one = await stage(manyGuests);
         const { plugin } = await one.publish();
         const { contentAddress } = plugin.newest;

@@ -55,7 +55,7 @@ export function lateDeletionsContract(name: string, backend: Backend): void {
     });
 
     for (let seed = 1; seed <= runs; seed++) {
-      it(`take nothing from what was published since (seed ${seed})`, async () => {
+      it(`do not delete later publishes (seed ${seed})`, async () => {
         random = createRandom(seed).below;
         waiting = [];
         const published = new Set<number>();

@@ -72,7 +72,7 @@ export function postgresStoreContract(major: Major): void {
       assert.ok(owner);
     });
 
-    it('keeps its answers while its pings come back, and nothing else happens', async () => {
+    it('keeps its revision while its pings return and nothing is committed', async () => {
       await createRecords(here).user();
       await until(async () => {
         const before = here.revision();
@@ -81,7 +81,7 @@ export function postgresStoreContract(major: Major): void {
       });
     });
 
-    it('does the work again when another was faster, and tells nobody', async () => {
+    it('retries the work after a conflict, without an error', async () => {
       const app = await createRecords(here).app({ name: '0' });
       let runs = 0;
       const count = (store: Store) =>
@@ -96,7 +96,7 @@ export function postgresStoreContract(major: Major): void {
       assert.ok(runs > 10, `${runs} runs`);
     });
 
-    it('lets the garbage collector finish beside publishers that commit between any two of its statements', async () => {
+    it('lets the garbage collector finish while publishers commit between any two of its statements', async () => {
       const [unused, named] = [addressOf('unused bytes'), addressOf('named bytes')];
       const { key } = await createRecords(here).stage();
       /** Publishes the named bytes again, and touches the row of the unused ones. */
@@ -139,7 +139,7 @@ export function postgresStoreContract(major: Major): void {
       await assert.rejects(openPostgresStore(statements, { url: newer.url }), NewerSchemaError);
     });
 
-    it('names in its errors neither what collides nor a password', async () => {
+    it('reveals neither conflicting values nor a password in its errors', async () => {
       const user = await createRecords(here).user();
       const failing = here.write((tx) => tx.insertUser(user));
       await assert.rejects(failing, (error) => error instanceof ConflictError && !error.message.includes(user.id));
@@ -147,7 +147,7 @@ export function postgresStoreContract(major: Major): void {
       await assert.rejects(wrong, (error) => error instanceof UnavailableError && !error.message.includes('s3cret'));
     });
 
-    it('keeps nothing of what a killed connection was about to commit, and goes on with others', async () => {
+    it('rolls back the transaction of a killed connection, and continues with other connections', async () => {
       const app = await createRecords(here).app({ name: 'before' });
       const failing = here.write(async (tx) => {
         await tx.updateApp(app.id, { name: 'lost', updatedAtMs: someTimeMs });
@@ -161,7 +161,7 @@ export function postgresStoreContract(major: Major): void {
       await createRecords(here).user();
     });
 
-    it('trusts nothing that it knows while nobody tells it of commits, and hears of them again', async () => {
+    it('does not trust the revision while notifications are interrupted, and receives commits again afterwards', async () => {
       await until(() => {
         const first = here.revision();
         return here.revision() === first;
@@ -182,7 +182,7 @@ export function postgresStoreContract(major: Major): void {
       await until(() => here.revision() !== before);
     });
 
-    it('says that it is unavailable while the server is away, and goes on when it is back', async () => {
+    it('fails as unavailable while the server is down, and continues when it is back', async () => {
       const user = await createRecords(there).user();
       await server.kill();
       await assert.rejects(there.read.user(user.id), UnavailableError);

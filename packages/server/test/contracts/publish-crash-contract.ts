@@ -40,7 +40,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
     after(() => remove());
 
     for (const step of [...stepsBeforeBlob, ...backend.blobSteps, ...stepsAfterBlob]) {
-      it(`at "${step}" leaves every binding with its bytes, and keeps what was acknowledged`, async () => {
+      it(`at "${step}" keeps the bytes of every binding, and every acknowledged publish`, async () => {
         const plugin = `at-${step.replaceAll(' ', '-')}`;
         const { acknowledged, signal } = await publishUntilKilled({ plugin, step });
         assert.equal(signal, 'SIGKILL', 'killed, and not ended by itself');
@@ -50,7 +50,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
       });
     }
 
-    it('at any moment leaves every binding with its bytes, and keeps what was acknowledged', async () => {
+    it('at any moment keeps the bytes of every binding, and every acknowledged publish', async () => {
       for (const afterMs of [3, 11, 23, 41]) {
         const plugin = `after-${afterMs}-ms`;
         const { acknowledged, signal } = await publishUntilKilled({ plugin, afterMs });

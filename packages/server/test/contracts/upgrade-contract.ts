@@ -19,7 +19,7 @@ export interface EmptyDatabase {
  * change.
  */
 export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
-  it('goes on with data of the baseline', async () => {
+  it('opens data of the baseline', async () => {
     const { db, types, openStore, close } = await make();
     await writeBaseline(db, types);
     const store = await openStore();
@@ -49,7 +49,7 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
     }
   });
 
-  it('keeps the rows of the baseline in a migration, and is refused by a release that does not know it', async () => {
+  it('keeps the rows of the baseline in a migration, and an older release rejects the result', async () => {
     const { db, types, openStore, close } = await make();
     try {
       await writeBaseline(db, types);

@@ -114,7 +114,7 @@ describe('openFolderBlobStore()', () => {
     ['rename', 'ENOSPC'],
   ];
   for (const [call, code] of failures) {
-    it(`fails with StorageFullError for ${code} at ${call}, leaves no file, and works when there is room again`, async () => {
+    it(`fails with StorageFullError for ${code} at ${call}, leaves no file, and works when there is space again`, async () => {
       const folder = join(location, `full-${call}-${code}`);
       let full = true;
       const files = watchedFiles((made) => {

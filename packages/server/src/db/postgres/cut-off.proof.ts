@@ -17,7 +17,7 @@ const longMs = 600_000;
 /** Within which something has to happen that takes a few seconds. */
 const limitMs = 60_000;
 
-describe('openPostgresStore() over a way that is cut without a word', {
+describe('openPostgresStore() over a connection that is cut silently', {
   skip: noPostgres,
   timeout: 4 * limitMs,
 }, () => {
@@ -45,7 +45,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
     return store;
   }
 
-  it('trusts nothing, tries another connection soon, and hears of commits over that one', async () => {
+  it('stops trusting the revision, reconnects soon, and receives commits again', async () => {
     const [here, there] = [await open(cuttable, longMs), await open(direct, longMs)];
     await until(() => here.isRevisionTrusted(), { timeoutMs: limitMs });
     front.cut();
@@ -56,7 +56,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
     await until(() => here.revision() !== before, { timeoutMs: limitMs });
   });
 
-  it('says soon that it cannot be opened, and tries no more', async () => {
+  it('rejects soon when it cannot be opened, and does not retry', async () => {
     for (const passing of [0, 1]) {
       front.pass(passing);
       const before = front.connections;
@@ -72,7 +72,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
     }
   });
 
-  it('says that it is unavailable when nothing comes for as long as it waits, and goes on over other connections', async () => {
+  it('fails as unavailable after its time-out, and continues over other connections', async () => {
     const store = await open(cuttable, 2000);
     const user = await createRecords(store).user();
     await store.read.user(user.id);
@@ -83,7 +83,7 @@ describe('openPostgresStore() over a way that is cut without a word', {
     await createRecords(store).user();
   });
 
-  it('hears of its own commit that was finished after the connection was lost, when nobody knew what would come of it', async () => {
+  it('receives its own commit that completed after the connection was lost', async () => {
     const store = await open(cuttable, longMs);
     const app = await createRecords(store).app();
     const told: (readonly string[] | undefined)[] = [];

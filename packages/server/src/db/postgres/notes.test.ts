@@ -14,7 +14,7 @@ describe('notes of commits', () => {
     }
   });
 
-  it('are as many as it takes for each to be shorter than a notification may be', () => {
+  it('are split below the maximum length of a notification', () => {
     const invalidated = Array.from({ length: 1000 }, (_, at) => `ext_01kx guest-ä-${at}`);
     const notes = writeNotes(self, invalidated);
     assert.ok(notes.length > 1);
@@ -25,7 +25,7 @@ describe('notes of commits', () => {
     );
   });
 
-  it('say that it may be anything where that would take too many, or too long a one', () => {
+  it('invalidate everything if there would be too many, or one too long', () => {
     for (const invalidated of [
       Array.from({ length: 100_000 }, (_, at) => `ext_01kx guest-${at}`),
       ['a', 'x'.repeat(8000)],

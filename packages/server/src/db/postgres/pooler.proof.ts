@@ -40,7 +40,7 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
     return store;
   }
 
-  it('hears of commits with the configuration that is documented', async () => {
+  it('receives commits with the documented configuration', async () => {
     assert.doesNotMatch(documented, /ignore_startup_parameters/);
     const { url } = await postgres.createDatabase();
     const here = await open(await poolerTo(url));
@@ -55,7 +55,7 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
 
   for (const mode of ['transaction', 'statement']) {
     for (const size of [1, 20]) {
-      it(`refuses pool_mode = ${mode} with ${size} connections, and says what to set`, async () => {
+      it(`rejects pool_mode = ${mode} with ${size} connections, and names the required setting`, async () => {
         const { url } = await postgres.createDatabase();
         const pooled = await poolerTo(url, `pool_mode = ${mode}\ndefault_pool_size = ${size}`);
         await assert.rejects(openPostgresStore(statements, { url: pooled }), (error) => {
@@ -67,7 +67,7 @@ describe('openPostgresStore() by way of PgBouncer', { skip: noPostgres || noPgBo
     }
   }
 
-  it('finds out later that sessions are mixed up, and trusts nothing from then on', async () => {
+  it('detects mixed-up sessions later, and stops trusting the revision', async () => {
     const { url } = await postgres.createDatabase();
     const pooled = await poolerTo(url, 'pool_mode = transaction\ndefault_pool_size = 1');
     const watch = await watchRevision({ url: pooled, waitMs: timeoutMs });

@@ -7,7 +7,7 @@ import { RefusedError } from '../store.ts';
 import { translateError } from './errors.ts';
 import { openPostgresStore } from './store.ts';
 
-describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, () => {
+describe('openPostgresStore() on an unusable database', { skip: noPostgres }, () => {
   let postgres: SharedPostgres;
   before(async () => {
     postgres = await sharedPostgres();
@@ -26,7 +26,7 @@ describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, (
       return true;
     });
 
-  it('says which database or user is not there, and what that user may not', async () => {
+  it('reports a missing database or user, and missing privileges', async () => {
     await refuses(postgres.url('nowhere'), /"nowhere" does not exist/);
     const { url } = await postgres.createDatabase();
     const as = (user: string) => url.replace('tenon@', `${user}@`);
@@ -35,7 +35,7 @@ describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, (
     await refuses(as('reader'), /permission denied/);
   });
 
-  it('leaves a database in another encoding as it is, and one that has tables of somebody else', async () => {
+  it('does not change a database with another encoding, or with foreign tables', async () => {
     await administer(postgres.url('postgres'), "create database latin encoding 'LATIN1' locale 'C' template template0");
     await refuses(postgres.url('latin'), /LATIN1, and must be UTF8/);
     const { url } = await postgres.createDatabase();
@@ -43,7 +43,7 @@ describe('openPostgresStore(), on what can not be used', { skip: noPostgres }, (
     await refuses(url, /"users" already exists/);
   });
 
-  it('takes a certificate that nobody vouches for, and a password that is missing, for the same', () => {
+  it('rejects an untrusted certificate and a missing password alike', () => {
     const untrusted = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const missing = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
     for (const error of [untrusted, missing]) assert.ok(translateError(error) instanceof RefusedError);

@@ -6,7 +6,7 @@ import { watchRevision } from './revision.ts';
 
 describe('watchRevision() on a machine that was suspended', { skip: noPostgres, timeout: 120_000 }, () => {
   for (const forward of ['wallMs', 'monotonicMs'] as const) {
-    it(`trusts nothing when ${forward} alone went on, until it has heard again`, async () => {
+    it(`does not trust the revision after only ${forward} advanced, until the next ping`, async () => {
       const { url } = await (await sharedPostgres()).createDatabase();
       const times = { monotonicMs: 0, wallMs: 1_000_000 }; // both stand still but for what the test does
       const clocks = { monotonicMs: () => times.monotonicMs, wallMs: () => times.wallMs };

@@ -35,7 +35,7 @@ describe('createCommitReader()', () => {
   const commit = (...tags: readonly string[]) =>
     void writer.prepare('insert into commits (invalidated) values (?)').run(JSON.stringify(tags));
 
-  it('tells of each commit once, in their order, before the version is another number', () => {
+  it('calls listeners once per commit, in order, before the version changes', () => {
     const { commits, told } = follow();
     const version = commits.version();
     commit('a');
@@ -47,14 +47,14 @@ describe('createCommitReader()', () => {
     assert.equal(told.length, 3);
   });
 
-  it('tells that it may have been anything for a row without a text', () => {
+  it('invalidates everything for a row without tags', () => {
     const { commits, told } = follow();
     writer.exec('insert into commits (invalidated) values (null)');
     commits.version();
     assert.deepEqual(told, [undefined]);
   });
 
-  it('has another version, and tells nothing, after a commit without a row', () => {
+  it('changes the version, but calls no listener, after a commit without a row', () => {
     const { commits, told } = follow();
     const version = commits.version();
     writer.exec('insert into others values (1)');
@@ -65,7 +65,7 @@ describe('createCommitReader()', () => {
     assert.deepEqual(told, [['a']]);
   });
 
-  it('tells that it may have been anything when rows are gone that it has not read', () => {
+  it('invalidates everything when unread rows were deleted', () => {
     const { commits, told } = follow();
     for (const tag of ['a', 'b', 'c']) commit(tag);
     writer.exec('delete from commits where number < (select max(number) from commits)');
@@ -76,7 +76,7 @@ describe('createCommitReader()', () => {
     assert.deepEqual(told.slice(1), [['d']]);
   });
 
-  it('tells of each commit once while the log is begun anew', () => {
+  it('calls listeners once per commit while the log restarts', () => {
     const { commits, told } = follow();
     const tags = Array.from({ length: 200 }, (_, at) => `s${at}`);
     for (const tag of tags) {
@@ -89,7 +89,7 @@ describe('createCommitReader()', () => {
     assert.deepEqual(told.flat(), tags);
   });
 
-  it('tells nothing, and keeps the version, while nothing is committed', () => {
+  it('calls no listener, and keeps the version, without a commit', () => {
     const { commits, told } = follow();
     const version = commits.version();
     writer.exec('begin immediate; insert into others values (2); rollback');

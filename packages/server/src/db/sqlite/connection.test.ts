@@ -5,7 +5,7 @@ import { CompiledQuery } from 'kysely';
 import { createConnection, createStatementCache } from './connection.ts';
 
 describe('createStatementCache()', () => {
-  it('prepares a text once, and forgets the one that was not used for longest', () => {
+  it('prepares a statement once, and evicts the least recently used', () => {
     const prepare = createStatementCache(new DatabaseSync(':memory:'), 2);
     const [one, two] = [prepare('select 1'), prepare('select 2')];
     assert.equal(prepare('select 1'), one);
@@ -14,7 +14,7 @@ describe('createStatementCache()', () => {
     assert.notEqual(prepare('select 2'), two);
   });
 
-  it('goes on with a statement when another connection changes the schema', () => {
+  it('continues to use a statement after another connection changes the schema', () => {
     const database = new DatabaseSync(':memory:');
     database.exec('create table t (a)');
     const { statement } = createStatementCache(database)('select * from t');
@@ -29,7 +29,7 @@ describe('createConnection()', () => {
   const connection = createConnection(database, 0);
   const run = (sql: string, ...parameters: unknown[]) => connection.executeQuery(CompiledQuery.raw(sql, parameters));
 
-  it('hands out rows as plain objects, and says how many were changed', async () => {
+  it('returns rows as plain objects, and the number of changed rows', async () => {
     await run('create table t (id text, n integer)');
     assert.equal((await run('insert into t values (?, ?), (?, ?)', 'a', 1, 'b', 2)).numAffectedRows, 2n);
     assert.equal((await run('update t set n = n + 1')).numAffectedRows, 2n);
@@ -41,7 +41,7 @@ describe('createConnection()', () => {
     assert.deepEqual((await run('delete from t where id = ? returning n', 'a')).rows, [{ n: 2 }]);
   });
 
-  it('gives other work its turn between statements that take long', async () => {
+  it('yields to the event loop between long statements', async () => {
     const slow = new DatabaseSync(':memory:');
     const order: string[] = [];
     slow.function('work', (ms) => {

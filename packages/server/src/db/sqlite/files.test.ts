@@ -18,7 +18,7 @@ function hasLock(file: string): boolean {
     .some((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `));
 }
 
-it('a second store in one process leaves the first one its locks', { skip }, async () => {
+it('a second store in one process keeps the locks of the first', { skip }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-locks-'));
   const file = join(folder, 'tenon.db');
   try {

@@ -37,7 +37,7 @@ describe('openSqliteStore()', () => {
     };
   });
 
-  it('makes its files, and the folders above, for their owner alone', async () => {
+  it('creates its files and parent folders for the owner only', async () => {
     const file = join(folder, 'deep', 'down', 'tenon.db');
     const store = await openSqliteStore(statements, { file });
     await createRecords(store).user();
@@ -49,7 +49,7 @@ describe('openSqliteStore()', () => {
     assert.deepEqual(await readdir(join(folder, 'deep', 'down')), ['tenon.db'], 'all is in the one file then');
   });
 
-  it('leaves the mode of a file that is there', async () => {
+  it('keeps the mode of an existing file', async () => {
     const file = join(folder, 'shared.db');
     await writeFile(file, '');
     await chmod(file, 0o640);
@@ -87,7 +87,7 @@ describe('openSqliteStore()', () => {
     await assert.rejects(openSqliteStore(statements, { file }), /not a database/);
   });
 
-  it('tells reads from writes when it is asked whether it is there, and asks by a commit that invalidates nothing', async () => {
+  it('pings reads and writes separately, with a commit that invalidates nothing', async () => {
     const file = join(folder, 'ping.db');
     const store = await openSqliteStore(statements, { file, waitMs: 50 });
     const invalidated: unknown[] = [];
@@ -108,7 +108,7 @@ describe('openSqliteStore()', () => {
     await store.close();
   });
 
-  it('waits for another process without blocking the event loop, and gives up in time', async () => {
+  it('waits for another process without blocking the event loop, and fails after the time-out', async () => {
     const file = join(folder, 'busy.db');
     const store = await openSqliteStore(statements, { file, waitMs: 150 });
     const other = new DatabaseSync(file);
@@ -126,7 +126,7 @@ describe('openSqliteStore()', () => {
     await store.close();
   });
 
-  it('tells a full disk apart, and goes on when there is room again', async () => {
+  it('fails with StorageFullError on a full disk, and continues when there is space again', async () => {
     const database = await openWriter(join(folder, 'full.db'), 1000);
     const db = new Kysely<unknown>({ dialect: writingDialect({ database, waitMs: 1000 }) });
     const insert = (bytes: number) =>
@@ -144,7 +144,7 @@ describe('openSqliteStore()', () => {
     database.close();
   });
 
-  it('runs works one after the other, in the order in which they came', async () => {
+  it('runs transactions one after the other, in the order of the calls', async () => {
     const store = await openSqliteStore(statements, { file: join(folder, 'turns.db') });
     const log: string[] = [];
     const work = (name: string) => async () => {

@@ -30,7 +30,7 @@ describe('copyStore() between folders', () => {
   });
   afterEach(() => copies.close());
 
-  it('copies all data, for the owner alone, and links files on one file system', async () => {
+  it('copies all data, readable only by the owner, and links files on one file system', async () => {
     const steps: CopyStep[] = [];
     const progress: number[] = [];
     const copied = await copy(from(), to(), {
@@ -58,7 +58,7 @@ describe('copyStore() between folders', () => {
     await openAsServer(to());
   });
 
-  it('leaves out what no version names, leases, and what is about the server', async () => {
+  it('does not copy unreferenced contents, leases, and data about the server', async () => {
     await house.putUnknown(bytesOf(9, 100));
     const unused = bytesOf(8, 100);
     await writeWithBlob(house, addressOfBytes(unused), unused, async () => {});
@@ -73,7 +73,7 @@ describe('copyStore() between folders', () => {
     await copied.close();
   });
 
-  it('keeps the garbage collector from what it copies, and copies the moment of its snapshot', async () => {
+  it('blocks garbage collection of what it copies, and copies a consistent snapshot', async () => {
     const database = () => new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
     await copy(from(), to(), {
       clock: house.clock,
@@ -96,7 +96,7 @@ describe('copyStore() between folders', () => {
     await copied.close();
   });
 
-  it('continues after a failure in any step, with what has changed since, and no server opens it before', async () => {
+  it('continues after a failure in any step, includes later changes, and no server opens an unfinished copy', async () => {
     for (const step of copySteps) {
       await failBefore(step, target);
       if (step !== 'mark_target') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
@@ -114,7 +114,7 @@ describe('copyStore() between folders', () => {
     await assertVerifies(to());
   });
 
-  it('deletes from an unfinished copy what the source has deleted since', async () => {
+  it('deletes data from an unfinished copy that the source has deleted since', async () => {
     await failBefore('verify', target);
     const database = new DatabaseSync(join(house.dataDir, 'tenon.db'));
     database.exec("delete from plugins where name = 'plugin-0'");
@@ -136,7 +136,7 @@ describe('copyStore() between folders', () => {
     await assertVerifies(to());
   });
 
-  it('gives way to a later copy into the same target', async () => {
+  it('fails when a later copy into the same target starts', async () => {
     for (const step of ['copy_rows', 'finish'] as const) {
       target = join(target, step);
       const overtaken = copy(from(), to(), {
@@ -149,7 +149,7 @@ describe('copyStore() between folders', () => {
     }
   });
 
-  it('refuses a target that holds anything else, and leaves it as it is', async () => {
+  it('rejects a target with other data, and does not change it', async () => {
     await mkdir(target, { recursive: true });
     await writeFile(join(target, 'notes.txt'), 'mine');
     await assert.rejects(copy(from(), to()), refused('not_empty'));
@@ -175,7 +175,7 @@ describe('copyStore() between folders', () => {
 });
 
 describe('readCopiedTables()', () => {
-  it('has every table but those of one store, referenced tables first', async () => {
+  it('has every table except internal ones, referenced tables first', async () => {
     const house = await openHouse();
     const database = new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
     try {

@@ -27,7 +27,7 @@ describe('copyStore() with damaged data', () => {
   });
   afterEach(() => copies.close());
 
-  it('refuses a target whose database is cut off, or is none', async () => {
+  it('rejects a target whose database is truncated or not a database', async () => {
     await failBefore('finish');
     const file = join(target, 'tenon.db');
     const whole = await readFile(file);
@@ -54,7 +54,7 @@ describe('copyStore() with damaged data', () => {
     await assertVerifies(to());
   });
 
-  it('notices what becomes of the copy before it is finished, and makes it good', async () => {
+  it('detects damage of the copy before it is finished, and repairs it', async () => {
     const file = () => fileOf(target, addressOfBytes(first));
     const database = (sql: string) => {
       const opened = new DatabaseSync(join(target, 'tenon.db'));
@@ -134,7 +134,7 @@ describe('copyStore() with damaged data', () => {
       );
     });
 
-    it('refuses a schema of an older or a newer release, and leaves it as it is', async () => {
+    it('rejects a schema of an older or a newer release, and does not change it', async () => {
       change(`delete from schema_versions where version = ${migrations.length}`);
       await assert.rejects(into(), refused('older_source'));
       change(`insert into schema_versions values (${migrations.length}, 'last', 0), (999, 'from the future', 0)`);
@@ -150,13 +150,13 @@ describe('copyStore() with damaged data', () => {
       ['a content without a row', 'delete from blobs', 'damaged_data'],
     ];
     for (const [what, sql, code] of damages) {
-      it(`refuses one with ${what}`, async () => {
+      it(`rejects a source with ${what}`, async () => {
         change(sql);
         await assert.rejects(into(), refused(code));
       });
     }
 
-    it('takes the rows alone of one with a trigger, a view, a table and a column more', async () => {
+    it('copies only the rows of a source with an extra trigger, view, table and column', async () => {
       change(`
         create trigger t after insert on users begin delete from users; end;
         create view v as select 1;

@@ -22,7 +22,7 @@ describe('createStoreMetrics()', () => {
     return { write } as Store;
   }
 
-  it('counts a transaction once, however often it was run, and what it changed', async () => {
+  it('counts a transaction once, independent of its attempts, and its changes', async () => {
     const registry = createRegistry();
     const store = withEffects(overtakenStore(3), { metrics: createStoreMetrics(registry) });
     const result = await store.write(async (tx) => {
@@ -44,7 +44,7 @@ describe('createStoreMetrics()', () => {
     ['full', new StorageFullError('No room')],
     ['failed', new TypeError('A fault')],
   ] as const) {
-    it(`counts ${error.name} as ${outcome}, passes it on, and counts no change`, async () => {
+    it(`counts ${error.name} as ${outcome}, rethrows it, and counts no change`, async () => {
       const registry = createRegistry();
       const work = withEffects(overtakenStore(1), { metrics: createStoreMetrics(registry) }).write(async (tx) => {
         await tx.insertAuditEvent({ action: 'plugin.publish' } as Parameters<Transaction['insertAuditEvent']>[0]);
@@ -64,7 +64,7 @@ describe('countBlobs()', () => {
   const requests = (text: string, operation: string, outcome: string) =>
     parseScrape(text).samples.get(`tenon_blob_requests_total{operation="${operation}",outcome="${outcome}"}`);
 
-  it('counts a read once it has come to its end, with its bytes', async () => {
+  it('counts a read at its end, with its bytes', async () => {
     const registry = createRegistry();
     async function* chunks() {
       yield new Uint8Array(10);
@@ -82,7 +82,7 @@ describe('countBlobs()', () => {
     assert.equal(parseScrape(registry.text()).samples.get('tenon_blob_read_bytes_total'), 15);
   });
 
-  it('counts a read that breaks in the middle as what broke it', async () => {
+  it('counts a read that fails in the middle by its error', async () => {
     const registry = createRegistry();
     async function* chunks() {
       yield new Uint8Array(10);
@@ -94,7 +94,7 @@ describe('countBlobs()', () => {
     assert.equal(requests(registry.text(), 'open', 'done'), 0);
   });
 
-  it('tells what is not there from what fails, and counts no byte that was not put', async () => {
+  it('distinguishes missing blobs from failures, and counts only stored bytes', async () => {
     const registry = createRegistry();
     const put = () => Promise.reject(new StorageFullError('No room'));
     const missing: Partial<BlobStore> = { put, size: async () => undefined, open: async () => undefined };

@@ -4,7 +4,7 @@ import { parseScrape } from '../../../test/helpers/prometheus-text.ts';
 import { createRegistry } from './registry.ts';
 
 describe('createRegistry()', () => {
-  it('writes a counter from when it is first asked for, and the same one for the same labels', () => {
+  it('writes a counter from its first use, and shares it between equal labels', () => {
     const registry = createRegistry();
     const committed = registry.counter('tenon_store_transactions_total', { outcome: 'committed' });
     assert.match(registry.text(), /^tenon_store_transactions_total\{outcome="committed"\} 0$/m);
@@ -16,7 +16,7 @@ describe('createRegistry()', () => {
     assert.equal(samples.get('tenon_store_transactions_total{outcome="failed"}'), 1);
   });
 
-  it('counts in a bucket what is as large as its bound, and in every larger one', () => {
+  it('counts a value in the bucket of an equal bound, and in every larger one', () => {
     const registry = createRegistry();
     const durations = registry.histogram('tenon_store_transaction_duration_seconds', {});
     for (const seconds of [0.0001, 0.001, 0.0011, 31]) durations.observe(seconds);
@@ -27,7 +27,7 @@ describe('createRegistry()', () => {
     assert.ok(Math.abs(Number(samples.get('tenon_store_transaction_duration_seconds_sum')) - 31.0022) < 1e-9);
   });
 
-  it('reads at each scrape what is counted elsewhere', () => {
+  it('reads values at each scrape that are counted elsewhere', () => {
     const registry = createRegistry();
     let open = 0;
     registry.atScrape('tenon_http_connections', () => [{ labels: {}, value: open }]);
@@ -37,7 +37,7 @@ describe('createRegistry()', () => {
     assert.match(registry.text(), /^tenon_http_connections 5$/m);
   });
 
-  it('escapes what would end a label', () => {
+  it('escapes characters that would end a label', () => {
     const registry = createRegistry();
     registry.counter('tenon_changes_total', { action: 'a"b\\c\nd' }).value++;
     assert.match(registry.text(), /^tenon_changes_total\{action="a\\"b\\\\c\\nd"\} 1$/m);

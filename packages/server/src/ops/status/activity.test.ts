@@ -33,7 +33,7 @@ describe('createActivity()', () => {
     };
   }
 
-  it('tells of each kind what came in the last minute, from when it began', () => {
+  it('returns the requests of the last minute by kind, from the start', () => {
     const { activity, come, pass } = stage();
     come('lists', 98, 0);
     come('lists', 2, 2, { failed: 1 });
@@ -46,7 +46,7 @@ describe('createActivity()', () => {
     assert.deepEqual(byKind.publishes, { requests: 0, refused: 0, failed: 0, p50Ms: null, p99Ms: null });
   });
 
-  it('forgets what is older than a minute', () => {
+  it('drops values older than a minute', () => {
     const { activity, come, pass } = stage();
     come('lists', 7, 0);
     pass(30);
@@ -59,7 +59,7 @@ describe('createActivity()', () => {
     assert.equal(activity.recent().kinds.lists.requests, 0);
   });
 
-  it('keeps the minutes of an hour, of all kinds together', () => {
+  it('keeps the minutes of an hour, over all kinds', () => {
     const { activity, come, pass } = stage();
     come('lists', 3, 0);
     come('others', 1, 1, { failed: 1 });

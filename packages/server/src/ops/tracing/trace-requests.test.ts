@@ -41,7 +41,7 @@ describe('createRequestTraces()', () => {
     }
   });
 
-  it('follows the flag of a trusted caller, and the share where there is none', () => {
+  it('uses the flag of a trusted caller, and the sampling ratio without a caller', () => {
     const trusting = { ratio: 0, random: 0, trustsCallers: true };
     assert.equal(isTraced(trusting, '01'), true);
     assert.equal(isTraced(trusting, 'fe'), false);

@@ -13,7 +13,7 @@ function collect(maxSpans = 100) {
 }
 
 describe('createTracer()', () => {
-  it('makes spans within the one that the work belongs to, across what is awaited', async () => {
+  it('creates spans as children of the current one, across await', async () => {
     const { sent, tracer } = collect();
     const work = async (name: string): Promise<void> => {
       const root = tracer.beginTrace(name, options, undefined);
@@ -33,7 +33,7 @@ describe('createTracer()', () => {
     }
   });
 
-  it('makes none where nothing is traced, and runs the work', async () => {
+  it('creates no span without a trace, and runs the work', async () => {
     const { sent, tracer } = collect();
     assert.equal(await tracer.within('x', options, async (span) => span), undefined);
     const root = tracer.beginTrace('root', options, undefined);
@@ -41,7 +41,7 @@ describe('createTracer()', () => {
     assert.deepEqual(sent, []);
   });
 
-  it('ends a span once, with what failed, but not with its words', async () => {
+  it('ends a span once, with the type of the error, but without its message', async () => {
     const { sent, tracer } = collect();
     const root = tracer.beginTrace('root', options, undefined);
     const failing = () => {

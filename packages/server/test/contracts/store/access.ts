@@ -30,7 +30,7 @@ export function accessContract(backend: Backend): void {
       assert.equal(await store.it.read.mayReadContent(owner.id, addressOf('nothing has this'), undefined), false);
     });
 
-    it('goes on for an older version, and ends with the last guest in that application', async () => {
+    it('remains for an older version, and ends with the last guest in that application', async () => {
       const { app, key, publisher, guest } = await records().stage();
       const second = await records().guest(app);
       await records().hold(second, publisher);
@@ -46,7 +46,7 @@ export function accessContract(backend: Backend): void {
       assert.equal(await may(), false, 'the guest in another application does not count');
     });
 
-    it('keeps to one application when it is given', async () => {
+    it('is limited to one application if it is given', async () => {
       const first = await records().stage();
       const second = await records().stage();
       const { publisher, owner } = first;

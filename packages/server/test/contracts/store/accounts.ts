@@ -15,7 +15,7 @@ export function accountsContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('renames a user, and nobody else', async () => {
+    it('renames only the given user', async () => {
       const user = await records().user({ email: 'ada@example.org' });
       const other = await records().user();
       await store.it.write((tx) => tx.renameUser(user.id, "'; drop table users --"));
@@ -50,7 +50,7 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.password(other.id), ofOther);
     });
 
-    it('gives an e-mail address to one user alone, and none to any number', async () => {
+    it('assigns an e-mail address to only one user, and allows any number without one', async () => {
       const email = `${newId('user')}@example.org`;
       const user = await records().user({ email });
       await assert.rejects(records().user({ email }), ConflictError);
@@ -65,7 +65,7 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(another.id), another);
     });
 
-    it('finds sessions by hash and by id, lists a user’s, and forgets deleted ones', async () => {
+    it('finds sessions by hash and by id, lists those of a user, and omits deleted ones', async () => {
       const user = await records().user();
       const other = await records().session(await records().user());
       const first = await records().session(user, { userAgent: null, address: '2001:db8::1' });
@@ -85,7 +85,7 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.session(other.id), other);
     });
 
-    it('notes when the password was entered in a session, and nothing else of it or of others', async () => {
+    it('updates only the time of the password confirmation of a session', async () => {
       const user = await records().user();
       const [session, other] = [await records().session(user), await records().session(user)];
       await store.it.write((tx) => tx.confirmSession(session.id, someTimeMs + 9));
@@ -128,7 +128,7 @@ export function accountsContract(backend: Backend): void {
       await assert.rejects(records().token(user, { sessionId: session.id }), 'none begins after the end');
     });
 
-    it('finds known browsers by hash, and forgets those of one user', async () => {
+    it('finds known browsers by hash, and deletes those of one user', async () => {
       const [user, other] = [await records().user(), await records().user()];
       const browsers = [await records().knownBrowser(user), await records().knownBrowser(user)];
       const theirs = await records().knownBrowser(other);
@@ -142,7 +142,7 @@ export function accountsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.knownBrowserByHash(theirs.secretHash), theirs);
     });
 
-    it('keeps so many of the known browsers of one user, those that are the newest', async () => {
+    it('keeps the given number of the newest known browsers of a user', async () => {
       const [user, other] = [await records().user(), await records().user()];
       const theirs = await records().knownBrowser(other);
       const made = await records().knownBrowser(user);
@@ -162,7 +162,7 @@ export function accountsContract(backend: Backend): void {
       assert.ok(await store.it.read.knownBrowserByHash(later[0]?.secretHash ?? ''), 'and again changes nothing');
     });
 
-    it('gives back one-time links as they were put in, and marks a use once', async () => {
+    it('returns one-time links as they were inserted, and marks a use once', async () => {
       const user = await records().user();
       const links = [
         await records().oneTimeLink({ isForFirstUser: true }),
@@ -178,7 +178,7 @@ export function accountsContract(backend: Backend): void {
       for (const link of others) assert.deepEqual(await store.it.read.oneTimeLinkByHash(link.codeHash), link);
     });
 
-    it('refuses secrets that somebody else has', async () => {
+    it('rejects duplicate secrets', async () => {
       const [user, rival] = [await records().user(), await records().user()];
       const { secretHash } = await records().session(user);
       const { codeHash } = await records().oneTimeLink();
@@ -191,7 +191,7 @@ export function accountsContract(backend: Backend): void {
       );
     });
 
-    it('refuses what belongs to a user who is not there', async () => {
+    it('rejects records of a missing user', async () => {
       const nobody = { id: newId('user'), name: 'Nobody', email: null, createdAtMs: 1, deletedAtMs: null };
       await assert.rejects(records().password(nobody));
       await assert.rejects(records().session(nobody));

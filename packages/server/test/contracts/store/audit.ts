@@ -21,7 +21,7 @@ export function auditContract(backend: Backend): void {
       });
     }
 
-    it('come back as they were put in', async () => {
+    it('are returned as they were inserted', async () => {
       const [appId, accountId, guest] = [newId('app'), newId('user'), newId('guest')];
       const rich = auditEvent({
         appId,
@@ -54,7 +54,7 @@ export function auditContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.auditOfAccount(accountId, {}, whole), [withoutKeys(event)]);
     });
 
-    it('are in the trails that they were put into, and no other', async () => {
+    it('are only in the trails into which they were inserted', async () => {
       const [appId, accountId] = [newId('app'), newId('user')];
       const both = auditEvent({ appId, accountId, atMs: 4 });
       const ofApp = auditEvent({ appId, atMs: 3 });
@@ -68,7 +68,7 @@ export function auditContract(backend: Backend): void {
       assert.deepEqual(all, idsOf([foreign, both, ofApp, ofAccount, ofNone]));
     });
 
-    it('come newest first, in pages of any length, those of one moment in the order in which they were made', async () => {
+    it('are listed newest first, in pages of any length, those of one time in the order of insertion', async () => {
       const [appId, accountId] = [newId('app'), newId('user')];
       const times = [5, 1, 3, 3, 3, 9, 2];
       const events = times.map((atMs) => auditEvent({ appId, accountId, atMs: someTimeMs + atMs }));
@@ -118,7 +118,7 @@ export function auditContract(backend: Backend): void {
       }
     });
 
-    it('go with what they tell of when that is taken back', async () => {
+    it('are rolled back with the change that they describe', async () => {
       const appId = newId('app');
       await assert.rejects(
         store.it.write(async (tx) => {
@@ -141,7 +141,7 @@ export function auditContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.auditOfApp(other.id, {}, whole), [foreign]);
     });
 
-    it('tell of a deleted user in applications alone, by the name that is given', async () => {
+    it('mention a deleted user only in applications, by the given name', async () => {
       const records = createRecords(store.it);
       const [user, other] = [await records.user(), await records.user()];
       const appId = newId('app');

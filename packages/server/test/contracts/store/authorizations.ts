@@ -11,7 +11,7 @@ export function authorizationsContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('gives back an authorization code as it was put in', async () => {
+    it('returns an authorization code as it was inserted', async () => {
       const user = await records().user();
       const plain = await records().authorizationCode(user);
       const rich = await records().authorizationCode(user, {
@@ -36,7 +36,7 @@ export function authorizationsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.authorizationCodeByHash(other.codeHash), other);
     });
 
-    it('keeps a code as used when its token is gone', async () => {
+    it('keeps a code as used after its token is deleted', async () => {
       const user = await records().user();
       const code = await records().authorizationCode(user);
       const token = await records().token(user);
@@ -47,7 +47,7 @@ export function authorizationsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.authorizationCodeByHash(code.codeHash), left);
     });
 
-    it('gives back a device request by either code', async () => {
+    it('returns a device request by either code', async () => {
       const plain = await records().deviceGrant();
       const rich = await records().deviceGrant({ scopes: [], deviceName: 'build server', address: '2001:db8::1' });
       for (const grant of [plain, rich]) {
@@ -89,7 +89,7 @@ export function authorizationsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.deviceGrantByUserCode(other.userCodeHash), other);
     });
 
-    it('refuses the approval of a user who is not there', async () => {
+    it('rejects the approval of a missing user', async () => {
       const { id } = await records().deviceGrant();
       const ids = { userId: newId('user'), sessionId: newId('session') };
       const approve = { status: 'approved', ...ids, scopes: ['read'] } as const;

@@ -9,7 +9,7 @@ export function cascadesContract(backend: Backend): void {
   describe('deletions', () => {
     const store = opened(backend, backend.openStore);
 
-    it('deleteApp() takes everything of the application, and nothing of another', async () => {
+    it('deleteApp() deletes everything of the application, and nothing of another', async () => {
       const doomed = await populate(store.it);
       const kept = await populate(store.it);
       await store.it.write((tx) => tx.deleteApp(doomed.app.id));
@@ -24,7 +24,7 @@ export function cascadesContract(backend: Backend): void {
       );
     });
 
-    it('deleteExtensionPoint() takes plugins, versions and bindings', async () => {
+    it('deleteExtensionPoint() deletes plugins, versions and bindings', async () => {
       const doomed = await populate(store.it);
       const kept = await populate(store.it);
       await store.it.write((tx) => tx.deleteExtensionPoint(doomed.extensionPoint.id));
@@ -37,7 +37,7 @@ export function cascadesContract(backend: Backend): void {
       assert.deepEqual(await whatIsLeft(store.it, kept), everything);
     });
 
-    it('deleteGuest() takes invitations, users and bindings; plugins stay, and the key is free again', async () => {
+    it('deleteGuest() deletes invitations, users and bindings, keeps plugins, and frees the key', async () => {
       const doomed = await populate(store.it);
       await store.it.write((tx) => tx.deleteGuest(doomed.guest.id));
 
@@ -50,7 +50,7 @@ export function cascadesContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.bindings(doomed.extensionPoint.id, again.guestKey), []);
     });
 
-    it('deleteGuestUser() takes that user’s bindings under that guest, and no others', async () => {
+    it('deleteGuestUser() deletes only the bindings of that user under that guest', async () => {
       const { app, guest, publisher, extensionPoint, version, key } = await populate(store.it);
       const records = createRecords(store.it);
       const colleague = await records.user();
@@ -75,7 +75,7 @@ export function cascadesContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.bindings(successor.extensionPointId, guest.guestKey), [successor]);
     });
 
-    it('refuses what would hang in the air', async () => {
+    it('rejects dangling references', async () => {
       const { app, guest, owner, version } = await populate(store.it);
       const records = createRecords(store.it);
       await store.it.write((tx) => tx.deleteApp(app.id));

@@ -14,7 +14,7 @@ export function newsContract(backend: Backend): void {
     const list = (guestKey: string | null = 'k') => ({ extensionPointId: newId('extensionPoint'), guestKey });
     const headOf = async (appId: AppId) => (await store.it.read.changeHeads([appId])).get(appId);
 
-    it('is numbered from 1 on in each application, and comes back as it was put in', async () => {
+    it('is numbered from 1 in each application, and returned as it was inserted', async () => {
       const records = createRecords(store.it);
       const [one, other] = [await records.app(), await records.app()];
       assert.deepEqual(await headOf(one.id), beforeAllChanges);
@@ -44,7 +44,7 @@ export function newsContract(backend: Backend): void {
       );
     });
 
-    it('leaves no gap where a transaction fails', async () => {
+    it('has no gap after a failed transaction', async () => {
       const { id } = await createRecords(store.it).app();
       await assert.rejects(
         store.it.write(async (tx) => {
@@ -58,7 +58,7 @@ export function newsContract(backend: Backend): void {
       assert.deepEqual(await headOf(id), { serial: 1, mark: 'aa' });
     });
 
-    it('keeps the newest of an application, however many come at once', async () => {
+    it('keeps the newest events of an application, however many are inserted at once', async () => {
       const { id } = await createRecords(store.it).app();
       const add = (count: number) =>
         store.it.write((tx) =>
@@ -77,7 +77,7 @@ export function newsContract(backend: Backend): void {
       assert.deepEqual(await kept(), [253, 254, 255, 256, 257]);
     });
 
-    it('goes when it is old, from its beginning on, and its numbers go on', async () => {
+    it('loses its oldest events, and continues its numbers', async () => {
       const records = createRecords(store.it);
       const [one, other] = [await records.app(), await records.app()];
       // The second was told while the clock was wrong.
@@ -109,7 +109,7 @@ export function newsContract(backend: Backend): void {
       assert.deepEqual(await headOf(app.id), beforeAllChanges);
     });
 
-    it('boundLists() names each list once in which what is meant binds something', async () => {
+    it('boundLists() returns each list once in which a selected binding binds a version', async () => {
       const records = createRecords(store.it);
       const [ada, bob] = [await records.user(), await records.user()];
       const app = await records.app();

@@ -23,7 +23,7 @@ export function concurrencyContract(backend: Backend): void {
   );
 
   describe('opening', () => {
-    it('lets several that start at once migrate once', async () => {
+    it('migrates once when several stores open at once', async () => {
       const { location, remove } = await backend.makeLocation();
       const stores = await Promise.all([1, 2, 3].map(() => backend.openStore(location)));
       const app = await createRecords(stores[0] as Store).app();
@@ -32,7 +32,7 @@ export function concurrencyContract(backend: Backend): void {
       await remove();
     });
 
-    it('lets several processes that start at once migrate once', async () => {
+    it('migrates once when several processes start at once', async () => {
       const { location, remove } = await backend.makeLocation();
       await Promise.all([1, 2, 3].map(() => runInChild(backend, location, 'insertUser', {})));
       const store = await backend.openStore(location);
@@ -109,7 +109,7 @@ function twoWriters(backend: Backend, name: string, secondWriter: (store: Store,
       assert.equal((await store.it.read.plugin(key('contended')))?.newest.number, 2 * times);
     });
 
-    it('revoke a token while it is used: it does not come back', async () => {
+    it('revoke a token while it is used, and it stays revoked', async () => {
       const owner = await records().user();
       const token = await records().token(owner);
       const runSecond = await second('revoke', { tokenId: token.id, userId: owner.id });

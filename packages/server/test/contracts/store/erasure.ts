@@ -14,7 +14,7 @@ export function erasureContract(backend: Backend): void {
     const records = () => createRecords(store.it);
     const erase = ({ user }: Populated) => store.it.write((tx) => tx.eraseUser(user.id, deletion));
 
-    it('takes all that is the user’s alone, and nothing of another one beside', async () => {
+    it('deletes the data of only the given user', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       const kept = await populate(store.it, stage, 'kept');
@@ -24,7 +24,7 @@ export function erasureContract(backend: Backend): void {
       assert.deepEqual(await whatIsLeft(store.it, kept), everything);
     });
 
-    it('leaves a record with the name that is given, no address, and the time', async () => {
+    it('keeps a record with the given name, no address, and the time', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       const kept = await populate(store.it, stage, 'kept');
@@ -33,7 +33,7 @@ export function erasureContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(kept.user.id), kept.user);
     });
 
-    it('goes out of the lists of members and of who holds a guest', async () => {
+    it('removes the user from the lists of members and guest users', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       await erase(doomed);
@@ -49,7 +49,7 @@ export function erasureContract(backend: Backend): void {
       );
     });
 
-    it('leaves bindings of others, and frees the names of its own', async () => {
+    it('keeps bindings of others, and frees the names of the user', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       const theirs = await records().binding(await records().version(stage.key('theirs')), stage.guest.id);
@@ -60,7 +60,7 @@ export function erasureContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.binding(extensionPoint.id, guest.id, 'doomed'), successor);
     });
 
-    it('leaves the invitations that name the user, which go on working', async () => {
+    it('keeps the invitations of the user, which remain valid', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       const made = await records().invitation(stage.guest, doomed.user);
@@ -70,7 +70,7 @@ export function erasureContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.invitation(used.id), used, 'and makes no second account');
     });
 
-    it('frees the address for a new account, which gets nothing of the old one', async () => {
+    it('frees the address for a new account, which inherits nothing', async () => {
       const stage = await records().stage();
       const doomed = await populate(store.it, stage, 'doomed');
       await erase(doomed);
@@ -83,7 +83,7 @@ export function erasureContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.tokens(successor.id, undefined, {}), []);
     });
 
-    it('does not make the store one that never had a user', async () => {
+    it('does not make the store count as new', async () => {
       const { location, remove } = await backend.makeLocation();
       const other = await backend.openStore(location);
       try {

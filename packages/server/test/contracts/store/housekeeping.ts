@@ -22,7 +22,7 @@ export function housekeepingContract(backend: Backend): void {
       store.it.writeLocking((tx) => tx.markForDeletion({ unusedSinceMs, nowMs, limit }));
     const row = (address: BlobRecord['address']) => store.it.read.blob(address);
 
-    it('are pending when they are held first, and present when they are kept', async () => {
+    it('are pending when they are leased first, and present when a version references them', async () => {
       const address = someAddress();
       assert.equal(await row(address), undefined);
       assert.equal(await hold({ address, size: 67_108_864 }), 'first');
@@ -43,7 +43,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal(await keep(someAddress(), 'first'), false);
     });
 
-    it('stay in their generation, and are held for as long as anybody holds them', async () => {
+    it('keep their generation, and the longest lease', async () => {
       const address = someAddress();
       await hold({ address });
       assert.equal(await hold({ address, generation: 'second', leaseUntilMs: someTimeMs + 20 }), 'first');
@@ -51,7 +51,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal((await row(address))?.leaseUntilMs, someTimeMs + 20);
     });
 
-    it('are noted as unused once nobody holds them, unless a version names them', async () => {
+    it('count as unused after their lease, unless a version references them', async () => {
       const { key } = await records().stage();
       const [held, named, unused] = [someAddress(), someAddress(), someAddress()];
       await hold({ address: held });
@@ -72,7 +72,7 @@ export function housekeepingContract(backend: Backend): void {
       await mark(someTimeMs + 10);
     });
 
-    it('are noted anew where every grace is to start again, unless a version names them', async () => {
+    it('restart their grace period on request, unless a version references them', async () => {
       const { key } = await records().stage();
       const [named, unused] = [someAddress(), someAddress()];
       for (const address of [named, unused]) await hold({ address, leaseUntilMs: 0 });
@@ -84,7 +84,7 @@ export function housekeepingContract(backend: Backend): void {
       await mark(someTimeMs + 50);
     });
 
-    it('are marked for deletion after their time alone, once, and come back in another generation', async () => {
+    it('are marked for deletion once, after their grace period, and get another generation when they are stored again', async () => {
       const address = someAddress();
       await hold({ address, leaseUntilMs: 0 });
       await note([address], someTimeMs);
@@ -119,7 +119,7 @@ export function housekeepingContract(backend: Backend): void {
       await store.it.writeLocking((tx) => tx.deleteBlobDeletions(found));
     });
 
-    it('are not marked for deletion while they are held again, though they were unused before', async () => {
+    it('are not marked for deletion while they are leased again', async () => {
       const address = someAddress();
       await hold({ address, leaseUntilMs: 0 });
       await note([address], someTimeMs);
@@ -128,7 +128,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal((await mark(someTimeMs, someTimeMs + 50)).length, 1);
     });
 
-    it('are not marked for deletion while a version names them, whatever their rows say', async () => {
+    it('are not marked for deletion while a version references them, independent of their rows', async () => {
       const { key } = await records().stage();
       const noted = someAddress();
       await hold({ address: noted, leaseUntilMs: 0 });
@@ -148,7 +148,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal((await mark(someTimeMs, someTimeMs, 2)).length, 1);
     });
 
-    it('are waited for by who marks them, while a publish is about to name them', async () => {
+    it('are locked by a publish that is about to reference them', async () => {
       const { key } = await records().stage();
       const address = someAddress();
       await hold({ address, leaseUntilMs: 0 });
@@ -169,7 +169,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.equal((await row(address))?.state, 'present');
     });
 
-    it('are listed by address in code-unit order, in pages, and so is what versions name', async () => {
+    it('are listed by address in code-unit order, in pages, like referenced contents', async () => {
       const { key } = await records().stage();
       const sizes = [3, 4];
       for (const [at, size] of sizes.entries()) {
@@ -206,7 +206,7 @@ export function housekeepingContract(backend: Backend): void {
     const put = (holder: string, untilMs: number) =>
       store.it.write((tx) => tx.putLease({ kind: 'copy', holder, untilMs }));
 
-    it('last until their end, longer when they are put again, and are of one kind', async () => {
+    it('last until they expire, longer when they are extended, and have one kind', async () => {
       await put('b', someTimeMs);
       await put('a', someTimeMs + 1);
       assert.deepEqual(await holders(someTimeMs - 1), ['a', 'b']);
@@ -222,7 +222,7 @@ export function housekeepingContract(backend: Backend): void {
       assert.deepEqual(await holders(someTimeMs), []);
     });
 
-    it('hold nothing when a clock that was ahead has put their end a year away', async () => {
+    it('have no effect when a clock that was ahead set their end a year away', async () => {
       await put('ahead', someTimeMs + 365 * 24 * 60 * 60 * 1000);
       assert.deepEqual(await holders(someTimeMs), []);
       await put('ahead', someTimeMs + 60 * 60 * 1000);

@@ -18,7 +18,7 @@ export function pluginsContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('makes a plugin with its first version, and shows it with its newest', async () => {
+    it('creates a plugin with its first version, and returns it with its newest', async () => {
       const { key } = await records().stage();
       const plugin = key('constructor');
       assert.equal(await store.it.read.plugin(plugin), undefined);
@@ -29,7 +29,7 @@ export function pluginsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.plugin(plugin), { ...shown, newest: second });
     });
 
-    it('refuses a version whose number is not the next', async () => {
+    it('rejects a version whose number is not the next', async () => {
       const { key } = await records().stage();
       const plugin = key('numbers');
       await assert.rejects(records().version(plugin, { number: 2 }), ConflictError);
@@ -71,7 +71,7 @@ export function pluginsContract(backend: Backend): void {
       assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), 1);
     });
 
-    it('answers what is bound under a key at an extension point, and nothing else', async () => {
+    it('returns only what is bound under a key at an extension point', async () => {
       const { app, key, guest, extensionPoint, publisher } = await records().stage();
       const otherGuest = await records().guest(app);
       const otherPoint = await records().extensionPoint(app);
@@ -95,7 +95,7 @@ export function pluginsContract(backend: Backend): void {
       assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), awkwardNames.length);
     });
 
-    it('lists the versions that are bound, each once, with what is kept of their interfaces', async () => {
+    it('lists the bound versions once each, with their stored interfaces', async () => {
       const { key, app, guest, publisher, extensionPoint } = await records().stage();
       const other = await records().guest(app);
       const kept = versionRecord(key('kept'));
@@ -130,7 +130,7 @@ export function pluginsContract(backend: Backend): void {
       );
     });
 
-    it('keeps a name under a guest for the user who has it', async () => {
+    it('reserves a name under a guest for its user', async () => {
       const { key, guest, owner, extensionPoint } = await records().stage();
       const holder = await records().binding(await records().version(key('taken')), guest.id);
       const rival = await records().version(key('taken', owner));

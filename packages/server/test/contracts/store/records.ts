@@ -41,7 +41,7 @@ export function recordsContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('knows no user until there is one', async () => {
+    it('has no user at first', async () => {
       const { location, remove } = await backend.makeLocation();
       const empty = await backend.openStore(location);
       try {
@@ -54,7 +54,7 @@ export function recordsContract(backend: Backend): void {
       }
     });
 
-    it('gives back a user as it was put in', async () => {
+    it('returns a user as it was inserted', async () => {
       const plain = await records().user({ name: '' });
       const rich = await records().user({ name: '__proto__ 👩‍🚀', email: 'ada@example.org' });
       assert.deepEqual(await store.it.read.user(plain.id), plain);
@@ -62,7 +62,7 @@ export function recordsContract(backend: Backend): void {
       assert.equal(await store.it.read.user(newId('user')), undefined);
     });
 
-    it('changes the name of an application, and nothing else of it or of others', async () => {
+    it('changes only the name of the given application', async () => {
       const app = await records().app();
       const other = await records().app();
       await store.it.write((tx) => tx.updateApp(app.id, { name: 'New', updatedAtMs: someTimeMs + 5 }));
@@ -121,7 +121,7 @@ export function recordsContract(backend: Backend): void {
       assert.equal(await store.it.read.countOwners(app.id), 1);
     });
 
-    it('tells the applications whose only owner a user is', async () => {
+    it('lists the applications with a user as their only owner', async () => {
       const alone = await records().stage();
       const { owner } = alone;
       const shared = await records().stage();
@@ -140,7 +140,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await ownedAlone(), [alone.app, shared.app]);
     });
 
-    it('gives back, changes and lists extension points', async () => {
+    it('returns, changes and lists extension points', async () => {
       const app = await records().app();
       const schemaJson = '{"exports":{"10":{},"__proto__":{"ü":"\\u0000"}}}';
       const first = await records().extensionPoint(app, { schemaJson });
@@ -185,7 +185,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(new Set(guests.map(({ guestKey }) => guestKey)), new Set(awkwardKeys));
     });
 
-    it('says who holds guests, in the order of acceptance, and keeps the first acceptance', async () => {
+    it('lists the users of guests in the order of acceptance, and keeps the first acceptance', async () => {
       const { app, guest, publisher } = await records().stage();
       const early = await records().user({ name: 'Early' });
       const second = await records().guest(app);
@@ -206,7 +206,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), [guest, second]);
     });
 
-    it('answers for thousands of guests at once', async () => {
+    it('returns thousands of guests at once', async () => {
       const { guest, publisher } = await records().stage();
       const others = Array.from({ length: 5000 }, () => newId('guest'));
       const users = await store.it.read.usersOfGuests([...others, guest.id]);
@@ -227,7 +227,7 @@ export function recordsContract(backend: Backend): void {
       assert.equal(await store.it.read.invitationByCodeHash(someHash()), undefined);
     });
 
-    it('notes who made an account by means of an invitation, and nothing else of it or of others', async () => {
+    it('records only the account that was created with an invitation', async () => {
       const { guest, owner } = await records().stage();
       const [invitation, other] = [await records().invitation(guest, owner), await records().invitation(guest, owner)];
       const user = await records().user();
@@ -255,7 +255,7 @@ export function recordsContract(backend: Backend): void {
       );
     });
 
-    it('lists the invitations to the team of an application, and those of guests apart', async () => {
+    it('lists the invitations to the team of an application separately from those of guests', async () => {
       const { app, guest, owner } = await records().stage();
       const elsewhere = await records().stage();
       const toTeam = { guestId: null, role: 'admin' } as const;
@@ -282,7 +282,7 @@ export function recordsContract(backend: Backend): void {
       }
     });
 
-    it('knows what a user invited to an application that is pending, and revokes many at once', async () => {
+    it('lists the pending invitations of a user to an application, and revokes many at once', async () => {
       const { app, guest, owner, publisher } = await records().stage();
       const elsewhere = await records().stage();
       const pending = [
@@ -308,7 +308,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.invitation(declined.id), declined);
     });
 
-    it('finds tokens by hash and by id, lists a user’s, and forgets deleted ones', async () => {
+    it('finds tokens by hash and by id, lists those of a user, and omits deleted ones', async () => {
       const { app, owner } = await records().stage();
       await records().token(await records().user());
       const wide = await records().token(owner, { scopes: ['read', 'publish', 'manage'], lastUsedAtMs: 5 });
@@ -330,7 +330,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [narrow]);
     });
 
-    it('finds API keys by hash and by id, lists a user’s, and forgets deleted ones', async () => {
+    it('finds API keys by hash and by id, lists those of a user, and omits deleted ones', async () => {
       const owner = await records().user();
       const first = await records().apiKey(owner);
       const second = await records().apiKey(owner);
@@ -360,7 +360,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.apiKey(keptKey.id), keptKey);
     });
 
-    it('deletes the logins that a user approved and whose tokens were not fetched, and nothing else', async () => {
+    it('deletes only the approved logins of a user whose tokens were not fetched', async () => {
       const [owner, other] = [await records().user(), await records().user()];
       const session = await records().session(owner);
       const codes = [
@@ -385,7 +385,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await Promise.all(grantsLeft), [undefined, ...grants.slice(1)]);
     });
 
-    it("makes a user's unused links expire, but not later than they would", async () => {
+    it('expires the unused links of a user, but never extends them', async () => {
       const [owner, other] = [await records().user(), await records().user()];
       const usable = await records().oneTimeLink({ userId: owner.id, expiresAtMs: 100 });
       const kept = [
@@ -400,7 +400,7 @@ export function recordsContract(backend: Backend): void {
       for (const link of kept) assert.deepEqual(await read(link), link);
     });
 
-    it('notes uses of tokens, keys and sessions, never back in time, and passes over those that are gone', async () => {
+    it('records uses of tokens, keys and sessions, never back in time, and skips deleted ones', async () => {
       const owner = await records().user();
       const session = await records().session(owner, { lastUsedAtMs: 5 });
       const used = await records().session(owner, { lastUsedAtMs: 50 });

@@ -93,7 +93,7 @@ export function commitsContract(backend: Backend): void {
       return told;
     }
 
-    it('tells of an own commit before the revision is another number', async () => {
+    it('calls listeners for an own commit before the revision changes', async () => {
       const app = await createRecords(store.it).app();
       const told = listen(store.it);
       const before = store.it.revision();
@@ -106,7 +106,7 @@ export function commitsContract(backend: Backend): void {
       for (const invalidated of told.known) assert.deepEqual(invalidated, [app.id]);
     });
 
-    it('tells of nothing that came to nothing', async () => {
+    it('calls no listener after a rollback', async () => {
       const app = await createRecords(store.it).app();
       const told = listen(store.it);
       const fail = store.it.write(async (tx) => {
@@ -118,7 +118,7 @@ export function commitsContract(backend: Backend): void {
       assert.deepEqual(told.known, []);
     });
 
-    it('tells of the commits of another store and of another process, in their order', async () => {
+    it('calls listeners for commits of another store and another process, in order', async () => {
       const other = await backend.openStore(store.location);
       try {
         const app = await createRecords(store.it).app();
@@ -141,7 +141,7 @@ export function commitsContract(backend: Backend): void {
       }
     });
 
-    it('tells who has missed very many, or very much at once, that it may have been anything, or all of it', async () => {
+    it('invalidates everything, or all tags, after very many missed commits or a very large one', async () => {
       const other = await backend.openStore(store.location);
       try {
         const app = await createRecords(store.it).app();

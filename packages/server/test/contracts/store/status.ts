@@ -11,7 +11,7 @@ export function statusContract(backend: Backend): void {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('are those who were made it, until that is taken back', async () => {
+    it('are the users with the grant, until it is revoked', async () => {
       const [ada, grace] = [await records().user({ name: 'Ada' }), await records().user({ name: 'Grace' })];
       assert.equal(await store.it.read.isOperator(ada.id), false);
       await store.it.write((tx) => tx.putOperator({ userId: ada.id, createdAtMs: someTimeMs }));
@@ -32,7 +32,7 @@ export function statusContract(backend: Backend): void {
       assert.equal(await store.it.read.isOperator(grace.id), true);
     });
 
-    it('are none any more once their account is deleted', async () => {
+    it('lose the grant when their account is deleted', async () => {
       const { id } = await records().user({ name: 'Gone' });
       await store.it.write((tx) => tx.putOperator({ userId: id, createdAtMs: someTimeMs }));
       await store.it.write((tx) => tx.eraseUser(id, { name: 'Deleted', deletedAtMs: someTimeMs }));
@@ -82,7 +82,7 @@ export function statusContract(backend: Backend): void {
   describe('chores', () => {
     const store = opened(backend, backend.openStore);
 
-    it('are kept as they last ended', async () => {
+    it('store their last result', async () => {
       assert.deepEqual(await store.it.read.maintenanceRuns(), []);
       const collect = { kind: 'collect', endedAtMs: someTimeMs, outcome: { deleted: 3 } } as const;
       const maintenance = { kind: 'maintenance', endedAtMs: someTimeMs, outcome: {} } as const;

@@ -13,11 +13,11 @@ export function transactionsContract(backend: Backend): void {
     const records = () => createRecords(store.it);
     const someUser = () => ({ id: newId('user'), name: 'Tx', email: null, createdAtMs: someTimeMs, deletedAtMs: null });
 
-    it('hands on what the work returns', async () => {
+    it('returns the result of the work', async () => {
       assert.equal(await store.it.write(async () => 42), 42);
     });
 
-    it('keeps nothing when the work throws, hands on what it threw, and goes on working', async () => {
+    it('rolls back when the work throws, rethrows the error, and continues to work', async () => {
       const [user, app] = [someUser(), { id: newId('app'), name: 'A', createdAtMs: 1, updatedAtMs: 1 }];
       const reason = new Error('second thoughts');
       const failing = store.it.write(async (tx) => {
@@ -33,7 +33,7 @@ export function transactionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(user.id), user);
     });
 
-    it('keeps nothing when a change fails', async () => {
+    it('rolls back when a change fails', async () => {
       const present = await records().user();
       const user = someUser();
       const failing = store.it.write(async (tx) => {
@@ -44,7 +44,7 @@ export function transactionsContract(backend: Backend): void {
       assert.equal(await store.it.read.user(user.id), undefined);
     });
 
-    it('shows its own changes to itself, and to nobody else before it is done', async () => {
+    it('shows its changes only to itself before the commit', async () => {
       const user = someUser();
       await store.it.write(async (tx) => {
         await tx.insertUser(user);
@@ -54,7 +54,7 @@ export function transactionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.user(user.id), user);
     });
 
-    it('answers questions while a transaction is at work', async () => {
+    it('runs queries during a transaction', async () => {
       const user = await records().user();
       const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const held = store.it.write(async (tx) => {
@@ -94,7 +94,7 @@ export function transactionsContract(backend: Backend): void {
       assert.equal(await store.it.read.user(user.id), undefined);
     });
 
-    it('refuses what must be unique with ConflictError', async () => {
+    it('rejects duplicates with ConflictError', async () => {
       const { app, guest, owner } = await records().stage();
       const invitation = await records().invitation(guest, owner);
       const token = await records().token(owner);
@@ -113,7 +113,7 @@ export function transactionsContract(backend: Backend): void {
   });
 
   describe('ping() and close()', () => {
-    it('answers until it is closed, finishes what is at work, and may be closed twice', async () => {
+    it('works until it is closed, finishes running transactions, and can be closed twice', async () => {
       const { location, remove } = await backend.makeLocation();
       const store = await backend.openStore(location);
       await store.ping();

@@ -14,7 +14,7 @@ export function versionsContract(backend: Backend): void {
     const decide = (version: VersionRecord, decision: Partial<VersionDecision>) =>
       store.it.write((tx) => tx.decideVersions([version.id], { ...version, ...decision }));
 
-    it('gives back a version as it was put in', async () => {
+    it('returns a version as it was inserted', async () => {
       const { key } = await records().stage();
       const plain = await records().version(key('versions'));
       const rich = await records().version(key('versions'), {
@@ -67,7 +67,7 @@ export function versionsContract(backend: Backend): void {
       assert.equal(await store.it.read.versionOfContent(key('unknown'), contentAddress), undefined);
     });
 
-    it('moves a version to another state, and nothing else of it or of others', async () => {
+    it('changes only the state of the given version', async () => {
       const { key } = await records().stage();
       const first = await records().version(key('decided'));
       const second = await records().version(key('decided'), { number: 2 });
@@ -89,7 +89,7 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.version(key('decided'), 1), { ...first, ...restored });
     });
 
-    it('knows the guests under which versions were published, each once, for thousands at once', async () => {
+    it('lists the guests under which versions were published, once each, for thousands at once', async () => {
       const { app, key, guest } = await records().stage();
       const second = await records().guest(app);
       const version = await records().version(key('under'));
@@ -113,7 +113,7 @@ export function versionsContract(backend: Backend): void {
       );
     });
 
-    it('finds under which guests versions are bound, and whether a plugin is pinned', async () => {
+    it('finds the guests under which versions are bound, and whether a plugin is pinned', async () => {
       const { key, guest, app } = await records().stage();
       const second = await records().guest(app);
       const version = await records().version(key('bound'));
@@ -133,7 +133,7 @@ export function versionsContract(backend: Backend): void {
       assert.equal(await store.it.read.isPinned(key('other')), false);
     });
 
-    it('lists what awaits approval in an application, with names', async () => {
+    it('lists the versions that await approval in an application, with names', async () => {
       const { app, key, publisher, extensionPoint } = await records().stage();
       const state = 'awaiting_approval';
       const elsewhere = await records().stage();
@@ -153,7 +153,7 @@ export function versionsContract(backend: Backend): void {
       assert.equal((await store.it.read.versionsAwaitingApproval(app.id, {})).length, 2);
     });
 
-    it('blocks a plugin and takes that back', async () => {
+    it('blocks and unblocks a plugin', async () => {
       const { key } = await records().stage();
       await records().version(key('blocked'));
       await records().version(key('other'));
@@ -165,7 +165,7 @@ export function versionsContract(backend: Backend): void {
       assert.equal((await store.it.read.plugin(key('blocked')))?.block, null);
     });
 
-    it('deletes a plugin with its versions and bindings, and nothing of others of the same name', async () => {
+    it('deletes a plugin with its versions and bindings, and no other of the same name', async () => {
       const { app, key, guest, owner, extensionPoint } = await records().stage();
       const doomed = await records().version(key('same'));
       await records().binding(doomed, guest.id);
@@ -186,11 +186,11 @@ export function versionsContract(backend: Backend): void {
     });
   });
 
-  describe('claims', () => {
+  describe('bindings', () => {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
 
-    it('hold a name while nothing is bound, and are no part of the binding list then', async () => {
+    it('reserve a name without a bound version, and are then not in the binding list', async () => {
       const { key, guest, owner, extensionPoint } = await records().stage();
       const version = await records().version(key('claimed'));
       const claim = { ...key('claimed'), guestId: guest.id };
@@ -236,7 +236,7 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.binding(extensionPoint.id, other.id, 'held'), beside);
     });
 
-    it('are listed of a guest by name in code-unit order, with whose the plugins are and whether they are blocked', async () => {
+    it('are listed for a guest by name in code-unit order, with publisher and block', async () => {
       const { app, key, guest, owner, publisher, extensionPoint } = await records().stage();
       const names = ['10', '9', 'B', 'a', 'constructor'];
       const bound = new Map<string, object>();
@@ -259,7 +259,7 @@ export function versionsContract(backend: Backend): void {
       );
     });
 
-    it('come with what decides what they bind', async () => {
+    it('are returned with the facts that decide the bound version', async () => {
       const { app, key, guest } = await records().stage();
       const second = await records().guest(app);
       const states: VersionState[] = ['published', 'published', 'yanked', 'awaiting_approval', 'rejected', 'published'];
@@ -310,7 +310,7 @@ export function versionsContract(backend: Backend): void {
       });
     });
 
-    it('forget what was published under a guest when it is taken from the user, and only that', async () => {
+    it('lose only the versions under a guest that is removed from the user', async () => {
       const { app, key, guest, publisher } = await records().stage();
       const second = await records().guest(app);
       const colleague = await records().user();
@@ -330,7 +330,7 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await under(), [second.id]);
     });
 
-    it('share a content with others, which outlives the deletion of one', async () => {
+    it('share a content that survives the deletion of one of them', async () => {
       const { key, owner } = await records().stage();
       const contentAddress = addressOf('shared by two plugins');
       await records().version(key('one'), { contentAddress });

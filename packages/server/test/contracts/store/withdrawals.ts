@@ -24,7 +24,7 @@ export function withdrawalsContract(backend: Backend): void {
       });
     }
 
-    it('are what the host yanked or rejected, while nothing with the same bytes is published', async () => {
+    it('are the bytes that the host yanked or rejected, while no version with them is published', async () => {
       const { key, owner, publisher } = await records().stage();
       const [bad, good, own] = ['bad', 'good', 'own'].map(addressOf);
       assert.ok(bad && good && own);
@@ -76,7 +76,7 @@ export function withdrawalsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.withdrawalsOf(extensionPointId, publisher.id, bad), []);
     });
 
-    it('come in pages', async () => {
+    it('are listed in pages', async () => {
       const { key, owner } = await records().stage();
       for (const user of [undefined, owner]) {
         for (let number = 1; number <= 4; number++) {
@@ -93,7 +93,7 @@ export function withdrawalsContract(backend: Backend): void {
       );
     });
 
-    it('leave the name and the semantic versions of a deleted plugin reserved for its publisher', async () => {
+    it('reserve the name and the semantic versions of a deleted plugin for its publisher', async () => {
       const { key, guest, publisher, owner } = await records().stage();
       const first = await records().version(key('a'), { semver: '1.0.0' });
       await store.it.write((tx) =>
@@ -116,7 +116,7 @@ export function withdrawalsContract(backend: Backend): void {
       assert.equal(await store.it.read.semverUse(key('a'), '1.0.0'), undefined);
     });
 
-    it('find the published copies of some bytes, or of a plugin’s under other names', async () => {
+    it('find the published copies of some bytes, or of those of a plugin under other names', async () => {
       const { key, owner } = await records().stage();
       const contentAddress = addressOf('copied');
       const own = await records().version(key('a'), { contentAddress });
@@ -132,7 +132,7 @@ export function withdrawalsContract(backend: Backend): void {
 
   describe('an API key', () => {
     const store = opened(backend, backend.openStore);
-    it('ends with the token that made it', async () => {
+    it('is deleted with the token that created it', async () => {
       const records = createRecords(store.it);
       const user = await records.user();
       const token = await records.token(user);
