@@ -62,6 +62,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/fetch.ts')).addFetchCommand,
   },
   {
+    name: 'inspect',
+    heading: 'Instrumentation:',
+    summary: 'show what a module imports, exports and needs, and whether it is instrumented',
+    load: async () => (await import('./commands/inspect.ts')).addInspectCommand,
+  },
+  {
     name: 'instrument',
     heading: 'Instrumentation:',
     summary: 'instrument a module for tracing, here and without a server',

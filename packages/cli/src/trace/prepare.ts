@@ -1,4 +1,4 @@
-import { describeModule } from '@tenon/instrument';
+import { describeModule, type ModuleDescription } from '@tenon/instrument';
 import { refusing } from '../tracing-options.ts';
 import { extismFunctions } from './extism-host.ts';
 import { chooseProgram, extismModule, findStubs, type Program, type Stub, wasiModules } from './program.ts';
@@ -27,11 +27,15 @@ export async function prepareProgram(bytes: Uint8Array, options: PrepareOptions)
   const module = refusing(() => describeModule(bytes));
   const program = chooseProgram(module, { invoke: options.invoke, args: options.args });
   const stubs = findStubs(module, await offeredFunctions(), options.stubImports === true);
-  const isInstrumented = module.imports.some(
+  return { program, stubs, isInstrumented: isInstrumented(module) };
+}
+
+/** Whether a module reports its calls: it imports one of the interfaces of dylibso:observe. */
+export function isInstrumented({ imports }: Pick<ModuleDescription, 'imports'>): boolean {
+  return imports.some(
     ({ module: from, name }) =>
       from === 'dylibso:observe/instrument' || (from === 'dylibso_observe' && name.startsWith('instrument_')),
   );
-  return { program, stubs, isInstrumented };
 }
 
 async function offeredFunctions(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
