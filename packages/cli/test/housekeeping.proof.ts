@@ -192,7 +192,7 @@ describe('tenon admin', () => {
   });
 
   it('make no folder where there is no data', async () => {
-    for (const args of [['verify'], ['collect']]) {
+    for (const args of [['verify'], ['gc']]) {
       const outcome = await tenon(['admin', ...args, '--data-dir', inFolder('nowhere')]);
       assert.equal(outcome.exitCode, 4, args.join(' '));
       assert.match(outcome.stderr, /There is no data in /);
