@@ -173,7 +173,7 @@ const listMismatches =
       {
         exitCode: error.exitCode,
         problem: error.problem,
-        hint: `To see what it expects: tenon extension-point show ${extensionPoint}. To check without publishing: tenon extension-point check`,
+        hint: `To see what it expects: tenon extension-point show -e ${extensionPoint}. To check without publishing: tenon extension-point check`,
         cause: error,
       },
     );
