@@ -61,37 +61,27 @@ export const guestQueries = {
     );
   },
 
-  /**
-   * The users who hold these guests, with their names, in the order of acceptance. With `limit` at most so many, in the order of
-   * the guests' ids.
-   */
-  async usersOfGuests(
+  /** The users of guests, with their names, by guest id and user id. */
+  usersOfGuests(
     db: Db,
     guestIds: readonly GuestId[],
     limit?: number,
   ): Promise<(GuestUserRecord & { readonly userName: string })[]> {
-    const users = await inChunks(guestIds, (chunk, left) => usersOf(db, chunk, left), limit);
-    if (limit !== undefined) return users;
-    return users.sort(
-      (a, b) => a.acceptedAtMs - b.acceptedAtMs || compare(a.guestId, b.guestId) || compare(a.userId, b.userId),
+    return inChunks(
+      guestIds.toSorted(),
+      (chunk, left) => {
+        const users = db
+          .selectFrom('guest_users')
+          .innerJoin('users', 'users.id', 'guest_users.userId')
+          .select(columns.guestUsers)
+          .select('users.name as userName')
+          .where('guest_users.guestId', 'in', chunk);
+        return atMost(users.orderBy('guest_users.guestId').orderBy('guest_users.userId'), left).execute();
+      },
+      limit,
     );
   },
 };
-
-function usersOf(db: Db, guestIds: readonly GuestId[], limit: number | undefined) {
-  const users = db
-    .selectFrom('guest_users')
-    .innerJoin('users', 'users.id', 'guest_users.userId')
-    .select(columns.guestUsers)
-    .select('users.name as userName')
-    .where('guest_users.guestId', 'in', guestIds);
-  if (limit === undefined) return users.execute();
-  return users.orderBy('guest_users.guestId').orderBy('guest_users.userId').limit(limit).execute();
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
 
 /** The cache tags that change if a user gets or loses guests of one application. */
 function holderTags([guestId]: readonly GuestId[], userId: UserId): (db: Db) => Promise<readonly CacheTag[]> {

@@ -96,7 +96,7 @@ function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly Named
 /** @throws DomainError `not_found` */
 export async function readGuest(deps: Deps, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
   const guest = await findGuest(deps.store.read, access, guestId);
-  return { guest, users: await deps.store.read.usersOfGuests([guest.id]) };
+  return { guest, users: sortByAcceptance(await deps.store.read.usersOfGuests([guest.id])) };
 }
 
 /**

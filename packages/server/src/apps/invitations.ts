@@ -32,23 +32,15 @@ import { DomainError, notFound } from '../http/domain-errors.ts';
  *           ──► expired    by time
  */
 
-/** The data that the server shows to a signed-in holder of an invitation's link. */
-export interface InvitationSummary {
-  readonly app: AppRecord;
-  readonly status: InvitationStatus;
-  readonly expiresAtMs: number;
-}
-
 /** @throws DomainError `not_found` for an unknown code */
-export async function describeInvitation(deps: Deps, code: string): Promise<InvitationSummary> {
+export async function readInvitationStatus(deps: Deps, code: string): Promise<InvitationStatus> {
   const invitation = await findByCode(deps.store.read, code);
-  const app = await deps.store.read.app(invitation.appId);
-  if (app === undefined) throw notFound('invitation');
-  return { app, status: invitationStatus(invitation, deps.clock()), expiresAtMs: invitation.expiresAtMs };
+  if ((await deps.store.read.app(invitation.appId)) === undefined) throw notFound('invitation');
+  return invitationStatus(invitation, deps.clock());
 }
 
 /** The data that the server shows to the holder of a pending invitation's link, even without an account. */
-export interface InvitationPreview {
+interface InvitationPreview {
   readonly app: AppRecord;
   /** The role of a user who accepts it. */
   readonly role: MemberRole | 'guest';

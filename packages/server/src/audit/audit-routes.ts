@@ -54,10 +54,10 @@ export const auditRoutes: readonly Route[] = [
       },
     },
     handle: async (services, { auth, query }, reply) => {
-      const { access } = auth;
+      const appId = auth.access.app.id;
       const filter = { ...toFilter(query), userId: query.user as UserId | undefined };
       if (query.format === undefined) {
-        return toList(await listAppAudit(services.deps, access, filter, toPage(query)), toAppAuditEntry);
+        return toList(await listAppAudit(services.deps, appId, filter, toPage(query)), toAppAuditEntry);
       }
       if (query.limit !== undefined || query.cursor !== undefined) {
         throw new DomainError(
@@ -65,8 +65,8 @@ export const auditRoutes: readonly Route[] = [
           'In the query, "format" cannot be combined with "limit" or "cursor": an export has all entries.',
         );
       }
-      const events = exportAppAudit(services.deps, access, filter);
-      return sendAuditExport(services, reply, query.format, `audit-${access.app.id}`, events);
+      const events = exportAppAudit(services.deps, appId, filter);
+      return sendAuditExport(services, reply, query.format, `audit-${appId}`, events);
     },
   }),
   accountRoute('GET', '/api/v1/me/audit', {
@@ -77,7 +77,7 @@ export const auditRoutes: readonly Route[] = [
     description: 'Sign-ins, tokens, keys, and your changes in applications.',
     responses: { 200: jsonList('the entries', accountAuditEntry, ofAccountExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listOwnAudit(deps, auth.actor, toFilter(query), toPage(query)), toAccountAuditEntry),
+      toList(await listOwnAudit(deps, auth.actor.userId, toFilter(query), toPage(query)), toAccountAuditEntry),
   }),
 ];
 

@@ -22,17 +22,17 @@ const exportBatchSize = 500;
  */
 export function listAppAudit(
   { store }: Pick<Deps, 'store'>,
-  access: { readonly app: { readonly id: AppId } },
+  appId: AppId,
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AuditEventRecord>> {
-  return readAuditPage(page, (range) => store.read.auditOfApp(access.app.id, filter, range));
+  return readAuditPage(page, (range) => store.read.auditOfApp(appId, filter, range));
 }
 
 /** Lists the actor's actions and the changes of the actor's account, the newest first. */
 export function listOwnAudit(
   { store }: Pick<Deps, 'store'>,
-  { userId }: { readonly userId: UserId },
+  userId: UserId,
   filter: AuditFilter,
   page: Page,
 ): Promise<PageOf<AccountAuditEvent>> {
@@ -61,10 +61,10 @@ function readAuditPage<T extends AccountAuditEvent>(
 /** Reads all audit events of an application, the newest first, in batches, with backpressure. */
 export function exportAppAudit(
   { store }: Pick<Deps, 'store'>,
-  access: { readonly app: { readonly id: AppId } },
+  appId: AppId,
   filter: AuditFilter,
 ): AsyncGenerator<readonly AuditEventRecord[]> {
-  return readAllPages(exportBatchSize, auditCursor, (page) => store.read.auditOfApp(access.app.id, filter, page));
+  return readAllPages(exportBatchSize, auditCursor, (page) => store.read.auditOfApp(appId, filter, page));
 }
 
 /** How many events one transaction deletes. It is limited because other writers wait for the transaction. */

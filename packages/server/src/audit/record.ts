@@ -52,48 +52,46 @@ export interface AppEntry<A extends AppAction> extends AuditEntry<A> {
   readonly appId: AppId;
 }
 
+/** An audit event that only an account's audit trail contains. */
+type AccountEntry = {
+  [A in AccountAction]: AuditEntry<A> & { readonly appId?: undefined };
+}[AccountAction];
+
+type RecordDeps = Pick<Deps, 'clock' | 'auditAuthor'>;
+
 /**
  * Inserts the audit event of a change, in the transaction of the change. It reads the names of the actor's user, token and session, so
  * call it before they are deleted.
  */
-export function record<A extends AppAction>(
-  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
+export async function record<A extends AppAction>(
+  deps: RecordDeps,
   tx: Transaction,
   actor: AuditActor,
-  entry: AppEntry<A>,
-): Promise<void>;
-export function record<A extends AccountAction>(
-  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
-  tx: Transaction,
-  actor: AuditActor,
-  entry: AuditEntry<A>,
-): Promise<void>;
-export async function record(
-  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
-  tx: Transaction,
-  actor: AuditActor,
-  entry: AnyEntry,
+  entry: AppEntry<A> | AccountEntry,
 ): Promise<void> {
   await tx.insertAuditEvent(toEvent(entry, actor, deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor)));
 }
 
 /** As {@link record}, for many changes by one actor. It needs few statements. */
 export async function recordAll<A extends AppAction>(
-  deps: Pick<Deps, 'clock' | 'auditAuthor'>,
+  deps: RecordDeps,
   tx: Transaction,
   actor: AuditActor,
   entries: readonly AppEntry<A>[],
 ): Promise<void> {
   const [nowMs, actorFields] = [deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor)];
-  await tx.insertAuditEvents(entries.map((entry) => toEvent(entry as AnyEntry, actor, nowMs, actorFields)));
+  await tx.insertAuditEvents(entries.map((entry) => toEvent(entry, actor, nowMs, actorFields)));
 }
-
-type AnyEntry = AuditEntry<AuditAction> & { readonly appId?: AppId };
 
 /** The fields of an audit event that describe its actor. */
 type ActorFields = Pick<AuditEventRecord, 'by' | 'userId' | 'userName' | 'viaId' | 'viaName'>;
 
-function toEvent(entry: AnyEntry, actor: AuditActor, atMs: number, actorFields: ActorFields): AuditEventRecord {
+function toEvent(
+  entry: AppEntry<AppAction> | AccountEntry,
+  actor: AuditActor,
+  atMs: number,
+  actorFields: ActorFields,
+): AuditEventRecord {
   const { action, target, guests } = entry;
   const user = typeof actor === 'string' ? undefined : actor;
   const ofGuests = guests === undefined ? {} : { guestIds: guests.map(({ id }) => id) };
@@ -140,14 +138,11 @@ export function changedFields<T extends object, K extends keyof T & string>(
 }
 
 /** Returns the user of a browser's session as the actor of an audit event. */
-export function sessionActor({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): AuditUserActor {
+export function sessionActor({ userId, id }: SessionRecord) {
   return { userId, sessionId: id };
 }
 
 /** Returns a session as the target of an audit event. */
-export function sessionTarget({ id, userAgent }: SessionRecord): {
-  readonly id: SessionId;
-  readonly name: string | null;
-} {
+export function sessionTarget({ id, userAgent }: SessionRecord) {
   return { id, name: userAgent };
 }

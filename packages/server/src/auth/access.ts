@@ -147,7 +147,7 @@ export function requireScope(actor: Actor, scope: TokenScope): void {
   if (actor.scopes.includes(scope)) return;
   throw new DomainError(
     'insufficient_scope',
-    `The token lacks the scope "${scope}"; it has ${actor.scopes.map((held) => `"${held}"`).join(', ')}.`,
+    `The token lacks the scope "${scope}"; it has ${actor.scopes.map((name) => `"${name}"`).join(', ')}.`,
   );
 }
 

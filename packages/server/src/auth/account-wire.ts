@@ -1,9 +1,8 @@
-import type { Account, ApiKeyInfo, OneTimeLinkInfo, QuotaUse, Session, TokenInfo } from '@tenon/protocol';
+import type { Account, ApiKeyInfo, QuotaUse, Session, TokenInfo } from '@tenon/protocol';
 import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
-import type { Account as AccountWithEmail } from './accounts.ts';
-import type { OneTimeLinkSummary } from './one-time-links.ts';
+import type { AccountDetails } from './accounts.ts';
 import type { QuotaUsage } from './quotas.ts';
 
 export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
@@ -30,7 +29,7 @@ export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs 
   return { id, name, ...times };
 }
 
-export function toAccount({ user, isOperator, mayCreateApps }: AccountWithEmail): Account {
+export function toAccount({ user, isOperator, mayCreateApps }: AccountDetails): Account {
   return { id: user.id, name: user.name, email: user.email, isOperator, mayCreateApps };
 }
 
@@ -45,8 +44,4 @@ export function toSession(session: SessionRecord, actor: Actor): Session {
     lastUsedAt: time(lastUsedAtMs),
     expiresAt: time(expiresAtMs),
   };
-}
-
-export function toOneTimeLinkInfo({ purpose, email, expiresAtMs }: OneTimeLinkSummary): OneTimeLinkInfo {
-  return { purpose, email, expiresAt: time(expiresAtMs) };
 }

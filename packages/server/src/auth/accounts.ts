@@ -13,7 +13,7 @@ import { type Browser, type StartedSession, startSession } from './sessions.ts';
 import { requireUnusedEmail } from './sign-up.ts';
 
 /** A user, as the user sees it. */
-export interface Account {
+export interface AccountDetails {
   readonly user: UserRecord;
   /** Whether the user may see the server's status. */
   readonly isOperator: boolean;
@@ -21,15 +21,15 @@ export interface Account {
 }
 
 /** @throws DomainError `not_found` if the user doesn't exist or was deleted */
-export async function readAccount(deps: Deps, userId: UserId): Promise<Account> {
+export async function readAccount(deps: Deps, userId: UserId): Promise<AccountDetails> {
   const { read } = deps.store;
-  const [user, isOperator, isMaker] = await Promise.all([
+  const [user, isOperator, isAppCreator] = await Promise.all([
     read.user(userId),
     read.isOperator(userId),
     mayCreateApps(deps, read, userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-  return { user, isOperator, mayCreateApps: isMaker };
+  return { user, isOperator, mayCreateApps: isAppCreator };
 }
 
 /** Changes the given fields. */
@@ -37,7 +37,7 @@ export async function updateAccount(
   deps: Deps,
   actor: Actor,
   change: { readonly name?: string | undefined },
-): Promise<Account> {
+): Promise<AccountDetails> {
   const { name } = change;
   if (name !== undefined) {
     await deps.store.write(async (tx) => {
@@ -108,28 +108,23 @@ export function createPasswordLink(deps: Deps, userId: UserId, email?: string): 
   return deps.store.write(async (tx) => {
     const user = await tx.user(userId);
     if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-    const wanted = email === undefined ? user.email : parseEmail(email);
-    if (wanted === null) {
+    const newEmail = email === undefined ? user.email : parseEmail(email);
+    if (newEmail === null) {
       throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with. Give one.');
     }
-    if (user.email !== null && wanted !== user.email) {
+    if (user.email !== null && newEmail !== user.email) {
       throw new DomainError(
         'invalid_field',
-        `The user already has the e-mail address ${user.email}, and can't get another one (got ${wanted}).`,
+        `The user already has the e-mail address ${user.email}, and can't get another one (got ${newEmail}).`,
       );
     }
     if (user.email === null) {
-      await requireUnusedEmail(tx, wanted);
-      await tx.setEmail(userId, wanted);
+      await requireUnusedEmail(tx, newEmail);
+      await tx.setEmail(userId, newEmail);
     }
     const link = await insertPasswordLink(deps, tx, userId);
-    const details = { linkId: link.record.id };
-    await record(deps, tx, 'operator', {
-      action: 'account.password_link',
-      accountId: userId,
-      target: user,
-      details,
-    });
+    const entry = { action: 'account.password_link', accountId: userId, target: user } as const;
+    await record(deps, tx, 'operator', { ...entry, details: { linkId: link.record.id } });
     return link;
   });
 }

@@ -61,8 +61,8 @@ export async function withAttemptLimits<T>(
   const taken: AttemptLimit[] = [];
   const settle = (outcome: Outcome): void => {
     for (const { limiter, key, counts = 'wrong' } of taken) {
-      const stays = counts === 'both' ? outcome !== 'undecided' : counts === outcome;
-      if (!stays) limiter.give(key);
+      const isCounted = counts === 'both' ? outcome !== 'undecided' : counts === outcome;
+      if (!isCounted) limiter.give(key);
     }
   };
   for (const limit of limits) {

@@ -7,8 +7,7 @@ import { type OutcomeRules, withAttemptLimits } from './attempts.ts';
 import { OauthError } from './oauth/errors.ts';
 
 /*
- * Unknown codes are counted, so that trying them out leads nowhere. Codes that exist are not, so that people behind one address
- * don't stand in each other's way.
+ * Rate limits for guessing codes. Only unknown codes count, so that users behind one address don't block each other.
  */
 
 /**
@@ -17,12 +16,12 @@ import { OauthError } from './oauth/errors.ts';
  * @throws TooManyAttemptsError before anything is looked up
  */
 export function withCodeTries<T>(services: Services, request: Request, lookUp: () => Promise<T>): Promise<T> {
-  return tried(services, [networkOfRequest(services, request)], lookUp, { ofError: ifNotFound });
+  return withCodeLimits(services, [networkOfRequest(services, request)], lookUp, { ofError: ifNotFound });
 }
 
 /**
- * Looks up a user code, which is short. Unknown codes are counted by the client's network and by the session: a client that has
- * many of one has few of the other.
+ * Looks up a user code, which is short. Unknown codes are counted by the client's network and by the session, because a
+ * client may have many of one, but not of both.
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
@@ -33,7 +32,7 @@ export function withUserCodeTries<T>(
   lookUp: () => Promise<T>,
 ): Promise<T> {
   const keys = [`user code ${networkOfRequest(services, request)}`, `user code ${sessionId}`];
-  return tried(services, keys, lookUp, { ofError: ifNotFound });
+  return withCodeLimits(services, keys, lookUp, { ofError: ifNotFound });
 }
 
 /**
@@ -42,13 +41,13 @@ export function withUserCodeTries<T>(
  * @throws TooManyAttemptsError before anything is looked up
  */
 export function withGrantTries<T>(services: Services, request: Request, redeem: () => Promise<T>): Promise<T> {
-  return tried(services, [`grant ${networkOfRequest(services, request)}`], redeem, {
+  return withCodeLimits(services, [`grant ${networkOfRequest(services, request)}`], redeem, {
     ofError: (error) => (error instanceof OauthError && error.code === 'invalid_grant' ? 'wrong' : 'undecided'),
   });
 }
 
 /**
- * Revokes a token. Unknown tokens are counted by the client's network; a known one is revoked however many were unknown.
+ * Revokes a token. Unknown tokens are counted by the client's network; a known one is always revoked.
  *
  * @param revoke returns whether the token was known
  * @throws TooManyAttemptsError for an unknown token
@@ -60,20 +59,20 @@ export async function withRevocationTries(
 ): Promise<void> {
   if (await revoke()) return;
   const keys = [`revocation ${networkOfRequest(services, request)}`];
-  await tried(services, keys, async () => {}, { ofResult: () => 'wrong' });
+  await withCodeLimits(services, keys, async () => {}, { ofResult: () => 'wrong' });
 }
 
-function tried<T>(
+function withCodeLimits<T>(
   { codeTries }: Services,
   keys: readonly string[],
   work: () => Promise<T>,
-  judge: OutcomeRules<T>,
+  rules: OutcomeRules<T>,
 ): Promise<T> {
   const message = 'Too many unknown codes were tried.';
   return withAttemptLimits(
     keys.map((key) => ({ limiter: codeTries, key, message })),
     work,
-    judge,
+    rules,
   );
 }
 

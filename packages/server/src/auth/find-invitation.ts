@@ -16,14 +16,8 @@ export async function findByCode(queries: Queries, code: string): Promise<Invita
   return invitation;
 }
 
-/** A pending invitation with its application. */
-interface PendingInvitation {
-  readonly invitation: InvitationRecord;
-  readonly app: AppRecord;
-}
-
 /**
- * Finds a pending invitation by its code.
+ * Finds a pending invitation by its code, with its application.
  *
  * @param onlyAppId finds only invitations of this application, to which the actor's token is restricted
  * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`
@@ -33,7 +27,7 @@ export async function findPendingInvitation(
   code: string,
   nowMs: number,
   onlyAppId: AppId | null = null,
-): Promise<PendingInvitation> {
+): Promise<{ readonly invitation: InvitationRecord; readonly app: AppRecord }> {
   const invitation = await findByCode(queries, code);
   const app = await queries.app(invitation.appId);
   if (app === undefined || (onlyAppId !== null && onlyAppId !== app.id)) throw notFound('invitation');

@@ -1,9 +1,10 @@
-import { newId, type UserId } from '@tenon/protocol';
+import { newId, type OneTimeLinkInfo, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { OneTimeLinkPurpose, OneTimeLinkRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { time } from '../http/wire-time.ts';
 import { hashSecret, makeCode } from './secrets.ts';
 
 /** The paths of the links. The code is in the URL's fragment, which browsers don't send to servers. */
@@ -88,18 +89,14 @@ export async function findUsableLink(
   return link;
 }
 
-/** The data that the server shows to the holder of a link. */
-export interface OneTimeLinkSummary {
-  readonly purpose: OneTimeLinkPurpose;
-  /** The e-mail address of the user whose password the link sets. */
-  readonly email: string | null;
-  readonly expiresAtMs: number;
-}
-
-/** @throws DomainError `not_found`, `link_used`, `link_expired` */
-export async function describeLink(deps: Deps, code: string): Promise<OneTimeLinkSummary> {
+/**
+ * Describes a link to its holder. `email` is the address of the user whose password the link sets.
+ *
+ * @throws DomainError `not_found`, `link_used`, `link_expired`
+ */
+export async function describeLink(deps: Deps, code: string): Promise<OneTimeLinkInfo> {
   const { read } = deps.store;
   const { purpose, userId, expiresAtMs } = await findUsableLink(read, code, deps.clock());
   const user = userId === null ? undefined : await read.user(userId);
-  return { purpose, email: user?.email ?? null, expiresAtMs };
+  return { purpose, email: user?.email ?? null, expiresAt: time(expiresAtMs) };
 }

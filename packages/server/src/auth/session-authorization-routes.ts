@@ -9,12 +9,11 @@ import {
   userCodeInput,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import type { SessionRecord } from '../db/records.ts';
+import { sessionActor } from '../audit/record.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
 import { withUserCodeTries } from './code-attempts.ts';
-import type { BrowserActor } from './oauth/approval.ts';
 import { decideAuthorization } from './oauth/authorization-codes.ts';
 import { parseAuthorizationRequest } from './oauth/authorization-request.ts';
 import { type Client, findClient } from './oauth/clients.ts';
@@ -91,7 +90,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     handle: async ({ addresses, deps }, { auth, body }) => {
       const parsed = parseAuthorizationRequest(body.request, addresses.base());
       if ('redirectTo' in parsed) return { redirectTo: parsed.redirectTo };
-      return { redirectTo: await decideAuthorization(deps, approverOf(auth.session), parsed, body) };
+      return { redirectTo: await decideAuthorization(deps, sessionActor(auth.session), parsed, body) };
     },
   }),
   route('POST', '/session/device/view', {
@@ -128,14 +127,10 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     errors: ['not_found', ...decisionErrors],
     handle: async (services, { request, auth: { session }, body }) =>
       withUserCodeTries(services, request, session.id, () =>
-        decideDeviceGrant(services.deps, approverOf(session), body.userCode, body),
+        decideDeviceGrant(services.deps, sessionActor(session), body.userCode, body),
       ),
   }),
 ];
-
-function approverOf({ id, userId }: SessionRecord): BrowserActor {
-  return { userId, sessionId: id };
-}
 
 function toView(view: Omit<AuthorizationView, 'client' | 'tokenLifetimeDays'> & { client: Client }): AuthorizationView {
   const { id, name } = view.client;

@@ -17,7 +17,7 @@ import { accountExample, example } from '../http/examples.ts';
 import type { Reply } from '../http/reply.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
 import type { Services } from '../services.ts';
-import { toAccount, toOneTimeLinkInfo } from './account-wire.ts';
+import { toAccount } from './account-wire.ts';
 import { readAccount, resetPassword } from './accounts.ts';
 import { withCodeTries } from './code-attempts.ts';
 import { confirmSession } from './confirmation.ts';
@@ -69,7 +69,7 @@ export const sessionRoutes: readonly Route[] = [
     responses: { 200: json('signed in', sessionState, stateExample, setsCookies) },
     errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
     handle: async (services, { request, body }, reply) =>
-      answerStarted(services, reply, await signIn(services.deps, body, browserOf(services, request))),
+      respondSignedIn(services, reply, await signIn(services.deps, body, browserOf(services, request))),
   }),
   route('POST', '/session/sign-up', {
     access: { kind: 'ownOrigin' },
@@ -97,7 +97,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (services, { request, body }, reply) => {
       const browser = browserOf(services, request);
       const started = await withCodeTries(services, request, () => signUp(services.deps, body, browser));
-      return answerStarted(services, reply, started);
+      return respondSignedIn(services, reply, started);
     },
   }),
   route('POST', '/session/link', {
@@ -113,8 +113,8 @@ export const sessionRoutes: readonly Route[] = [
       }),
     },
     errors: linkErrors,
-    handle: async (services, { request, body }) =>
-      toOneTimeLinkInfo(await withCodeTries(services, request, () => describeLink(services.deps, body.code))),
+    handle: (services, { request, body }) =>
+      withCodeTries(services, request, () => describeLink(services.deps, body.code)),
   }),
   route('POST', '/session/reset-password', {
     access: { kind: 'ownOrigin' },
@@ -128,7 +128,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (services, { request, body }, reply) => {
       const browser = browserOf(services, request);
       const started = await withCodeTries(services, request, () => resetPassword(services.deps, body, browser));
-      return answerStarted(services, reply, started);
+      return respondSignedIn(services, reply, started);
     },
   }),
   route('DELETE', '/session', {
@@ -178,7 +178,7 @@ async function stateOf(services: Services, session: SessionRecord): Promise<Sess
   return { ...settingsOf(services), account: toAccount(await readAccount(services.deps, session.userId)) };
 }
 
-function answerStarted(services: Services, reply: Reply, started: StartedSession): Promise<SessionState> {
+function respondSignedIn(services: Services, reply: Reply, started: StartedSession): Promise<SessionState> {
   setSessionCookies(services, reply, started);
   return stateOf(services, started.session);
 }

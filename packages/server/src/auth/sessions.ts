@@ -42,11 +42,7 @@ const maxUserAgentLength = 300;
  * Whether an account knows the browser, because its user has signed in there. The lookup runs even if there is no account, so that
  * the timing doesn't reveal whether there is one.
  */
-export async function isKnownBrowser(deps: Deps, userId: UserId | undefined, secret: string): Promise<boolean> {
-  return isKnownBrowserSecret(deps.store.read, userId, secret, deps.clock());
-}
-
-async function isKnownBrowserSecret(
+export async function isKnownBrowser(
   queries: Queries,
   userId: UserId | undefined,
   secret: string,
@@ -97,7 +93,7 @@ async function rememberBrowser(
   secret: string | undefined,
 ): Promise<string> {
   const nowMs = deps.clock();
-  if (secret !== undefined && (await isKnownBrowserSecret(tx, userId, secret, nowMs))) return secret;
+  if (secret !== undefined && (await isKnownBrowser(tx, userId, secret, nowMs))) return secret;
   const newSecret = makeCode(deps.random);
   await tx.insertKnownBrowser({ secretHash: hashSecret(newSecret), userId, createdAtMs: nowMs });
   await tx.trimKnownBrowsers(userId, maxBrowsers);

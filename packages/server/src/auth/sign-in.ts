@@ -50,7 +50,8 @@ async function attemptLimits(
     found === undefined
       ? []
       : [{ limiter: rates.correctPasswords, key: found.userId, counts: 'right', message: passwordEnteredTooOften }];
-  if (browserSecret !== undefined && (await isKnownBrowser(deps, found?.userId, browserSecret))) {
+  const { read } = deps.store;
+  if (browserSecret !== undefined && (await isKnownBrowser(read, found?.userId, browserSecret, deps.clock()))) {
     return [{ limiter: rates.byKnownBrowser, key: browserSecret }, ...ofAccount];
   }
   // Hashed, because the text may be long, and the limiter need not keep e-mail addresses.

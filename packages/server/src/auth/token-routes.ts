@@ -12,18 +12,10 @@ import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
-import { type Actor, requireScope } from './access.ts';
+import { type Actor, requireActiveToken, requireScope } from './access.ts';
 import { toAccount, toApiKeyInfo, toTokenInfo } from './account-wire.ts';
 import { readAccount } from './accounts.ts';
-import {
-  createApiKey,
-  createToken,
-  listApiKeys,
-  listTokens,
-  readOwnToken,
-  revokeApiKey,
-  revokeToken,
-} from './tokens.ts';
+import { createApiKey, createToken, listApiKeys, listTokens, revokeApiKey, revokeToken } from './tokens.ts';
 
 const route = routeTagged('Tokens and keys');
 
@@ -64,7 +56,7 @@ export const tokenRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth: { actor } }) => {
       const account = toAccount(await readAccount(deps, actor.userId));
       const email = mayReadEmail(actor) ? account.email : null;
-      return { ...account, email, token: toTokenInfo(await readOwnToken(deps, actor)) };
+      return { ...account, email, token: toTokenInfo(await requireActiveToken(deps.store.read, actor)) };
     },
   }),
   route('GET', '/api/v1/tokens', {

@@ -189,15 +189,6 @@ async function resolveAppRestriction(deps: Deps, actor: Actor, appId: string | u
   throw invalidField('/appId', 'there is no such application, or you are not allowed to see it');
 }
 
-/**
- * Reads the actor's token.
- *
- * @throws DomainError `invalid_token` if it was revoked
- */
-export async function readOwnToken({ store }: Deps, actor: Actor): Promise<TokenRecord> {
-  return requireActiveToken(store.read, actor);
-}
-
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
 export function listTokens(deps: Deps, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
   return readPageById(page, (range) => deps.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
@@ -240,8 +231,7 @@ export async function createApiKey(
     await requireActiveToken(tx, actor);
     const used = await tx.countApiKeys(actor.userId, deps.clock());
     requireQuota(deps.settings.quotas, 'api-keys', actor.userId, used);
-    await tx.insertApiKey(key.record);
-    await recordApiKey(deps, tx, actor, key.record);
+    await storeApiKey(deps, tx, actor, key.record);
   });
   return key;
 }
@@ -263,14 +253,10 @@ function makeApiKey(
   return { record, secret };
 }
 
-function recordApiKey(
-  deps: Pick<TokenDeps, 'clock'>,
-  tx: Transaction,
-  actor: AuditActor,
-  key: ApiKeyRecord,
-): Promise<void> {
+async function storeApiKey(deps: TokenDeps, tx: Transaction, actor: AuditActor, key: ApiKeyRecord): Promise<void> {
+  await tx.insertApiKey(key);
   const details = { expiresAt: new Date(key.expiresAtMs).toISOString() };
-  return record(deps, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
+  await record(deps, tx, actor, { action: 'api_key.create', accountId: key.userId, target: key, details });
 }
 
 /**
@@ -281,10 +267,7 @@ function recordApiKey(
 export async function issueApiKey(deps: TokenDeps, userId: UserId, name: string, days?: number): Promise<NewApiKey> {
   const expiresAtMs = lifetimeEnd(apiKeyLifetimeDays, days, deps.clock());
   const key = makeApiKey(deps, userId, { name, tokenId: null, expiresAtMs });
-  await deps.store.write(async (tx) => {
-    await tx.insertApiKey(key.record);
-    await recordApiKey(deps, tx, 'operator', key.record);
-  });
+  await deps.store.write((tx) => storeApiKey(deps, tx, 'operator', key.record));
   return key;
 }
 

@@ -1,6 +1,6 @@
-import { isId, type MemberRole, newId, type UserId } from '@tenon/protocol';
+import { isId, newId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
-import type { AppRecord, UserRecord } from '../db/records.ts';
+import type { UserRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
@@ -39,17 +39,15 @@ export async function findUser(read: Queries, idOrEmail: string): Promise<UserRe
   return user?.deletedAtMs === null ? user : undefined;
 }
 
-/** A user as shown to the operator. */
-interface UserDescription {
-  readonly user: UserRecord;
-  readonly apps: readonly { readonly app: AppRecord; readonly role: MemberRole | 'guest' }[];
-}
-
 /** The maximum number of applications in a description. */
 const maxDescribedApps = 20;
 
-/** @throws DomainError `not_found` */
-export async function describeUser({ store }: Pick<Deps, 'store'>, userId: UserId): Promise<UserDescription> {
+/**
+ * Describes a user to the operator: the record, and the user's first applications with the user's role.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function describeUser({ store }: Pick<Deps, 'store'>, userId: UserId) {
   const { read } = store;
   const user = await read.user(userId);
   if (user === undefined) throw notFound('user');

@@ -1,5 +1,5 @@
 import { Type } from '@tenon/protocol/type';
-import { describeInvitation } from '../apps/invitations.ts';
+import { readInvitationStatus } from '../apps/invitations.ts';
 import { withCodeTries } from '../auth/code-attempts.ts';
 import { evaluateConditions } from '../http/conditions.ts';
 import { chooseEncoding } from '../http/content-encoding.ts';
@@ -118,7 +118,7 @@ function pageRoute(path: string, id: string, summary: string): Route {
 async function checkInvitation(services: Services, request: Request, code: string | undefined) {
   if (code === undefined) return { status: 200, headers: {} };
   try {
-    const { status } = await withCodeTries(services, request, () => describeInvitation(services.deps, code));
+    const status = await withCodeTries(services, request, () => readInvitationStatus(services.deps, code));
     return { status: status === 'pending' ? 200 : 410, headers: {} };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

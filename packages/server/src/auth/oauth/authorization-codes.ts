@@ -6,7 +6,7 @@ import { requireSession } from '../confirmation.ts';
 import { hashSecret, makeCode } from '../secrets.ts';
 import { type NewToken, requireTokenQuota, storeToken } from '../tokens.ts';
 import { type BrowserActor, grantScopes, isSessionOpen, type LoginDecision, requireSameUser } from './approval.ts';
-import { redirectWithCode, redirectWithError, type ValidRequest } from './authorization-request.ts';
+import { redirectWith, redirectWithError, type ValidRequest } from './authorization-request.ts';
 import { OauthError } from './errors.ts';
 import { makeLoginToken } from './login-tokens.ts';
 import { isCodeVerifier, verifiesChallenge } from './pkce.ts';
@@ -58,7 +58,7 @@ export async function decideAuthorization(
     const details = { scopes, means: 'redirect' };
     await record(deps, tx, actor, { action: 'login.approve', target, details });
   });
-  return redirectWithCode(returnTo, secret);
+  return redirectWith(returnTo, { code: secret });
 }
 
 /** The client's token request (RFC 6749 §4.1.3, RFC 7636 §4.5). */

@@ -104,19 +104,18 @@ function untrusted(reason: string): DomainError {
   return new DomainError('invalid_request', `The login request is invalid: ${reason}`);
 }
 
-/** Returns the URL that passes a code to the client. */
-export function redirectWithCode(returnTo: ReturnAddress, code: string): string {
-  return redirect(returnTo, { code });
-}
-
 /** Returns the URL that passes an error to the client. */
 export function redirectWithError(returnTo: ReturnAddress, error: OauthErrorCode, description: string): string {
-  return redirect(returnTo, { error, error_description: description });
+  return redirectWith(returnTo, { error, error_description: description });
 }
 
-function redirect({ redirectUri, state, issuer }: ReturnAddress, outcome: Readonly<Record<string, string>>): string {
+/** Returns the URL that passes parameters to the client. */
+export function redirectWith(
+  { redirectUri, state, issuer }: ReturnAddress,
+  parameters: Readonly<Record<string, string>>,
+): string {
   const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(outcome)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   if (state !== undefined && state.length <= maxStateLength) url.searchParams.set('state', state);
   url.searchParams.set('iss', issuer);
   return url.href;

@@ -38,15 +38,12 @@ interface DeviceRequest {
   readonly address: string;
 }
 
-/** A new grant with its codes. Only their hashes are stored. */
-interface StartedDeviceGrant {
-  readonly grant: DeviceGrantRecord;
-  readonly deviceCode: string;
-  readonly userCode: string;
-}
-
-/** @throws OauthError `invalid_scope` */
-export async function startDeviceGrant(deps: Deps, request: DeviceRequest): Promise<StartedDeviceGrant> {
+/**
+ * Creates a grant with its codes. Only the hashes of the codes are stored.
+ *
+ * @throws OauthError `invalid_scope`
+ */
+export async function startDeviceGrant(deps: Deps, request: DeviceRequest) {
   const { client, scope, deviceName, address } = request;
   const scopes = parseScopes(scope);
   for (let attempt = 1; ; attempt++) {
@@ -84,23 +81,14 @@ function generateUserCode(random: RandomBytes): string {
   return formatUserCode(bytes);
 }
 
-/** A pending grant, with its user code in the displayed format. */
-interface OpenDeviceGrant {
-  readonly grant: DeviceGrantRecord;
-  readonly userCode: string;
-}
-
 /**
  * Finds the pending grant with a user code.
  *
  * @param input the code as the user typed it. Case, dashes and spaces are ignored
+ * @returns the grant, and its user code in the displayed format
  * @throws DomainError `not_found` for an unknown code, and for a grant that has expired or is decided
  */
-export async function findOpenDeviceGrant(
-  { clock }: Pick<Deps, 'clock'>,
-  queries: Queries,
-  input: string,
-): Promise<OpenDeviceGrant> {
+export async function findOpenDeviceGrant({ clock }: Deps, queries: Queries, input: string) {
   const userCode = parseUserCode(input);
   const grant = userCode === undefined ? undefined : await queries.deviceGrantByUserCode(hashSecret(userCode));
   if (userCode === undefined || grant?.status !== 'pending' || grant.expiresAtMs <= clock()) {

@@ -135,7 +135,7 @@ export const oauthRoutes: readonly Route[] = [
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }) => {
-      refuseClientAuthentication(request, body.client_secret);
+      rejectClientSecret(request, body.client_secret);
       return toOauthToken(await withGrantTries(services, request, () => redeem(services, body)));
     },
   }),
@@ -160,13 +160,13 @@ export const oauthRoutes: readonly Route[] = [
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }) => {
-      refuseClientAuthentication(request, body.client_secret);
+      rejectClientSecret(request, body.client_secret);
       const client = requireClient(body.client_id);
       const address = services.clients.of(request.message);
       const seconds = services.deviceLogins.take(networkOf(address));
       if (seconds > 0) throw new TooManyAttemptsError('Your address started too many logins.', seconds);
-      const asked = { client, scope: body.scope, deviceName: body.device_name, address };
-      const { deviceCode, userCode } = await startDeviceGrant(services.deps, asked);
+      const deviceRequest = { client, scope: body.scope, deviceName: body.device_name, address };
+      const { deviceCode, userCode } = await startDeviceGrant(services.deps, deviceRequest);
       const page = services.addresses.base() + oauthPaths.device;
       return {
         device_code: deviceCode,
@@ -192,7 +192,7 @@ export const oauthRoutes: readonly Route[] = [
     },
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }, reply) => {
-      refuseClientAuthentication(request, body.client_secret);
+      rejectClientSecret(request, body.client_secret);
       if (body.client_id !== undefined) requireClient(body.client_id);
       const token = requireParameter('token', body.token);
       await withRevocationTries(services, request, () => revokeBearer(services.deps, token));
@@ -226,7 +226,7 @@ function redeem({ deps, devicePolls }: Services, body: Readonly<Record<string, s
 }
 
 /** Rejects a client that sends a secret: it is misconfigured, and may be leaking a real secret. */
-function refuseClientAuthentication(request: Request, secret: string | undefined): void {
+function rejectClientSecret(request: Request, secret: string | undefined): void {
   const usesBasic = /^basic /i.test(request.headers.authorization ?? '');
   if (usesBasic || secret !== undefined) throw new ClientAuthenticationError(usesBasic);
 }

@@ -1,8 +1,8 @@
-import type { SessionId, UserId } from '@tenon/protocol';
 import type { PasswordRecord } from '../../db/records.ts';
 import type { Queries } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
+import type { Actor } from '../access.ts';
 import { type AttemptLimit, checkPassword } from '../attempts.ts';
 
 /** The message of the rate limit for correct passwords. */
@@ -11,12 +11,6 @@ export const passwordEnteredTooOften = 'This password is entered too often.';
 /** Normalizes a password before it is hashed, so that it is the same on every keyboard (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
-}
-
-/** An authenticated user; `sessionId` is `null` for the token of a program. */
-interface SessionActor {
-  readonly userId: UserId;
-  readonly sessionId: SessionId | null;
 }
 
 /**
@@ -29,7 +23,7 @@ interface SessionActor {
  */
 export async function requirePassword(
   deps: Deps,
-  { userId, sessionId }: SessionActor,
+  { userId, sessionId }: Pick<Actor, 'userId' | 'sessionId'>,
   password: string,
 ): Promise<PasswordRecord> {
   const current = await deps.store.read.password(userId);

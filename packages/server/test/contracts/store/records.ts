@@ -198,9 +198,9 @@ export function recordsContract(backend: Backend): void {
 
       const users = await store.it.read.usersOfGuests([guest.id, second.id]);
       assert.deepEqual(users, [
-        { guestId: second.id, userId: early.id, acceptedAtMs: someTimeMs - 1, userName: 'Early' },
         { guestId: guest.id, userId: publisher.id, acceptedAtMs: someTimeMs, userName: 'Publisher' },
         { guestId: second.id, userId: publisher.id, acceptedAtMs: someTimeMs + 1, userName: 'Publisher' },
+        { guestId: second.id, userId: early.id, acceptedAtMs: someTimeMs - 1, userName: 'Early' },
       ]);
       assert.deepEqual(await store.it.read.usersOfGuests([]), []);
       assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), [guest, second]);
