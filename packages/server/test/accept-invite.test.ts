@@ -22,7 +22,7 @@ describe('GET /accept-invite', () => {
     return found;
   };
 
-  it('answers the page as often as it is opened, and changes nothing', async () => {
+  it('serves the page any number of times, and changes nothing', async () => {
     const code = await freshCode('a-private-key');
     for (let time = 0; time < 3; time++) {
       const page = await open(code);
@@ -32,7 +32,7 @@ describe('GET /accept-invite', () => {
     assert.equal((await stored('a-private-key')).status, 'pending');
   });
 
-  it('tells who looks at the page nothing of the invitation', async () => {
+  it('reveals nothing about the invitation', async () => {
     const code = await freshCode('another-private-key');
     const { payload, headers } = await open(code);
     assert.equal(payload, (await service.call('GET', '/sign-in')).payload);
@@ -42,7 +42,7 @@ describe('GET /accept-invite', () => {
     }
   });
 
-  it('lets the code reach nobody else: it is not stored, framed or referred', async () => {
+  it('keeps the code private: the page is not stored, framed, or sent as a referrer', async () => {
     const { headers } = await open(await freshCode());
     assert.equal(headers['cache-control'], 'no-store');
     assert.equal(headers['referrer-policy'], 'no-referrer');
@@ -50,11 +50,11 @@ describe('GET /accept-invite', () => {
     assert.match(String(headers['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/);
   });
 
-  it('answers the page without a code, which the page has taken off the address bar', async () => {
+  it('serves the page without a code, after the page removed it from the address bar', async () => {
     assert.equal((await service.call('GET', '/accept-invite')).statusCode, 200);
   });
 
-  it('says by its status how it is with the code', async () => {
+  it('responds with a status that matches the state of the code', async () => {
     const { token } = world.owner;
     const settle = async (how: 'accept' | 'decline'): Promise<string> => {
       const code = await freshCode();
@@ -87,7 +87,7 @@ describe('GET /accept-invite', () => {
     }
   });
 
-  it('keeps its code out of the log, whatever becomes of the request', async () => {
+  it('never logs the code, even if the request fails', async () => {
     const code = await freshCode();
     for (const path of ['/accept-invite', '/accept-invitee', '/accept-invite/', '/accept-invite/%', '/nowhere']) {
       for (const method of ['GET', 'POST', 'DELETE']) await service.call(method, `${path}?code=${code}`);
@@ -98,7 +98,7 @@ describe('GET /accept-invite', () => {
     assert.ok(!service.logged.some((line) => line.includes(code)));
   });
 
-  it('takes no form: who decides asks the API with a token', async () => {
+  it('accepts no form: decisions go through the API with a token', async () => {
     const answer = await service.call('POST', '/accept-invite', {
       body: new URLSearchParams({ decision: 'accept', code: await freshCode(), token: world.owner.token }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
@@ -107,7 +107,7 @@ describe('GET /accept-invite', () => {
     assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
   });
 
-  it('stops an address that tries codes out, and no other', async () => {
+  it('limits unknown codes by address', async () => {
     const limited = await openService({ config: { codeTriesPerMinute: 5, trustedProxies: ['127.0.0.1'] } });
     try {
       const user = await limited.user();

@@ -55,7 +55,7 @@ async function withToken(person: Person) {
 }
 
 describe('an account', () => {
-  it('changes its name, and keeps it when none is sent', async () => {
+  it('changes its name, and keeps it if none is sent', async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const answer = await put(person, '/me', { name: 'Ada Lovelace' });
     assert.deepEqual(answer.json<Account>(), {
@@ -73,7 +73,7 @@ describe('an account', () => {
 });
 
 describe('changing a password', () => {
-  it('takes the present one, and ends the other sessions but not tokens', async () => {
+  it('requires the current password, and ends other sessions but not tokens', async () => {
     const person = await signUpPerson(service);
     const elsewhere = await signIn(service, person);
     const [program, pages] = [await service.token(person.id), await elsewhere.token()];
@@ -95,7 +95,7 @@ describe('changing a password', () => {
     await signIn(service, { ...person, password: newPassword });
   });
 
-  it('revokes tokens and keys when it is asked for', async () => {
+  it('revokes tokens and keys on request', async () => {
     const person = await signUpPerson(service);
     const [token, key] = [await service.token(person.id), await service.apiKey(person.id)];
     const json = { currentPassword: person.password, newPassword, revokeTokens: true };
@@ -105,7 +105,7 @@ describe('changing a password', () => {
     assert.equal(await isSignedIn(person), true);
   });
 
-  it("ends every session when it is a program's token that asks", async () => {
+  it("ends every session if a program's token makes the change", async () => {
     const person = await signUpPerson(service);
     const token = await service.token(person.id);
     const json = { currentPassword: person.password, newPassword };
@@ -114,7 +114,7 @@ describe('changing a password', () => {
     assert.deepEqual((await ok<List<Session>>(service, 'GET', `${api}/sessions`, { token })).objects, []);
   });
 
-  it('forgets the browsers that the account knew', async () => {
+  it("removes the account's known browsers", async () => {
     const person = await signUpPerson(service);
     const { store } = service.services.deps;
     const known = hashSecret(person.jar.cookies.get('tenon-browser-8366') ?? '');
@@ -123,7 +123,7 @@ describe('changing a password', () => {
     assert.equal(await store.read.knownBrowserByHash(known), undefined);
   });
 
-  it('is done once when two ask at the same time', async () => {
+  it('succeeds once for two concurrent requests', async () => {
     const person = await signUpPerson(service);
     const responses = await Promise.all(
       [1, 2].map((at) =>
@@ -178,7 +178,7 @@ describe('a password link', () => {
     }
   });
 
-  it('gives a user whom the operator made a way to sign in', async () => {
+  it('lets a user that the operator created sign in', async () => {
     const { deps } = service.services;
     const made = await service.user('Made by the operator');
     await assert.rejects(createPasswordLink(deps, made.id), { code: 'invalid_field' });
@@ -202,7 +202,7 @@ describe('deleting an account', () => {
   const deletion = async ({ jar }: Person, json: object = { password: goodPassword }) =>
     service.call('POST', `${api}/me/deletion`, { token: await jar.token(), json });
 
-  it('takes the password, and nothing is left that opens or shows anything', async () => {
+  it('requires the password, and leaves no credentials or data', async () => {
     const owner = await service.user('Olga');
     const appId = await makeApp(service, owner);
     const extensionPointId = await makeExtensionPoint(service, owner, appId);
@@ -237,7 +237,7 @@ describe('deleting an account', () => {
     await signUpPerson(service, { email: person.email }); // the address is free again
   });
 
-  it('is refused to the only owner of an application, by name, until somebody else owns it', async () => {
+  it('is rejected for the only owner of an application, with its name', async () => {
     const person = await signUpPerson(service);
     const self = await withToken(person);
     const appId = await makeApp(service, self);
@@ -249,7 +249,7 @@ describe('deleting an account', () => {
     assert.equal((await deletion(person)).statusCode, 204);
   });
 
-  it('leaves nothing that was asked for just before', async () => {
+  it('leaves nothing of concurrent requests', async () => {
     const { deps } = service.services;
     const { store } = deps;
     const owner = await withToken(await signUpPerson(service));
@@ -279,7 +279,7 @@ describe('deleting an account', () => {
     }
   });
 
-  it('needs no password where there is none', async () => {
+  it('needs no password for an account without one', async () => {
     const { token } = await service.user('Made by the operator');
     assert.equal((await service.call('POST', `${api}/me/deletion`, { token, json: {} })).statusCode, 204);
     assertProblem(await service.call('GET', `${api}/me`, { token }), 401, 'invalid_token');
@@ -287,7 +287,7 @@ describe('deleting an account', () => {
 });
 
 describe('logs', () => {
-  it('hold no password, code, cookie, token or address', async () => {
+  it('contain no password, code, cookie, token or e-mail address', async () => {
     const person = await signUpPerson(service, { email: 'unloggable@example.org' });
     const { code } = await createPasswordLink(service.services.deps, person.id);
     await person.jar.call('POST', '/session/link', { code });
@@ -300,8 +300,8 @@ describe('logs', () => {
   });
 });
 
-describe('what a token that reads learns of its owner', () => {
-  it('is neither the e-mail address, nor sessions, nor the trail of the account', async () => {
+describe('what a read token reveals about its owner', () => {
+  it("does not include the e-mail address, sessions, or the account's audit trail", async () => {
     const own = await openService();
     try {
       const { owner, appId } = await makeWorld(own);

@@ -38,7 +38,7 @@ after(() => service.close());
 const api = '/api/v1';
 
 describe('applications', () => {
-  it('show each what they are to the asking user', async () => {
+  it("show the user's role and guests", async () => {
     const rolesOf = async (token: string) =>
       (await ok<List<App>>(service, 'GET', `${api}/apps`, { token })).objects.map(({ role, guestIds }) => [
         role,
@@ -50,7 +50,7 @@ describe('applications', () => {
     assert.deepEqual(await rolesOf(world.stranger.token), []);
   });
 
-  it('are made by those whom the operator lets, who are told so', async () => {
+  it('are created by users whom the operator allows, and `/me` says who may', async () => {
     const outcomes: Record<string, number[]> = {};
     for (const createApps of ['operators', 'members', 'all'] as const) {
       const own = await openService({ config: { createApps: 'all' } });
@@ -80,7 +80,7 @@ describe('applications', () => {
     assert.equal(loadConfig({}, {}).createApps, 'members');
   });
 
-  it('are renamed; a field that is left out keeps its value', async () => {
+  it('are renamed; an omitted field keeps its value', async () => {
     const { token } = world.owner;
     const path = `${api}/apps/${await makeApp(service, world.owner)}`;
     assert.equal((await ok<App>(service, 'PUT', path, { token, json: { name: 'New' } })).name, 'New');
@@ -131,7 +131,7 @@ describe('applications', () => {
     assert.deepEqual(await listed(), [20, true]);
   });
 
-  it('know no user that is not there', async () => {
+  it('reject unknown users', async () => {
     const { token } = world.owner;
     for (const id of ['usr_00000000000000000000000000', 'nobody', world.appId, world.stranger.id]) {
       const path = `${api}/apps/${world.appId}/members/${id}`;
@@ -140,7 +140,7 @@ describe('applications', () => {
     }
   });
 
-  it('answer 404 for every id that is none', async () => {
+  it('respond 404 for malformed and unknown ids', async () => {
     const { token } = world.owner;
     for (const id of ['x', 'app_', 'app_00000000000000000000000000', world.guestId, '%00', "'", 'x'.repeat(2000)]) {
       for (const path of [
@@ -156,7 +156,7 @@ describe('applications', () => {
 });
 
 describe('extension points', () => {
-  it('take schemas as an object and as text, and answer exports as a map', async () => {
+  it('accept schemas as an object and as text, and return exports as a map', async () => {
     const { token } = world.owner;
     const path = `${api}/apps/${world.appId}/extension-points`;
     const create = (schema: unknown) =>
@@ -183,7 +183,7 @@ describe('extension points', () => {
     assert.ok(odd.payload.includes('"exports":{"__proto__":{},"constructor":{}}'), odd.payload);
   });
 
-  it('refuse schemas that are none, saying where', async () => {
+  it('reject invalid schemas, with the location', async () => {
     const { token } = world.owner;
     const path = `${api}/extension-points/${world.extensionPointId}`;
     for (const schema of ['- a\n', 'a: [', { exports: 3 }, { exports: ['a', 'a'] }, { exports: [1] }, 7]) {
@@ -201,7 +201,7 @@ describe('extension points', () => {
     );
   });
 
-  it('keep a field that a PUT leaves out', async () => {
+  it('keep a field that a PUT omits', async () => {
     const { token } = world.owner;
     const path = `${api}/extension-points/${await makeExtensionPoint(service, world.owner, world.appId)}`;
     const named = await ok<ExtensionPoint>(service, 'PUT', path, { token, json: { name: 'Other' } });
@@ -213,7 +213,7 @@ describe('extension points', () => {
 });
 
 describe('guests and invitations', () => {
-  it('share one guest among several invitations under one key', async () => {
+  it('have one guest for several invitations with the same key', async () => {
     const { owner } = world;
     const { token } = owner;
     const appId = await makeApp(service, owner);
@@ -228,7 +228,7 @@ describe('guests and invitations', () => {
     assert.deepEqual(await ok(service, 'GET', `${api}/apps/${appId}/guests/${first}`, { token }), objects[0]);
   });
 
-  it('show no key to guests, anywhere', async () => {
+  it('never show a guest key to guests', async () => {
     const { guest, appId, extensionPointId, guestKey, plugin } = world;
     const { token } = guest;
     for (const path of [
@@ -248,7 +248,7 @@ describe('guests and invitations', () => {
     }
   });
 
-  it('refuse keys that can be none and other ways of delivery', async () => {
+  it('reject invalid guest keys and delivery methods', async () => {
     const { token } = world.owner;
     const send = (json: object) => service.call('POST', `${api}/apps/${world.appId}/guests`, { token, json });
     for (const guestKey of ['', 'a//b', '../a', 'a\u0000', '\ud800', 'é'.repeat(257)]) {
@@ -263,7 +263,7 @@ describe('guests and invitations', () => {
     assert.match(other.detail, /"link"/);
   });
 
-  it('go through an invitation’s states', async () => {
+  it('support every state of an invitation', async () => {
     const { owner } = world;
     const { token } = owner;
     const appId = await makeApp(service, owner);
@@ -306,7 +306,7 @@ describe('guests and invitations', () => {
     }
   });
 
-  it('are accepted once, however many try at once', async () => {
+  it('are accepted once by concurrent requests', async () => {
     const { owner, appId } = world;
     const code = await invite(service, owner, appId, 'contended');
     const users = await Promise.all(Array.from({ length: 8 }, () => service.user()));

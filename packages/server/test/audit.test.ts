@@ -43,7 +43,7 @@ async function ownTrail({ token }: Pick<TestUser, 'token'>, query = ''): Promise
 const actionsOf = (entries: readonly { readonly action: string }[]) => entries.map(({ action }) => action);
 
 describe("an application's trail", () => {
-  it('tells its owner who did what to what, by means of what, the newest first', async () => {
+  it('shows owners the actor, the credential, the action, and the target, the newest first', async () => {
     const appId = await makeApp(service, world.owner);
     const token = await ok<{ id: string; token: string }>(service, 'POST', `${api}/tokens`, {
       token: world.owner.token,
@@ -68,7 +68,7 @@ describe("an application's trail", () => {
     });
   });
 
-  it('keeps names as they were, whatever they become', async () => {
+  it('keeps the names at the time of the change', async () => {
     const user = await service.user('Maiden name');
     const appId = await makeApp(service, user);
     await ok(service, 'PUT', `${api}/me`, { token: user.token, json: { name: 'Married name' } });
@@ -83,7 +83,7 @@ describe("an application's trail", () => {
     );
   });
 
-  it('tells guest keys of its guests apart from the rest', async () => {
+  it('has guest keys in a separate field', async () => {
     const { objects } = await trail(world.owner, world.appId, '?action=plugin.publish');
     const [entry] = objects;
     assert.deepEqual(entry?.details.guestIds, [world.guestId]);
@@ -92,7 +92,7 @@ describe("an application's trail", () => {
     assert.equal(entry?.target.id, world.plugin.id);
   });
 
-  it('tells a schema by what it was and is, and a long one by its digest', async () => {
+  it('shows a schema before and after, and the digest of a long one', async () => {
     const path = `${api}/extension-points/${world.extensionPointId}`;
     const { token } = world.owner;
     const exports = (count: number) => Array.from({ length: count }, (_, at) => `evaluate_the_number_${at}`);
@@ -106,7 +106,7 @@ describe("an application's trail", () => {
     await ok(service, 'PUT', path, { token, json: { schema: { exports: ['evaluate'] } } });
   });
 
-  it('has no row of what was refused, and of a publish of the bytes that are current', async () => {
+  it('has no entry for a rejected request or a publish of the current bytes', async () => {
     const { guest, extensionPointId, owner, appId, admin } = world;
     const before = await trail(owner, appId, '?limit=1');
     await publishAs(service, guest, extensionPointId, 'median', tinyModule(1));
@@ -121,7 +121,7 @@ describe("an application's trail", () => {
     assert.deepEqual(await trail(owner, appId, '?limit=1'), before);
   });
 
-  it('has a row of current bytes that come under a further guest', async () => {
+  it('has an entry for current bytes that are published under another guest', async () => {
     const { owner, appId, guest, extensionPointId } = world;
     const guestId = await makeGuest(service, owner, appId, 'customers/umbrella', guest);
     await publishAs(service, guest, extensionPointId, 'median', tinyModule(1));
@@ -131,7 +131,7 @@ describe("an application's trail", () => {
     assert.ok(Object.keys(objects[0]?.guestKeys ?? {}).includes(guestId));
   });
 
-  it('is cut into pages, also while it grows', async () => {
+  it('has pages, even while it grows', async () => {
     const appId = await makeApp(service, world.owner);
     const rename = (name: string) =>
       ok(service, 'PUT', `${api}/apps/${appId}`, { token: world.owner.token, json: { name } });
@@ -147,7 +147,7 @@ describe("an application's trail", () => {
     assert.deepEqual(names, ['e', 'd', 'c', 'b', 'Acme']);
   });
 
-  it('is found by action, user, target and time', async () => {
+  it('has filters by action, user, target and time', async () => {
     const { owner, admin, viewer, appId } = world;
     const found = async (query: string) => actionsOf((await trail(owner, appId, query)).objects);
     assert.deepEqual(new Set(await found('?action=member.put')), new Set(['member.put']));
@@ -166,7 +166,7 @@ describe("an application's trail", () => {
     }
   });
 
-  it('has a page of 100 when nothing is said', async () => {
+  it('has a default page of 100 entries', async () => {
     const appId = newId('app');
     await service.store.write(async (tx) => {
       await tx.insertApp({ id: appId, name: 'Large', createdAtMs: 1, updatedAtMs: 1 });
@@ -185,7 +185,7 @@ describe("an application's trail as a file", () => {
   const exported = async (format: string, appId = world.appId, query = '') =>
     service.call('GET', `${api}/apps/${appId}/audit?format=${format}${query}`, { token: world.owner.token });
 
-  it('has an entry a line, as the list has them', async () => {
+  it('has one entry per line, in the format of the list', async () => {
     const { payload, headers } = await exported('ndjson');
     assert.equal(headers['content-type'], 'application/x-ndjson');
     assert.equal(headers['content-disposition'], `attachment; filename="audit-${world.appId}.ndjson"`);
@@ -198,7 +198,7 @@ describe("an application's trail as a file", () => {
     );
   });
 
-  it('is a table whose cells no spreadsheet takes for a formula', async () => {
+  it('escapes formulas in CSV', async () => {
     const appId = await makeApp(service, world.owner);
     const json = { name: '=HYPERLINK("http://evil.example","x")' };
     await ok(service, 'PUT', `${api}/apps/${appId}`, { token: world.owner.token, json });
@@ -215,7 +215,7 @@ describe("an application's trail as a file", () => {
     assert.equal(end, '');
   });
 
-  it('heeds the filters, has all that they let through, and no pages', async () => {
+  it('applies the filters, and has all entries without pages', async () => {
     const { payload } = await exported('ndjson', world.appId, '&action=member.put');
     assert.equal(payload.trimEnd().split('\n').length, 2);
     assertProblem(await exported('ndjson', world.appId, '&limit=1'), 400, 'invalid_request');
@@ -227,7 +227,7 @@ describe("an application's trail as a file", () => {
     assert.equal(head.headers['content-disposition'], none.headers['content-disposition']);
   });
 
-  it('is read as it is taken', async () => {
+  it('is streamed with backpressure', async () => {
     const appId = newId('app');
     const count = 5000;
     await service.store.write(async (tx) => {
@@ -268,7 +268,7 @@ describe("an application's trail as a file", () => {
 });
 
 describe("an account's own trail", () => {
-  it('tells of sign-ins with the address, of tokens and keys, and of what one did in applications', async () => {
+  it('has sign-ins with their address, tokens, keys, and changes in applications', async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const token = await person.jar.token();
     await ok(service, 'POST', `${api}/apps`, { token, json: { name: 'Own' } });
@@ -284,7 +284,7 @@ describe("an account's own trail", () => {
     assert.deepEqual(actionsOf(await ownTrail({ token }, '?action=token.create')), ['token.create']);
   });
 
-  it('has no guest key, whoever reads it, of whatever one did', async () => {
+  it('never has a guest key', async () => {
     const { owner, admin, guest, otherGuest, appId } = world;
     const key = 'a-key-that-no-guest-reads';
     await makeGuest(service, owner, appId, key, guest);
@@ -300,7 +300,7 @@ describe("an account's own trail", () => {
     assert.ok(JSON.stringify(published?.details.guestIds).includes(world.guestId));
   });
 
-  it('tells what the operator did to the account', async () => {
+  it("has the operator's changes of the account", async () => {
     const { id, token } = await service.user('Made');
     const [made, account] = await ownTrail({ token });
     assert.deepEqual(actionsOf([made, account].filter((entry) => entry !== undefined)), [
@@ -312,8 +312,8 @@ describe("an account's own trail", () => {
   });
 });
 
-describe('what is left of what is deleted', () => {
-  it('the deletion of an application stays known to who deleted it, and its guest keys to nobody', async () => {
+describe('audit trails after a deletion', () => {
+  it('keep the deletion of an application for the actor, without guest keys', async () => {
     const user = await service.user('Owner');
     const appId = await makeApp(service, user);
     await invite(service, user, appId, 'a-key-of-a-deleted-application');
@@ -327,7 +327,7 @@ describe('what is left of what is deleted', () => {
     for (const { guestKeys } of ofApp) assert.equal(guestKeys, null);
   });
 
-  it('an application goes on telling what a deleted user did, by no name', async () => {
+  it('keep the changes of a deleted user, without the name', async () => {
     const { owner, appId } = world;
     const user = await service.user('Short-lived');
     await makeMember(service, owner, appId, 'admin', user);
@@ -340,8 +340,8 @@ describe('what is left of what is deleted', () => {
   });
 });
 
-describe('trimAudit()', () => {
-  it('deletes what is older than it is to be kept, however much that is', async () => {
+describe('purgeExpiredAuditEvents()', () => {
+  it('deletes all events that are older than the retention time', async () => {
     const appId = newId('app');
     const nowMs = service.services.deps.clock();
     const day = 24 * 3_600_000;

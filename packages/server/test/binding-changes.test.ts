@@ -191,7 +191,7 @@ describe('GET …/bindings/* (A2) after every kind of change', () => {
     });
   }
 
-  it('stands so in the documentation', () => {
+  it('matches the documentation', () => {
     const page = readFileSync(new URL('../../../docs/explanation/publishing.md', import.meta.url), 'utf8');
     const shown = [...page.matchAll(/^\| ([^|]+) \| (\S+) → (\S+) \| (changes|stays) \|$/gm)].map((match) =>
       match.slice(1),

@@ -25,7 +25,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
   const fetchList = (key: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(base + pathOf(key), { method, headers: { authorization: `Bearer ${world.owner.token}`, ...headers } });
 
-  it("answers the guest's plugins by name", async () => {
+  it("returns the guest's plugins by name", async () => {
     const response = await read('customers%2Fglobex');
     assert.equal(response.statusCode, 200);
     const list = response.json<BindingList>();
@@ -42,7 +42,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.equal(response.headers['repr-digest'], `sha-256=:${digest}:`);
   });
 
-  it('answers alike from memory and afresh, whatever the origin', async () => {
+  it('responds the same from the cache and the store, for any origin', async () => {
     const fieldsOf = async (headers: Record<string, string>) => {
       const {
         'x-request-id': _,
@@ -57,7 +57,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.deepEqual(await fieldsOf({ origin: 'https://console.example' }), afresh);
   });
 
-  it('refuses a token in the query and two authorization fields, from memory too', async () => {
+  it('rejects a token in the query and two authorization fields, even with a cached response', async () => {
     const { token } = world.owner;
     const lines = (target: string) => [`GET ${target} HTTP/1.1`, 'host: x', `authorization: Bearer ${token}`];
     const path = pathOf('globex');
@@ -73,12 +73,12 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     }
   });
 
-  it('takes the key raw, as several segments, too', async () => {
+  it('accepts an unencoded key with several segments', async () => {
     assert.equal((await read('customers/globex')).payload, (await read('customers%2Fglobex')).payload);
     assert.equal((await read('customers/globex?x=y')).payload, (await read('customers%2fglobex')).payload);
   });
 
-  it('answers {} for a key without plugins, and for one that no guest has', async () => {
+  it('returns {} for a key without plugins, and for an unknown key', async () => {
     const { owner, appId } = world;
     await makeGuest(service, owner, appId, 'empty', await service.user());
     for (const key of ['empty', 'never/heard/of', '%F0%9F%A6%8A', 'constructor', 'customers%252Fglobex']) {
@@ -88,7 +88,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     }
   });
 
-  it('writes names in code-unit order, those that look like numbers and those of Object.prototype included', async () => {
+  it('sorts names by code unit, including numeric names and those of Object.prototype', async () => {
     const { owner, appId, guest, extensionPointId } = world;
     const user = await service.user();
     await makeGuest(service, owner, appId, 'order', user);
@@ -102,7 +102,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.notEqual(user.id, guest.id);
   });
 
-  it('refuses keys that can be none, once the caller was let in', async () => {
+  it('rejects invalid keys after authorization', async () => {
     const bad = ['', '%', '%zz', '%ff', 'a//b', 'a/../b', '%2e%2e', 'a/%2E', '/a', 'a/', 'a%00', `${'x'.repeat(513)}`];
     const ask = (key: string, token: string | undefined) => {
       const authorization = token === undefined ? [] : [`authorization: Bearer ${token}`];
@@ -116,7 +116,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     }
   });
 
-  it('answers 304 to those who have it, and 200 to all others', async () => {
+  it('responds 304 to a matching entity tag, and 200 otherwise', async () => {
     const etag = String((await read('customers/globex')).headers.etag);
     for (const field of [etag, `W/${etag}`, '*', `"x, y", ${etag}`]) {
       const response = await read('customers/globex', { 'if-none-match': field });
@@ -136,14 +136,14 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.equal((await read('customers/globex', dated)).statusCode, 200);
   });
 
-  it('never answers 304 to somebody who may not ask', async () => {
+  it('never responds 304 without permission', async () => {
     const headers = { 'if-none-match': '*' };
     assertProblem(await service.call('GET', pathOf('customers/globex'), { headers }), 401, 'missing_credentials');
     const { token } = world.guest;
     assertProblem(await service.call('GET', pathOf('customers/globex'), { headers, token }), 403, 'forbidden');
   });
 
-  it('changes its entity tag exactly when the body changes', async () => {
+  it('changes the entity tag exactly if the body changes', async () => {
     const before = await read('customers/globex');
     const { guest, extensionPointId } = world;
     await publishAs(service, guest, extensionPointId, 'median', tinyModule(1)); // the same bytes
@@ -156,7 +156,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.ok((old ?? '') < (now ?? ''));
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('responds to HEAD as to GET, without the body', async () => {
     const [get, head] = [await read('customers/globex'), await read('customers/globex', {}, 'HEAD')];
     assert.equal(head.payload, '');
     for (const name of ['etag', 'content-length', 'content-type', 'cache-control', 'vary']) {
@@ -164,7 +164,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     }
   });
 
-  it('says the same when it is asked again, over a real connection', async () => {
+  it('repeats its response over a real connection', async () => {
     const fields = ['status', 'etag', 'content-type', 'content-length', 'cache-control', 'vary'] as const;
     for (const headers of [{}, { 'if-none-match': '*' }, { 'if-none-match': '"x"' }]) {
       for (const method of ['GET', 'HEAD']) {
@@ -187,7 +187,7 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.equal((await fetchList('customers%2Fglobex', { 'if-match': '"x"' })).status, 412);
   });
 
-  it('forgets what it said before once the token is revoked or expires, or the member is gone', async () => {
+  it('drops the cached response if the token is revoked or expires, or the member is removed', async () => {
     const { owner, appId } = world;
     const asked = (token: string) =>
       fetch(base + pathOf('customers%2Fglobex'), { headers: { authorization: `Bearer ${token}` } });
@@ -211,15 +211,15 @@ describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2)', () =>
     assert.equal((await asked(short)).status, 401);
   });
 
-  it('routes nothing else below /bindings', async () => {
+  it('has no other route below /bindings', async () => {
     const bare = `/api/v1/extension-points/${world.extensionPointId}/bindings`;
     assertProblem(await service.call('GET', bare, { token: world.owner.token }), 404, 'not_found');
     assertProblem(await read('customers/globex', {}, 'POST'), 405, 'method_not_allowed');
   });
 });
 
-describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2), when the store cannot tell of commits', () => {
-  it('answers 503, also where an answer would come from memory', async () => {
+describe('GET /api/v1/extension-points/:extensionPointId/bindings/* (A2), if the store cannot report commits', () => {
+  it('responds 503, even with a cached response', async () => {
     const fail = (): never => {
       throw new UnavailableError('Cannot look');
     };

@@ -55,10 +55,10 @@ const otherSites: Readonly<Record<string, Headers>> = {
 };
 
 describe('routes for our own pages', () => {
-  it('are there', () => assert.ok(ofSession.length >= 7 && ofOwnPages.length >= 12));
+  it('exist', () => assert.ok(ofSession.length >= 7 && ofOwnPages.length >= 12));
 
   for (const route of ofOwnPages) {
-    it(`${nameOf(route)} refuses what comes from elsewhere, and does nothing`, async () => {
+    it(`${nameOf(route)} rejects requests of other origins, and changes nothing`, async () => {
       const cookie = await liveCookie();
       for (const [site, headers] of Object.entries(otherSites)) {
         const response = await send(route, { ...headers, cookie });
@@ -69,7 +69,7 @@ describe('routes for our own pages', () => {
       assert.equal(state.json().account?.id, person.id, 'the session goes on');
     });
 
-    it(`${nameOf(route)} lets no other origin read it`, async () => {
+    it(`${nameOf(route)} is not readable by other origins`, async () => {
       const responses = [await send(route, {}), await send(route, { origin: 'https://evil.example' })];
       const asked = { origin: 'https://evil.example', 'access-control-request-method': route.method };
       const headers = { ...asked, 'access-control-request-headers': 'content-type' };
@@ -82,7 +82,7 @@ describe('routes for our own pages', () => {
     });
 
     if (route.body !== undefined) {
-      it(`${nameOf(route)} takes JSON alone, which forms can't send`, async () => {
+      it(`${nameOf(route)} accepts only JSON, which forms can't send`, async () => {
         const cookie = await liveCookie();
         for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
           const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': type };
@@ -99,7 +99,7 @@ describe('routes for our own pages', () => {
 
 describe('routes of the session', () => {
   for (const route of ofSession) {
-    it(`${nameOf(route)} knows who is signed in by nothing but a live session's cookie`, async () => {
+    it(`${nameOf(route)} requires the cookie of an open session`, async () => {
       const live = await liveCookie();
       const ended = await liveCookie();
       await service.call('DELETE', '/session', { headers: { cookie: ended } });
@@ -129,9 +129,9 @@ describe('routes of the session', () => {
   }
 });
 
-describe('the interface', () => {
+describe('the API', () => {
   for (const route of ofTokens) {
-    it(`${nameOf(route)} looks at no cookie`, async () => {
+    it(`${nameOf(route)} ignores cookies`, async () => {
       const url = route.path.replace(/:\w+|\*/g, 'x');
       const headers = { cookie: await liveCookie(), 'sec-fetch-site': 'same-origin' };
       assertProblem(await service.call(route.method, url, { headers }), 401, 'missing_credentials');
@@ -139,8 +139,8 @@ describe('the interface', () => {
   }
 });
 
-describe('a server that is reached over https', () => {
-  it('sets cookies that neither plain http nor a sibling domain can', async () => {
+describe('a server with an https URL', () => {
+  it('sets cookies that plain http and sibling domains cannot set', async () => {
     const secure = await openService({ config: { publicUrl: 'https://tenon.example/plugins' } });
     try {
       const { jar } = await signUpPerson(secure);

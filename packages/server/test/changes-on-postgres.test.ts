@@ -9,7 +9,7 @@ import { openService, type TestService } from './helpers/service.ts';
 
 const transactions = 60;
 
-describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
+describe('change events of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
   let postgres: SharedPostgres;
   let nodes: readonly [TestService, TestService];
   let workshop: Workshop;
@@ -49,7 +49,7 @@ describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
     });
   }
 
-  it('is numbered without a gap, told once and in order, and replayed the same, whoever writes at the same time', async () => {
+  it('have ids without gaps, are sent once and in order, and are replayed the same, despite concurrent writers', async () => {
     const stream = await open();
     const [ready] = await stream.take(1);
     assert.equal(ready?.event, 'ready');
@@ -72,7 +72,7 @@ describe('news of two nodes on one PostgreSQL', { skip: noPostgres }, () => {
     }
   });
 
-  it('begins anew for an id of another application', async () => {
+  it('starts over for an id of another application', async () => {
     const foreign = await openWorkshop(nodes[0]);
     await foreign.publish(1);
     const lastId = (await (await open()).take(1))[0]?.id;

@@ -81,7 +81,7 @@ describe('GET …/changes', () => {
   });
   after(() => place.close());
 
-  it('answers with a stream of events that nobody keeps and no proxy holds back', async () => {
+  it('responds with an event stream that is neither cached nor buffered by proxies', async () => {
     const { response } = await ready(await place.open(place.appNews));
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
@@ -91,7 +91,7 @@ describe('GET …/changes', () => {
     assert.equal(response.headers.get('content-encoding'), null);
   });
 
-  it('says when it is ready, then names each list that changes, in each stream', async () => {
+  it('sends `ready`, then each changed list, to every stream', async () => {
     const streams = [
       await place.open(place.appNews),
       await place.open(place.pointNews),
@@ -111,7 +111,7 @@ describe('GET …/changes', () => {
     }
   });
 
-  it('tells of an extension point to those alone who follow it or the application, and goes on with the ids', async () => {
+  it('sends changes only to streams of the extension point or the application, with continuous ids', async () => {
     const elsewhere = await makeExtensionPoint(place.service, place.owner, place.appId);
     const [ofApp, ofPoint] = [
       await ready(await place.open(place.appNews)),
@@ -126,7 +126,7 @@ describe('GET …/changes', () => {
     assert.deepEqual(lineOf((await waiting) ?? { event: '', data: {} }), 'binding first');
   });
 
-  it('says in comments that it is still there', async () => {
+  it('sends heartbeats as comments', async () => {
     const stream = await ready(await place.open(place.appNews));
     const waiting = stream.next();
     while (!stream.text().includes('\n\n:\n\n:\n\n')) await sleep(5);
@@ -134,7 +134,7 @@ describe('GET …/changes', () => {
     await waiting;
   });
 
-  it('replays what was missed, each once and in order, before it is ready', async () => {
+  it('replays missed events once and in order, before `ready`', async () => {
     const first = await ready(await place.open(place.appNews));
     await place.publish(6, `?guest=${place.first}`);
     const [{ id = '' } = {}] = await first.take(1);
@@ -152,7 +152,7 @@ describe('GET …/changes', () => {
     assert.deepEqual(await linesOf(await place.open(place.appNews, { lastId: events[1]?.id ?? '' }), 1), ['ready']);
   });
 
-  it('says that it can’t replay after an id that it doesn’t know, or that is from another course of events', async () => {
+  it('reports that it can’t replay after an unknown id', async () => {
     const stream = await ready(await place.open(place.appNews));
     const [serial] = stream.lastId().split('-');
     const ids = [
@@ -170,7 +170,7 @@ describe('GET …/changes', () => {
     }
   });
 
-  it('begins at the beginning for who was there before anything was bound', async () => {
+  it('replays everything for a client that connected before the first binding', async () => {
     const other = await openWorkshop(place.service);
     const url = `${place.base}/api/v1/apps/${other.appId}/changes`;
     const options = { token: other.owner.token };
@@ -181,7 +181,7 @@ describe('GET …/changes', () => {
     assert.deepEqual(await linesOf(again, 2), ['binding first', 'ready']);
   });
 
-  it('tells of an extension point that is deleted, and ends what followed it', async () => {
+  it('reports a deleted extension point, and ends its streams', async () => {
     const doomed = await makeExtensionPoint(place.service, place.owner, place.appId);
     await publishAs(place.service, place.publisher, doomed, 'median', tinyModule(9));
     const ofApp = await ready(await place.open(place.appNews));
@@ -192,7 +192,7 @@ describe('GET …/changes', () => {
     assert.deepEqual(await endOf(ofPoint), { code: 'not_found', before: [] });
   });
 
-  it('tells of what another process writes', async () => {
+  it('reports changes by another process', async () => {
     const stream = await ready(await place.open(place.appNews));
     const bare = await openSqliteStore(statements, { file: join(place.service.dataDir, 'tenon.db') });
     const other = withEffects(bare, {
@@ -214,7 +214,7 @@ describe('GET …/changes', () => {
     await bare.close();
   });
 
-  it('opens for a token that is restricted to the application, and is not there for one of another', async () => {
+  it('accepts a token restricted to the application, and responds 404 to one of another application', async () => {
     const own = await place.service.token(place.viewer.id, { appId: place.appId, scopes: ['read'] });
     await ready(await place.open(place.appNews, { token: own }));
     const { appId } = await openWorkshop(place.service);
@@ -224,7 +224,7 @@ describe('GET …/changes', () => {
     }
   });
 
-  it('counts as a use of the token for as long as it lasts', async () => {
+  it('counts as a use of the token while it is open', async () => {
     const other = await openPlace({ changeHeartbeatMs: 20 });
     await ready(await other.open(other.appNews));
     const usedAtMs = async (): Promise<number> => {
@@ -239,7 +239,7 @@ describe('GET …/changes', () => {
     await other.close();
   });
 
-  it('takes no token in the address', async () => {
+  it('rejects a token in the URL', async () => {
     const stream = await openEvents(`${place.appNews}?access_token=${place.viewer.token}`);
     assert.equal(stream.response.status, 400);
     await stream.close();
@@ -277,7 +277,7 @@ describe('GET …/changes ends', () => {
     await other.close();
   });
 
-  it('when the member is removed, and tells nothing of what comes after that', async () => {
+  it('when the member is removed, without later events', async () => {
     const { service, appId } = place;
     const [owner, member] = [await service.token(place.owner.id), await service.user('Mia')];
     const path = `/api/v1/apps/${appId}/members/${member.id}`;
@@ -292,7 +292,7 @@ describe('GET …/changes ends', () => {
     for (const stream of streams) assert.deepEqual(await endOf(stream), { code: 'not_found', before: [] });
   });
 
-  it('when a member becomes a guest alone', async () => {
+  it('when a member becomes only a guest', async () => {
     const { service, appId } = place;
     const owner = await service.token(place.owner.id);
     const path = `/api/v1/apps/${appId}/members/${place.publisher.id}`;
@@ -315,7 +315,7 @@ describe('GET …/changes ends', () => {
 });
 
 describe('GET …/changes is bounded', () => {
-  it('in the streams of an account, which gets the place back when one ends', async () => {
+  it('in the streams of an account, and frees the slot when one ends', async () => {
     const place = await openPlace({ changeStreamsPerAccount: 2 });
     const [one] = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
     const refused = await place.open(place.appNews);
@@ -331,7 +331,7 @@ describe('GET …/changes is bounded', () => {
     await place.close();
   });
 
-  it('in the streams of an account, whichever of its tokens and applications they are for', async () => {
+  it('in the streams of an account, across tokens and applications', async () => {
     const service = await openService({ config: { changeStreamsPerAccount: 3 } });
     const base = await service.listen();
     const { id, token } = await service.user();
@@ -351,7 +351,7 @@ describe('GET …/changes is bounded', () => {
     }
   });
 
-  it('in streams of who is still there: who goes before they are let in takes no place', async () => {
+  it('without slots for clients that disconnect before they are authorized', async () => {
     const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let secret = '';
     const service = await openService({
@@ -399,7 +399,7 @@ describe('GET …/changes is bounded', () => {
     await place.close();
   });
 
-  it('in what it keeps: who was away for longer than that asks for everything anew', async () => {
+  it('in stored events: a client that was away longer requests everything again', async () => {
     const place = await openPlace({ changesPerApp: 3 });
     const before = (await ready(await place.open(place.appNews))).lastId();
     const ids: string[] = [];
@@ -415,7 +415,7 @@ describe('GET …/changes is bounded', () => {
     await place.close();
   });
 
-  it('in what it makes ahead of a client that takes nothing, which is cut off', async () => {
+  it('in buffered events: a client that reads nothing is disconnected', async () => {
     const place = await openPlace({ idleTimeoutMs: 1000, changesPerApp: 100_000 });
     const { appId, service, extensionPointId } = place;
     const guestKey = 'k'.repeat(512);
@@ -457,7 +457,7 @@ function connectionsOf({ app }: TestService): Promise<number> {
 }
 
 describe('a server that stops', () => {
-  it('ends its streams at once, and takes no more', async () => {
+  it('ends its streams at once, and accepts no more', async () => {
     const place = await openPlace();
     const streams = [await ready(await place.open(place.appNews)), await ready(await place.open(place.pointNews))];
     const closed = place.service.close();

@@ -31,7 +31,7 @@ describe('JSON responses', () => {
   });
   after(() => service.close());
 
-  it('of more than 1 KiB are compressed as the client accepts, and the same without', async () => {
+  it('of more than 1 KiB are compressed as the client accepts, with the same content', async () => {
     for (const path of [extensionPoint, '/openapi.json']) {
       const plain = await get(path);
       assert.equal(plain.headers['content-encoding'], undefined);
@@ -74,7 +74,7 @@ describe('JSON responses', () => {
     }
   });
 
-  it('that are long lists are compressed piece by piece', async () => {
+  it('of long lists are compressed in chunks', async () => {
     const path = `/api/v1/apps/${world.appId}/extension-points`;
     while ((await get(path)).rawPayload.length <= 256 * 1024) await createLarge();
     const plain = await get(path);
@@ -86,7 +86,7 @@ describe('JSON responses', () => {
     }
   });
 
-  it('are not compressed where clients check a digest, nor where a cookie opens the route', async () => {
+  it('are not compressed if clients check a digest, or if the route uses a cookie', async () => {
     const headers = { 'accept-encoding': 'gzip, br' };
     const list = await get(`/api/v1/extension-points/${world.extensionPointId}/bindings/x`, headers);
     assert.equal(list.headers['content-encoding'], undefined);

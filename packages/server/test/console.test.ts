@@ -44,7 +44,7 @@ describe('the console', () => {
     openService({ replace: () => ({ console: readConsole(folder) }), ...options });
   const get = (path: string, headers: Record<string, string> = {}) => service.call('GET', path, { headers });
 
-  it('is one document for all its pages', async () => {
+  it('has one document for all its pages', async () => {
     for (const path of ['/', '/sign-in', '/sign-up', '/set-up', '/reset-password', '/account', '/device']) {
       const { statusCode, payload, headers } = await get(path);
       assert.equal(statusCode, 200, path);
@@ -58,7 +58,7 @@ describe('the console', () => {
     for (const path of ['/apps', '/sign-in/', '/nothing']) assertProblem(await get(path), 404, 'not_found');
   });
 
-  it('says at mistyped addresses that there is no page, to browsers, and answers programs as ever', async () => {
+  it('shows browsers a page for unknown URLs, and sends programs a problem document', async () => {
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
     const { headers: ofPages } = await get('/');
     for (const path of ['/nothing', '/apps', '/docs?page=2', '/sign-up/now', '/index.php/', '/oauth/nothing']) {
@@ -90,7 +90,7 @@ describe('the console', () => {
     assertProblem(await service.call('POST', '/nothing', { headers: browser }), 404, 'not_found');
   });
 
-  it('leads browsers from an address with a slash at its end to the page', async () => {
+  it('redirects a URL with a trailing slash', async () => {
     const browser = { accept: 'text/html' };
     const behind = await openWith({ config: { publicUrl: 'https://tenon.example/plugins' } });
     try {
@@ -119,7 +119,7 @@ describe('the console', () => {
     assertProblem(await get('/sign-in/'), 404, 'not_found');
   });
 
-  it('has the files that browsers and crawlers ask for by name', async () => {
+  it('has the files that browsers and crawlers request by name', async () => {
     for (const [path, contentType, content] of [
       ['/favicon.ico', 'image/vnd.microsoft.icon', 'an icon'],
       ['/apple-touch-icon.png', 'image/png', 'a picture'],
@@ -137,7 +137,7 @@ describe('the console', () => {
     assertProblem(await get('/manifest.json'), 404, 'not_found');
   });
 
-  it('lets its pages do nothing that they need not', async () => {
+  it('allows its pages only what they need', async () => {
     const { headers } = await get('/');
     assert.equal(
       headers['content-security-policy'],
@@ -153,7 +153,7 @@ describe('the console', () => {
     assert.equal(headers['cross-origin-embedder-policy'], undefined);
   });
 
-  it('is isolated where it runs modules, in workers that reach nobody and load nothing', async () => {
+  it('isolates pages that run modules, in workers without network access', async () => {
     const { statusCode, headers, payload } = await get('/trace');
     assert.equal(statusCode, 200);
     assert.equal(payload, (await get('/')).payload);
@@ -180,7 +180,7 @@ describe('the console', () => {
     }
   });
 
-  it('lies below the path of the public URL, and may reach the server that instruments where that is another', async () => {
+  it('is below the path of the public URL, and may connect to a separate instrumentation server', async () => {
     const behind = await openWith({
       config: { publicUrl: 'https://tenon.example/a"b/plugins', instrumentUrl: 'https://wasm.example/x' },
     });
@@ -196,7 +196,7 @@ describe('the console', () => {
     }
   });
 
-  it('lets its files be kept for ever, each with its content type', async () => {
+  it('serves immutable files, each with its content type', async () => {
     const expected = {
       'main-abc.js': 'text/javascript; charset=utf-8',
       'look-def.css': 'text/css; charset=utf-8',
@@ -214,7 +214,7 @@ describe('the console', () => {
     assert.match(String((await get('/assets/mark-123.svg')).headers['content-security-policy']), /sandbox/);
   });
 
-  it('packs its files as the browser takes them', async () => {
+  it('compresses its files as the browser accepts', async () => {
     const fetchAs = async (acceptEncoding?: string) => {
       const headers = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding };
       const { rawPayload, headers: sent } = await get('/assets/main-abc.js', headers);
@@ -238,7 +238,7 @@ describe('the console', () => {
     );
   });
 
-  it('answers conditional requests, and HEAD', async () => {
+  it('supports conditional requests and HEAD', async () => {
     const first = await get('/assets/main-abc.js', { 'accept-encoding': 'br' });
     const etag = String(first.headers.etag);
     const again = await get('/assets/main-abc.js', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${etag}` });
@@ -257,7 +257,7 @@ describe('the console', () => {
     }
   });
 
-  it('hands out what was built and nothing else, however it is asked', async () => {
+  it('serves only built files, for any path', async () => {
     const base = await service.listen();
     for (const path of [
       '/assets/',
@@ -281,7 +281,7 @@ describe('the console', () => {
     assert.equal((await rawGet(base, '/assets/main%2Dabc.js')).statusCode, 200, 'the same name, escaped');
   });
 
-  it('says how it is built when it is not', async () => {
+  it('explains how to build it if it is not built', async () => {
     const without = await openService({ replace: () => ({ console: readConsole(join(folder, 'nowhere')) }) });
     try {
       const { statusCode, payload, headers } = await without.call('GET', '/');
@@ -294,7 +294,7 @@ describe('the console', () => {
     }
   });
 
-  it('is not there where the instrumentation endpoint is served alone', async () => {
+  it('is absent on a server with only the instrumentation endpoint', async () => {
     const alone = await openWith({ config: { only: 'instrument' } });
     try {
       for (const path of ['/', '/sign-in', '/assets/main-abc.js']) {
@@ -306,8 +306,8 @@ describe('the console', () => {
   });
 });
 
-describe('the console as set-up has built it', () => {
-  it('is served with all the files that its document names', async () => {
+describe('the built console', () => {
+  it('is served with all files that its document refers to', async () => {
     const service = await openService();
     try {
       const { payload, statusCode } = await service.call('GET', '/');

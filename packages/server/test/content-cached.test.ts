@@ -4,7 +4,7 @@ import { authenticateToken } from '../src/auth/authenticate.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { makeGuest, makeWorld, publishAs, tinyModule, type World } from './helpers/world.ts';
 
-describe('a content that is answered from the response cache', () => {
+describe('a content from the response cache', () => {
   let service: TestService;
   let world: World;
   let base: string;
@@ -49,7 +49,7 @@ describe('a content that is answered from the response cache', () => {
     return { path, contentAddress };
   };
 
-  it('is the same with all header fields, and conditions, ranges and HEAD count as ever', async () => {
+  it('has the same header fields, and supports conditions, ranges and HEAD', async () => {
     const { path, contentAddress } = await cached(world.guest, world.owner, 'same');
     assert.equal((await read(path, world.owner, { 'if-none-match': `"${contentAddress}"` })).status, 304);
     assert.equal((await read(path, world.owner, { 'if-match': '"other"' })).status, 412);
@@ -62,13 +62,13 @@ describe('a content that is answered from the response cache', () => {
     assert.equal((await read(`${path}?access_token=x`, world.owner)).status, 400);
   });
 
-  it('is for its reader alone', async () => {
+  it('is only for its reader', async () => {
     const { path } = await cached(world.guest, world.owner, 'alone');
     assert.equal((await read(path, world.stranger)).status, 404);
     assert.equal((await read(path, { ...world.owner, token: 'nonsense' })).status, 401);
   });
 
-  it('is gone once the token is revoked or has expired', async () => {
+  it('is not served after the token is revoked or expires', async () => {
     const { id } = world.owner;
     const revoked = { id, token: await service.token(id) };
     const { path } = await cached(world.guest, revoked, 'revoked');
@@ -83,7 +83,7 @@ describe('a content that is answered from the response cache', () => {
     assert.equal((await read(other.path, short)).status, 401);
   });
 
-  it('is gone once its reader is no longer a guest, or the plugin is deleted', async () => {
+  it('is not served after the guest is removed or the plugin is deleted', async () => {
     const user = await service.user();
     const { appId, extensionPointId, owner } = world;
     const guestId = await makeGuest(service, owner, appId, 'leaving', user);

@@ -35,7 +35,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     });
   const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-  it('answers the bytes, for good', async () => {
+  it('returns immutable bytes', async () => {
     for (const { bytes, plugin } of contents) {
       for (let time = 0; time < 2; time++) {
         const response = await read(plugin.contentAddress);
@@ -55,7 +55,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('answers HEAD with the fields of GET alone', async () => {
+  it('responds to HEAD with the header fields of GET', async () => {
     for (const { bytes, plugin } of contents) {
       const response = await read(plugin.contentAddress, { range: 'bytes=0-1' }, 'HEAD');
       assert.equal(response.status, 200);
@@ -65,7 +65,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('answers single ranges, each with the whole digest', async () => {
+  it('supports single ranges, each with the digest of all bytes', async () => {
     for (const { bytes, plugin } of contents) {
       const { length } = bytes;
       const cases: [string, number, number][] = [
@@ -87,7 +87,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('sends all for ranges that it does not heed', async () => {
+  it('sends all bytes for unsupported ranges', async () => {
     for (const { bytes, plugin } of contents) {
       const etag = `"${plugin.contentAddress}"`;
       for (const headers of [
@@ -107,7 +107,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('answers 416 with the size for a range behind the end', async () => {
+  it('responds 416 with the size for a range behind the end', async () => {
     for (const { bytes, plugin } of contents) {
       const response = await read(plugin.contentAddress, { range: `bytes=${bytes.length}-` });
       assert.equal(response.status, 416);
@@ -117,7 +117,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('answers 304 to those who have it, before any range', async () => {
+  it('responds 304 to a matching entity tag, before any range', async () => {
     for (const { plugin } of contents) {
       const etag = `"${plugin.contentAddress}"`;
       for (const headers of [{ 'if-none-match': etag }, { 'if-none-match': '*', range: 'bytes=0-1' }]) {
@@ -130,7 +130,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     }
   });
 
-  it('is the same 404 for what does not exist and for what is not to be seen', async () => {
+  it('responds the same 404 for unknown and for invisible content', async () => {
     const [content] = contents;
     assert.ok(content);
     const address = content.plugin.contentAddress;
@@ -159,7 +159,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     const sizes = [2000, 200_000, 1_500_000]; // kept in memory, sent in one chunk, sent in several
     for (const size of sizes) {
       for (const [at, [what, damage]] of damages.entries()) {
-        it(`never gives ${size} bytes that are ${what}, and gives them again once they are published anew`, async () => {
+        it(`never serves ${size} bytes that are ${what}, and serves them after they are published again`, async () => {
           const bytes = largeModule(size + at);
           const name = `d${size}-${at}`;
           const publishing = () => publishAs(service, world.guest, world.extensionPointId, name, bytes);
@@ -202,7 +202,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     return join(service.dataDir, 'blobs', blobPath(blobKey(row)) ?? '');
   }
 
-  it('is gone with the extension point, and with the guest for a publisher who lost it', async () => {
+  it('is deleted with the extension point, and hidden from a publisher who lost the guest', async () => {
     const { owner, guest, appId, guestId } = world;
     const [content] = contents;
     const path = `/api/v1/c/${content?.plugin.contentAddress}`;
@@ -224,7 +224,7 @@ describe('GET /api/v1/c/:contentAddress (A3)', () => {
     assert.equal((await service.call('GET', path, { token: owner.token })).statusCode, 200);
   });
 
-  it('never answers emptily for bytes that the blob store has lost', async () => {
+  it('never responds with an empty body for bytes that the blob store lost', async () => {
     const large = contents[1];
     assert.ok(large);
     await rm(join(service.dataDir, 'blobs'), { recursive: true });

@@ -94,7 +94,7 @@ describe('a process with few descriptors', { skip: process.platform === 'win32' 
     );
   });
 
-  it('takes publishes beside more idle connections than it may have', async () => {
+  it('accepts publishes despite more idle connections than its limit', async () => {
     for (let made = 0; made < 2 * limit; made++) await connect();
     const status = async () => (await publishOn(await connect(), 'beside')).status;
     // A connection too many is closed without a response, and then there is room.
@@ -102,7 +102,7 @@ describe('a process with few descriptors', { skip: process.platform === 'win32' 
     assert.equal(first, 201);
   });
 
-  it('answers 503 when it has none left, and closes connections that are not in use', async () => {
+  it('responds 503 without free descriptors, and closes idle connections', async () => {
     for (const socket of sockets) socket.destroy();
     await sleep(200);
     const first = await connect();

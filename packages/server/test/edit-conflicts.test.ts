@@ -25,7 +25,7 @@ for (const [what, pathOf] of Object.entries(edited)) {
       service.call('PUT', pathOf(), { token, json, headers });
     const tag = async (): Promise<string> => String((await read()).headers.etag);
 
-    it('is refused when it is based on a state that has changed since, and changes nothing', async () => {
+    it('is rejected if it is based on an outdated state', async () => {
       const stale = await tag();
       assert.match(stale, /^"[\w-]{22}"$/);
       service.advance(1000);
@@ -46,13 +46,13 @@ for (const [what, pathOf] of Object.entries(edited)) {
       );
     });
 
-    it('is made without a condition as ever, and with `*`', async () => {
+    it('succeeds without a condition, and with `*`', async () => {
       assert.equal((await put({ name: 'a' })).statusCode, 200);
       assert.equal((await put({ name: 'b' }, { 'if-match': '*' })).statusCode, 200);
       assert.equal((await read()).json<{ name: string }>().name, 'b');
     });
 
-    it('succeeds for one of several that are based on the same state', async () => {
+    it('succeeds once for several that are based on the same state', async () => {
       const etag = await tag();
       service.advance(1000);
       const names = ['one', 'two', 'three', 'four'];
@@ -62,7 +62,7 @@ for (const [what, pathOf] of Object.entries(edited)) {
       assert.equal((await read()).json<{ name: string }>().name, winner?.json<{ name: string }>().name);
     });
 
-    it('is judged after the caller and the body', async () => {
+    it('checks the condition after the caller and the body', async () => {
       const stale = { 'if-match': '"nope"' };
       assertProblem(await put({ name: 'x' }, stale, 'no-token'), 401, 'invalid_token');
       assertProblem(await put({ name: 'x' }, stale, world.stranger.token), 404, 'not_found');
@@ -70,7 +70,7 @@ for (const [what, pathOf] of Object.entries(edited)) {
       assertProblem(await put({ name: 7 }, stale), 422, 'invalid_field');
     });
 
-    it('is not there to be read again', async () => {
+    it('is not cached', async () => {
       const etag = await tag();
       for (const method of ['GET', 'HEAD']) {
         const same = await read({ 'if-none-match': etag }, method);
@@ -84,7 +84,7 @@ for (const [what, pathOf] of Object.entries(edited)) {
   });
 }
 
-it('a change of a schema or of limits is refused as one of the name is', async () => {
+it('an outdated change of a schema or of limits is rejected like one of the name', async () => {
   const path = `/api/v1/extension-points/${world.extensionPointId}`;
   const { token } = world.owner;
   const before = await service.call('GET', path, { token });

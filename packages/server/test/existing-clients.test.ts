@@ -8,7 +8,7 @@ import { invite, makeWorld, tinyModule, type World } from './helpers/world.ts';
 /*
  * Requests as the clients in the field send them, byte for byte: to change the base URL is all that a host should need.
  */
-describe('clients that already exist', () => {
+describe('existing clients', () => {
   let service: TestService;
   let world: World;
   let base: string;
@@ -61,7 +61,7 @@ describe('clients that already exist', () => {
     }
   });
 
-  it('send the guest key unencoded, and a header that is no standard', async () => {
+  it('send the guest key unencoded, and a non-standard header', async () => {
     const path = `/api/v1/extension-points/${world.extensionPointId}/bindings/${world.guestKey}`;
     const dated = 'If-Updated-Since: Wed, 01 Jan 2070 00:00:00 GMT';
     const answer = await exchange(base, requestOf(head(`GET ${path} HTTP/1.1`, world.owner.token, dated)));

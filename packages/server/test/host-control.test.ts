@@ -28,7 +28,7 @@ async function withAwaiting(): Promise<Workshop> {
 }
 
 describe('an extension point that requires approval', () => {
-  it('binds a version once the team has approved it, and what there was before until then', async () => {
+  it('binds a version after the team approved it, and the previous one until then', async () => {
     const workshop = await withVersions(1);
     await workshop.settings({ requiresApproval: true });
     const published = await workshop.publish(2);
@@ -46,7 +46,7 @@ describe('an extension point that requires approval', () => {
     assert.equal(await workshop.bound(), 2);
   });
 
-  it('tells the publisher why a version was rejected, and takes its bytes anew', async () => {
+  it('tells the publisher why a version was rejected, and accepts its bytes again', async () => {
     const workshop = await withAwaiting();
     const rejected = await workshop.call('POST', '/versions/2/reject', why);
     assert.equal(rejected.json<Version>().state, 'rejected');
@@ -62,7 +62,7 @@ describe('an extension point that requires approval', () => {
     assert.deepEqual([anew.isNewVersion, anew.version.number, anew.version.state], [true, 3, 'awaiting_approval']);
   });
 
-  it("is nothing that the publisher decides, but for an owner's own plugin", async () => {
+  it("needs the decision of the team, even for an owner's own plugin", async () => {
     const workshop = await withAwaiting();
     for (const by of [workshop.publisher, workshop.viewer]) {
       assertProblem(await workshop.call('POST', '/versions/2/approve', undefined, by), 403, 'forbidden');
@@ -78,7 +78,7 @@ describe('an extension point that requires approval', () => {
     assert.equal(approved.json<Version>().decidedBy, 'host');
   });
 
-  it('claims the name from the publish on, also while nothing is bound', async () => {
+  it('reserves the name from the publish on, even while nothing is bound', async () => {
     const workshop = await openWorkshop(service);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(1);
@@ -94,7 +94,7 @@ describe('an extension point that requires approval', () => {
     assert.deepEqual([binding?.version, binding?.contentAddress, binding?.updatedAt], [null, null, null]);
   });
 
-  it('ends a roll back when a newer version is approved, and not before', async () => {
+  it('ends a rollback when a newer version is approved, and not before', async () => {
     const workshop = await withVersions(3);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(4);
@@ -109,7 +109,7 @@ describe('an extension point that requires approval', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
-  it('ends a roll back by an approval for the guests of the approved version alone, and by none of an older one', async () => {
+  it('ends a rollback only for the guests of the approved version, and not for an older version', async () => {
     const workshop = await withVersions(2);
     await workshop.settings({ requiresApproval: true });
     await workshop.publish(3, `?guest=${workshop.second}`);
@@ -129,7 +129,7 @@ describe('an extension point that requires approval', () => {
     assert.equal(await workshop.bound(), 5);
   });
 
-  it('lists what awaits, the oldest first, until it is decided', async () => {
+  it('lists pending versions, the oldest first', async () => {
     const workshop = await withAwaiting();
     const { owner, publisher, extensionPointId, appId } = workshop;
     const headers = { 'content-type': 'application/wasm' };
@@ -152,7 +152,7 @@ describe('an extension point that requires approval', () => {
     );
   });
 
-  it('keeps what is not sent, and older clients change neither approval nor limits', async () => {
+  it('keeps omitted fields, so that older clients change neither approval nor limits', async () => {
     const workshop = await openWorkshop(service);
     const limits = { maxModuleBytes: 1000, maxInitialMemoryPages: null, proposals: null, allowWasi: false };
     await workshop.settings({ requiresApproval: true, limits: { maxModuleBytes: 1000, allowWasi: false } });
@@ -176,7 +176,7 @@ describe('an extension point that requires approval', () => {
 });
 
 describe('a block', () => {
-  it('takes the plugin out of every list, keeps it from new versions, and tells its publisher why', async () => {
+  it('removes the plugin from every list, rejects new versions, and tells the publisher why', async () => {
     const workshop = await withVersions(2);
     const blocked = await workshop.call('PUT', '/block', why);
     assert.equal(blocked.json<Plugin>().status.state, 'blocked');
@@ -192,7 +192,7 @@ describe('a block', () => {
     assert.equal((await service.call('GET', `/api/v1/c/${contentAddress}`, { token })).statusCode, 200);
   });
 
-  it('is taken back, and what is to be bound by then is bound', async () => {
+  it('can be removed, and the current version is bound again', async () => {
     const workshop = await withVersions(3);
     await workshop.call('PUT', '/block', why);
     await workshop.call('POST', '/versions/3/yank', why, workshop.publisher);
@@ -202,7 +202,7 @@ describe('a block', () => {
     assert.equal((await workshop.tryPublish(4)).statusCode, 200);
   });
 
-  it('can be given another reason', async () => {
+  it('can get another reason', async () => {
     const workshop = await withVersions(1);
     await workshop.call('PUT', '/block', why);
     const again = await workshop.call('PUT', '/block', { reason: 'Another' });
@@ -210,7 +210,7 @@ describe('a block', () => {
     assertProblem(await workshop.call('PUT', '/block', {}), 422, 'invalid_field');
   });
 
-  it("does not go away with the plugin by its publisher's hand", async () => {
+  it('survives the deletion of the plugin by its publisher', async () => {
     const workshop = await withVersions(1);
     await workshop.call('PUT', '/block', why);
     assertProblem(await workshop.call('DELETE', '', undefined, workshop.publisher), 403, 'plugin_blocked');
@@ -226,7 +226,7 @@ describe('a pin', () => {
     service.call('PUT', path, { token: by.token, json: { version } });
   const unpin = (workshop: Workshop) => service.call('DELETE', pinPath(workshop), { token: workshop.owner.token });
 
-  it('holds what is bound under one guest at a version, whatever is published or rolled back', async () => {
+  it("keeps a guest's binding at a version, despite publishes and rollbacks", async () => {
     const workshop = await withVersions(2);
     const pinned = await pin(workshop, 1);
     assert.equal(pinned.statusCode, 200);
@@ -257,7 +257,7 @@ describe('a pin', () => {
     assertProblem(await unpin(workshop), 404, 'not_found');
   });
 
-  it('never moves by itself: when its version is yanked, nothing is bound until it is restored', async () => {
+  it('never moves: if its version is yanked, nothing is bound until it is restored', async () => {
     const workshop = await withVersions(2);
     await pin(workshop, 1);
     await workshop.call('POST', '/versions/1/yank', why, workshop.publisher);
@@ -269,7 +269,7 @@ describe('a pin', () => {
     assert.equal(await workshop.bound(), 2);
   });
 
-  it('is to a version that is published, of a plugin that has its name under a guest of the application', async () => {
+  it('requires a published version of a plugin that has its name under a guest of the application', async () => {
     const workshop = await withVersions(2);
     await workshop.call('POST', '/versions/1/yank', why);
     assertProblem(await pin(workshop, 1), 409, 'conflict');
@@ -286,7 +286,7 @@ describe('a pin', () => {
     }
   });
 
-  it("does not go away with the plugin by its publisher's hand, but does with the guest", async () => {
+  it('survives the deletion of the plugin by its publisher, but not that of the guest', async () => {
     const workshop = await withVersions(2);
     await pin(workshop, 1);
     assertProblem(await workshop.call('DELETE', '', undefined, workshop.publisher), 409, 'conflict');
@@ -304,7 +304,7 @@ describe('a pin', () => {
 });
 
 describe('GET …/guests/:guestId/bindings', () => {
-  it("tells the team of a guest's plugins, by name, with what is bound and why", async () => {
+  it("lists a guest's plugins for the team, with the bound version and the reason", async () => {
     const workshop = await withVersions(2);
     const { owner, viewer, publisher, first } = workshop;
     const headers = { 'content-type': 'application/wasm' };

@@ -30,7 +30,7 @@ describe('modules that the engine validates for minutes', () => {
       ]),
     });
 
-  it('are refused before the engine sees them, whether they are published or instrumented', async () => {
+  it('are rejected before the engine validates them, for publishing and instrumentation', async () => {
     const bomb = localsBomb(1_000_000);
     const responses = [await publish('bomb', bomb), await instrument(bomb), await instrument(bomb, '{"allowed":[]}')];
     for (const answer of responses) {
@@ -40,7 +40,7 @@ describe('modules that the engine validates for minutes', () => {
     }
   });
 
-  it('hold nobody up', async () => {
+  it('do not delay other requests', async () => {
     assert.equal((await publish('honest', tinyModule(1))).statusCode, 201);
     assert.equal((await instrument(sampleModule)).statusCode, 200);
     assert.deepEqual([service.services.workers.load.running, service.services.workers.load.queued], [0, 0]);

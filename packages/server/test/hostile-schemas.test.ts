@@ -18,7 +18,7 @@ const texts: Record<string, string> = {
   'many aliases': `a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${new Array(10).fill(`*a${at}`).join(',')}]`).join('\n')}`,
 };
 
-describe('schemas that are hard to read', () => {
+describe('hostile schemas', () => {
   let service: TestService;
   let world: World;
   before(async () => {
@@ -34,12 +34,12 @@ describe('schemas that are hard to read', () => {
     });
 
   for (const [name, schema] of Object.entries(texts)) {
-    it(`are refused: ${name}`, async () => {
+    it(`are rejected: ${name}`, async () => {
       assertProblem(await tryIt(schema), 422, 'invalid_field');
     });
   }
 
-  it('are refused as objects too, however deep', async () => {
+  it('are rejected as objects too, however deep', async () => {
     const deep = `{"schema":{"x-a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
     const answer = await service.call('POST', `/api/v1/extension-points/${world.extensionPointId}/schema/trial`, {
       token: world.owner.token,
@@ -49,7 +49,7 @@ describe('schemas that are hard to read', () => {
     assertProblem(answer, 422, 'invalid_field');
   });
 
-  it('are told by the same faults as ever', async () => {
+  it('have the same error messages as usual', async () => {
     const answer = await tryIt('exports:\n  greet:\n    inputs: 1\n');
     assertProblem(answer, 422, 'invalid_field');
     const [fault] = answer.json<{ errors: { pointer: string; detail: string }[] }>().errors;
@@ -58,7 +58,7 @@ describe('schemas that are hard to read', () => {
   });
 });
 
-describe('the reading of schemas', () => {
+describe('reading schemas', () => {
   /** Each change of an extension point, with a schema that the workers are asked to read. */
   const changes: [method: string, path: (world: World) => string][] = [
     ['POST', ({ appId }) => `/api/v1/apps/${appId}/extension-points`],
@@ -66,7 +66,7 @@ describe('the reading of schemas', () => {
     ['POST', ({ extensionPointId }) => `/api/v1/extension-points/${extensionPointId}/schema/trial`],
   ];
 
-  it('is asked of the pool on behalf of the account, and the pool hands it to another process', async () => {
+  it("uses the pool's queue of the account, in another process", async () => {
     const asked: unknown[][] = [];
     const service = await openService({
       replace: ({ deps }) => ({

@@ -5,7 +5,7 @@ import { assertProblem, openService, type TestService } from './helpers/service.
 import { exchange, requestOf } from './helpers/wire.ts';
 import { makeWorld, type World } from './helpers/world.ts';
 
-describe('a request to a name that is not the server’s', () => {
+describe('a request to an unknown host name', () => {
   let service: TestService;
   let world: World;
   let person: Person;
@@ -20,14 +20,14 @@ describe('a request to a name that is not the server’s', () => {
 
   const rebound = { host: 'evil.example:8366', origin: 'http://evil.example:8366', 'sec-fetch-site': 'same-origin' };
 
-  it('signs nobody in, whatever the browser says of its origin', async () => {
+  it('does not sign in, for any origin', async () => {
     const { email, password } = person;
     const answer = await service.call('POST', '/session', { json: { email, password }, headers: rebound });
     assertProblem(answer, 403, 'cross_site_request');
     assert.equal(answer.headers['set-cookie'], undefined);
   });
 
-  it('is refused on every kind of route, for any of what shows a browser', async () => {
+  it('is rejected on every kind of route if it comes from a browser', async () => {
     const cookie = `tenon-session-${new URL(base).port}=${person.jar.cookies.get('tenon-session-8366')}`;
     const signs = [{ origin: 'http://evil.example:8366' }, { 'sec-fetch-site': 'none' }, { cookie }];
     for (const sign of signs) {
@@ -42,7 +42,7 @@ describe('a request to a name that is not the server’s', () => {
     assert.equal((await service.call('GET', '/healthz', { headers: { host: '10.1.2.3:8366' } })).statusCode, 200);
   });
 
-  it('is refused where the answer is in memory', async () => {
+  it('is rejected even with a cached response', async () => {
     const path = `/api/v1/extension-points/${world.extensionPointId}/bindings/${world.guestKey}`;
     const ask = (...fields: string[]) =>
       exchange(base, requestOf([`GET ${path} HTTP/1.1`, `authorization: Bearer ${world.owner.token}`, ...fields]));
@@ -52,15 +52,15 @@ describe('a request to a name that is not the server’s', () => {
     assert.equal((await ask('host: localhost', 'origin: https://host.example')).status, 200);
   });
 
-  it('is 400 when it names several', async () => {
+  it('gets 400 with several host names', async () => {
     const answer = await exchange(base, requestOf(['GET /healthz HTTP/1.1', 'host: localhost', 'Host: evil.example']));
     assert.equal(answer.status, 400);
     assert.equal(JSON.parse(answer.body.toString()).code, 'invalid_request');
   });
 });
 
-describe('a server that is reached over https', () => {
-  it('tells browsers to stay there, in every answer; one over http does not', async () => {
+describe('a server with an https URL', () => {
+  it('sends HSTS in every response; a server over http does not', async () => {
     const service = await openService({ config: { publicUrl: 'https://tenon.example/tools', logLevel: 'info' } });
     try {
       const { owner, extensionPointId, guestKey } = await makeWorld(service);
@@ -87,7 +87,7 @@ describe('a server that is reached over https', () => {
     await plain.close();
   });
 
-  it('signs people in under its own name', async () => {
+  it('signs users in at its own host name', async () => {
     const service = await openService({ config: { publicUrl: 'https://tenon.example' } });
     try {
       const { email, password } = await signUpPerson(service);

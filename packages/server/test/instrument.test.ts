@@ -31,7 +31,7 @@ describe('POST /instrument (B1)', () => {
 
   const send = (parts: readonly FormPart[]) => service.call('POST', '/instrument', { token: key, ...formOf(parts) });
 
-  it('answers the instrumented module', async () => {
+  it('returns the instrumented module', async () => {
     const response = await send([wasm]);
     assert.equal(response.statusCode, 200, response.payload);
     assert.equal(response.headers['content-type'], 'application/wasm');
@@ -49,7 +49,7 @@ describe('POST /instrument (B1)', () => {
     );
   });
 
-  it('names the version of the instrumenter in refusals too', async () => {
+  it("returns the instrumenter's version with errors too", async () => {
     const version = (await send([wasm])).headers['tenon-version'];
     const refusals = [
       await service.call('POST', '/instrument', {}),
@@ -64,7 +64,7 @@ describe('POST /instrument (B1)', () => {
     for (const refusal of refusals) assert.equal(refusal.headers['tenon-version'], version);
   });
 
-  it('reads the configuration as a file and as a value, in either order', async () => {
+  it('accepts the configuration as a file and as a value, in either order', async () => {
     const config = '{"allowed":["greet"]}';
     const expected = instrument(sampleModule, { allowed: ['greet'] }).bytes;
     const forms: FormPart[][] = [
@@ -86,19 +86,19 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
-  it('leaves out what is banned', async () => {
+  it('skips banned functions', async () => {
     const response = await send([wasm, { name: 'config', content: '{"banned":["greet"]}' }]);
     assert.ok(response.rawPayload.equals(instrument(sampleModule, { banned: ['greet'] }).bytes));
   });
 
-  it('notes names that match nothing', async () => {
+  it('reports names that match nothing', async () => {
     const response = await send([wasm, { name: 'config', content: '{"allowed":["grüße","greet"]}' }]);
     const header = String(response.headers['instrument-notes']);
     assert.match(header, /^[\x20-\x7e]+$/);
     assert.match((JSON.parse(header) as string[]).join(), /grüße/);
   });
 
-  it('refuses every configuration but one of the two, saying why', async () => {
+  it('rejects invalid configurations, with the reason', async () => {
     const wrong: [string, RegExp][] = [
       ['', /JSON/],
       ['nonsense', /JSON/],
@@ -118,7 +118,7 @@ describe('POST /instrument (B1)', () => {
     assertProblem(await send([wasm, invalid]), 422, 'invalid_config');
   });
 
-  it('reads our own options from a field of their own', async () => {
+  it("accepts Tenon's options in a separate field", async () => {
     const config = { name: 'config', content: '{"allowed":["gre*"]}' };
     const plain = await send([wasm, config, { name: 'options', content: '{}' }]);
     assert.equal(plain.headers['instrumented-functions'], '0');
@@ -135,7 +135,7 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
-  it('lets the caller choose the generation of exception handling', async () => {
+  it('lets the caller choose legacy or exnref exception handling', async () => {
     const { parseWat } = await wabt();
     const parsed = parseWat('throws.wat', '(module (tag $e) (func (export "f") (throw $e)))', { exceptions: true });
     const content = Buffer.from(parsed.toBinary({}).buffer);
@@ -148,7 +148,7 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
-  it('answers a report in place of the module when asked, with every note and function', async () => {
+  it('returns a report instead of the module on request, with every note and function', async () => {
     const allowed = [...Array.from({ length: 200 }, (_, at) => `no_function_is_called_like_this_${at}`), 'greet'];
     const config = { name: 'config', content: JSON.stringify({ allowed }) };
     const form = formOf([wasm, config]);
@@ -171,7 +171,7 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
-  it('refuses for a report what it refuses to instrument, and other answers', async () => {
+  it('rejects reports for the same modules, and unknown response types', async () => {
     const ask = (answer: string, parts: readonly FormPart[]) =>
       service.call('POST', `/instrument?answer=${answer}`, { token: key, ...formOf(parts) });
     assertProblem(await ask('report', [{ name: 'wasm', content: 'text' }]), 422, 'not_wasm');
@@ -181,7 +181,7 @@ describe('POST /instrument (B1)', () => {
     assert.equal((await ask('module', [wasm])).headers['content-type'], 'application/wasm');
   });
 
-  it('refuses options that it does not know, saying which', async () => {
+  it('rejects unknown options by name', async () => {
     const wrong: [string, RegExp][] = [
       ['', /options.*JSON/],
       ['nonsense', /options.*JSON/],
@@ -199,7 +199,7 @@ describe('POST /instrument (B1)', () => {
     assert.match(assertProblem(await send([wasm, invalid]), 422, 'invalid_config').detail, /"options"/);
   });
 
-  it('lets scripts of other origins read what it says of the module', async () => {
+  it('exposes its response header fields to other origins', async () => {
     const form = formOf([wasm]);
     const headers = { ...form.headers, origin: 'https://example.org' };
     const response = await service.call('POST', '/instrument', { token: key, ...form, headers });
@@ -209,7 +209,7 @@ describe('POST /instrument (B1)', () => {
     for (const name of said) assert.ok(exposed.includes(name), name);
   });
 
-  it('refuses what it can not instrument, each by its code', async () => {
+  it('rejects modules that it cannot instrument, with an error code', async () => {
     const instrumented = Buffer.from(instrument(sampleModule).bytes);
     const refusals: [Buffer, string][] = [
       [Buffer.alloc(0), 'not_wasm'],
@@ -224,7 +224,7 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
-  it('refuses forms without a module, with two, and beyond the limits', async () => {
+  it('rejects forms without a module, with two, and beyond the limits', async () => {
     const missing = assertProblem(await send([{ name: 'module', content: sampleModule }]), 422, 'invalid_field');
     assert.deepEqual(
       missing.errors?.map(({ pointer }) => pointer),
@@ -241,7 +241,7 @@ describe('POST /instrument (B1)', () => {
     assertProblem(json, 415, 'unsupported_media_type');
   });
 
-  it('is opened by API keys alone, and they open nothing else', async () => {
+  it('accepts only API keys, which no other route accepts', async () => {
     assertProblem(await service.call('POST', '/instrument', formOf([wasm])), 401, 'missing_credentials');
     assertProblem(
       await service.call('POST', '/instrument', { token: accessToken, ...formOf([wasm]) }),
@@ -251,7 +251,7 @@ describe('POST /instrument (B1)', () => {
     assertProblem(await service.call('GET', '/api/v1/me', { token: key }), 401, 'invalid_token');
   });
 
-  it('stores and logs nothing of what is uploaded', async () => {
+  it('stores and logs nothing of the upload', async () => {
     const before = await readdir(service.dataDir, { recursive: true });
     const secretName = 'a_name_that_must_not_be_logged';
     const config = { name: 'config', content: JSON.stringify({ allowed: [secretName] }) };
@@ -266,7 +266,7 @@ describe('POST /instrument (B1)', () => {
 });
 
 describe('POST /instrument, when workers run out', () => {
-  it('answers 503 with retry-after while the queue is full, and module_too_complex when the time is up', async () => {
+  it('responds 503 with retry-after while the queue is full, and module_too_complex after the timeout', async () => {
     const service = await openService({
       config: { moduleWorkers: 1, moduleQueue: 1, moduleTimeoutMs: 1, moduleTimeoutPerMiBMs: 1 },
     });
@@ -292,8 +292,8 @@ describe('POST /instrument, when workers run out', () => {
   });
 });
 
-describe('a server with area B alone', () => {
-  it('serves /instrument, health and its description, and nothing of area A', async () => {
+describe('a server with only area B', () => {
+  it('serves /instrument, health and its OpenAPI document, and nothing of area A', async () => {
     const service = await openService({ config: { only: 'instrument' } });
     try {
       const { id, token } = await service.user();

@@ -42,7 +42,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
   });
   after(() => service.close());
 
-  it('takes a module that fits', async () => {
+  it('accepts a module that fits', async () => {
     const id = await point(world, { exports: ['greet'], version: 'v1-draft', imports: ['kv_read'] });
     const fitting = wat(`(module
       (import "extism:host/user" "kv_read" (func (param i64) (result i64)))
@@ -53,7 +53,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.equal((await publish(world, id, fitting)).statusCode, 201);
   });
 
-  it('lists all that does not fit, with the names that were meant, and binds nothing', async () => {
+  it('lists all mismatches with the intended names, and binds nothing', async () => {
     const id = await point(world, { version: 'v1-draft', exports: ['greet', 'memory'], imports: ['kv_read'] });
     const unfit = wat(`(module
       (import "extism:host/user" "kv_raed" (func (param i64) (result i64)))
@@ -79,7 +79,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.deepEqual(await ok<BindingList>(service, 'GET', list, { token: world.owner.token }), {});
   });
 
-  it('asks nothing of exports and imports where the schema says nothing of them', async () => {
+  it('does not check exports and imports that the schema omits', async () => {
     const id = await point(world, {});
     assert.equal((await publish(world, id, wat('(module (import "a" "b" (func)))'))).statusCode, 201);
   });
@@ -104,14 +104,14 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.equal((await publish(world, id, simd, 'other')).statusCode, 201);
   });
 
-  it('forbids WASI where the extension point does', async () => {
+  it('forbids WASI if the extension point does', async () => {
     const wasi = wat('(module (import "wasi_snapshot_preview1" "proc_exit" (func (param i32))))');
     const id = await point(world, {}, { allowWasi: false });
     const found = assertProblem(await publish(world, id, wasi), 422, 'interface_mismatch');
     assert.equal(found.errors?.[0]?.pointer, '/imports/wasi_snapshot_preview1/proc_exit');
   });
 
-  it('knows the proposals that there are', async () => {
+  it('accepts the known WebAssembly proposals', async () => {
     const path = `${api}/extension-points/${world.extensionPointId}`;
     const json = { limits: { proposals: ['simdd'] } };
     const found = assertProblem(
@@ -123,7 +123,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     assert.match(found.errors?.[0]?.detail ?? '', /must be one of .*"simd"/);
   });
 
-  it('takes no limit that there is none of, which its author would believe in', async () => {
+  it('rejects unknown limits', async () => {
     const { extensionPointId, owner, appId } = world;
     const json = { name: 'Misspelt', limits: { 'allowWasi/': false, maxBytes: 1 } };
     for (const [method, path] of [
@@ -137,7 +137,7 @@ describe('PUT /api/v1/artifacts/… against a schema', () => {
     }
   });
 
-  it('refuses bytes that are published already when the schema has changed since', async () => {
+  it('rejects already published bytes if the schema has changed since', async () => {
     const id = await point(world, { exports: ['greet'] });
     assert.equal((await publish(world, id, greeting)).statusCode, 201);
     await change(world, id, { schema: { exports: ['greet', 'render'] } });
@@ -169,7 +169,7 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
     return made;
   }
 
-  it('checks again against what is demanded by now', async () => {
+  it('checks again with the current schema', async () => {
     const seen: string[] = [];
     const world = await withCheck(async (its, requirements) => {
       seen.push(requirements?.schemaJson ?? '');
@@ -183,7 +183,7 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
     }
   });
 
-  it('looks at limits as at the schema, and at nothing else', async () => {
+  it('checks again for changed limits too, and for no other change', async () => {
     let checks = 0;
     const world = await withCheck(async (its) => {
       checks++;
@@ -200,7 +200,7 @@ describe('PUT /api/v1/artifacts/… while the extension point changes', () => {
     }
   });
 
-  it('gives up when it never comes to rest', async () => {
+  it('fails if the schema keeps changing', async () => {
     let checks = 0;
     const world = await withCheck((its) =>
       change(its, its.extensionPointId, { limits: { maxModuleBytes: 1000 + ++checks } }),
@@ -237,7 +237,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     database.close();
   };
 
-  it('tells which bound plugins would break, where and why, and changes nothing', async () => {
+  it('reports which bound plugins would break, where and why, and changes nothing', async () => {
     const id = await point(world, { exports: ['greet'] });
     await publish(world, id, greeting, 'both');
     await publish(world, id, wat('(module (func (export "greet")))'), 'one');
@@ -280,7 +280,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.equal(both.objects.find(({ name }) => name === 'large')?.mismatches.length, 2);
   });
 
-  it('looks at what is bound: at no version that is yanked or was replaced', async () => {
+  it('checks only bound versions, and no yanked or replaced ones', async () => {
     const id = await point(world, {});
     const path = `${api}/artifacts/${id}/plugin/${world.guest.id}`;
     const bare = wat('(module)');
@@ -293,7 +293,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.deepEqual([tried.checked, tried.breaking], [1, 0]);
   });
 
-  it('tells each guest under which a version is bound', async () => {
+  it('reports each guest under which a version is bound', async () => {
     const id = await point(world, {});
     const user = await service.user('Twain');
     const first = await makeGuest(service, world.owner, world.appId, 'twain/1', user);
@@ -303,7 +303,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.deepEqual(objects[0]?.guestIds.toSorted(), [first, second].sort());
   });
 
-  it('tells what is broken already from what the change would break', async () => {
+  it('distinguishes what is already broken from what the change would break', async () => {
     const id = await point(world, { exports: ['greet'] });
     await publish(world, id, greeting, 'fits');
     await publish(world, id, wat('(module (func (export "greet")))'), 'fits_not');
@@ -315,7 +315,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     ]);
   });
 
-  it('works out from the bytes what older versions export, and keeps it', async () => {
+  it('derives the interface of older versions from their bytes, and stores it', async () => {
     const id = await point(world, {});
     await publish(world, id, greeting, 'old');
     await publish(world, id, wat('(module (func (export "other")))'), 'older');
@@ -329,7 +329,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     losses.clear();
   });
 
-  it('tells which versions could not be looked at', async () => {
+  it('reports versions that could not be checked', async () => {
     const id = await point(world, {});
     await publish(world, id, greeting, 'lost');
     await publish(world, id, wat('(module (func (export "greet") (nop)))'), 'there');
@@ -345,7 +345,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     );
   });
 
-  it('tells of the first 1,000 versions that could not be looked at, and that there are more', async () => {
+  it('reports the first 1,000 versions that could not be checked, and that there are more', async () => {
     const id = await point(world, {});
     await publish(world, id, greeting, 'lost');
     const { deps } = service.services;
@@ -365,7 +365,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.deepEqual([cut.unreadable.length, cut.hasMoreUnreadable], [1000, true]);
   });
 
-  it('compares modules whose interface is too large to be kept', async () => {
+  it('compares modules whose interface is too large to store', async () => {
     const id = await point(world, { exports: ['exported7'] });
     const exports = Array.from({ length: 4_000 }, (_, at) => `(export "exported${at}" (func 0))`).join(' ');
     await publish(world, id, wat(`(module (func) ${exports})`), 'wide');
@@ -375,7 +375,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.equal(broken?.isBrokenAlready, false);
   });
 
-  it('goes through more plugins than it reads at a time', async () => {
+  it('checks more plugins than one batch', async () => {
     const id = await point(world, {});
     for (let number = 0; number < 230; number++) await publish(world, id, tinyModule(number), `p${number}`);
     const tried = await trial(id, { schema: { exports: ['render'] } });
@@ -383,7 +383,7 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
     assert.equal(new Set(named(tried)).size, 230);
   });
 
-  it('refuses a schema that is none, with every fault', async () => {
+  it('rejects an invalid schema, with every fault', async () => {
     const path = `${api}/extension-points/${world.extensionPointId}/schema/trial`;
     const json = { schema: 'exports:\n  a: {inputs: 1}\n  b-c: {}\n' };
     const response = await service.call('POST', path, { token: world.owner.token, json });

@@ -16,7 +16,7 @@ import {
 
 const api = '/api/v1';
 
-describe('an invitation whose maker loses the right to invite', () => {
+describe('an invitation whose inviter loses the right to invite', () => {
   let service: TestService;
   let world: World;
   let members: string;
@@ -43,7 +43,7 @@ describe('an invitation whose maker loses the right to invite', () => {
     return [...ofGuests.objects, ...ofTeam.objects].filter(({ status }) => status === 'pending').length;
   };
 
-  it('ends, in the transaction that removes the member: nobody comes back under a key of a customer', async () => {
+  it('is revoked in the transaction that removes the member', async () => {
     const { owner, admin, appId, guestKey, extensionPointId } = world;
     const code = await invite(service, admin, appId, guestKey);
     await ok(service, 'DELETE', `${members}/${admin.id}`, { token: owner.token });
@@ -67,7 +67,7 @@ describe('an invitation whose maker loses the right to invite', () => {
     'deletes the account': ({ token }) => ok(service, 'POST', `${api}/me/deletion`, { token, json: {} }),
   };
   for (const [what, lose] of Object.entries(losses)) {
-    it(`ends when the member ${what}`, async () => {
+    it(`is revoked when the member ${what}`, async () => {
       const { owner, appId } = world;
       const second = await service.user('Second owner');
       await makeMember(service, owner, appId, 'owner', second);
@@ -80,7 +80,7 @@ describe('an invitation whose maker loses the right to invite', () => {
     });
   }
 
-  it('stays as far as the new role may invite, and so do those of others', async () => {
+  it('stays if the new role may make it, as do those of others', async () => {
     const { owner, admin, appId, stranger, otherGuest } = world;
     const second = await service.user('Second owner');
     await makeMember(service, owner, appId, 'owner', second);
@@ -91,7 +91,7 @@ describe('an invitation whose maker loses the right to invite', () => {
     for (const code of [ofGuest, ofAdmin]) assert.equal((await accept(otherGuest, code)).statusCode, 200);
   });
 
-  it('is checked again when it is accepted, and lets nobody make an account', async () => {
+  it('is checked again when it is accepted, and allows no sign-up', async () => {
     const { admin, appId, stranger } = world;
     const code = await invite(service, admin, appId, 'a');
     await service.store.write((tx) => tx.deleteMember(appId as AppId, admin.id));
@@ -100,7 +100,7 @@ describe('an invitation whose maker loses the right to invite', () => {
     assertProblem(preview, 410, 'invitation_revoked');
   });
 
-  it('took the guests along that the member holds, when that is asked for', async () => {
+  it("is revoked with the member's guests on request", async () => {
     const { owner, admin, viewer, appId } = world;
     const own = await makeGuest(service, admin, appId, 'given/to-oneself', admin);
     await makeGuest(service, admin, appId, 'given/to-another', viewer);
