@@ -371,7 +371,7 @@ describe('query plans', () => {
     });
   }
 
-  /** The searches by which some queries reach the rows of the asker alone, however many others there are. */
+  /** The searches by which some queries reach the rows of the caller alone, however many others there are. */
   const straight: { [M in keyof Queries]?: readonly string[] } = {
     appsOwnedAlone: ['members … (userId=?)', 'apps … (id=?)', 'members … (appId=?)'],
     bindingFacts: [
@@ -399,7 +399,7 @@ describe('query plans', () => {
     versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],
   };
   for (const [method, searches] of Object.entries(straight)) {
-    it(`${method}() goes straight to the rows of the asker`, async () => {
+    it(`${method}() goes straight to the rows of the caller`, async () => {
       const plans = await plansOf((on) => Promise.all(everyQuery[method as keyof Queries](queries(on))));
       const shortened = plans.map((line) => line.replace(/^SEARCH (\w+) USING .*INDEX \w+/, '$1 …'));
       for (const search of searches) assert.ok(shortened.includes(search), `${search} in\n${plans.join('\n')}`);
