@@ -140,6 +140,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/api-key.ts')).addApiKeyCommands,
   },
   {
+    name: 'completion',
+    heading: 'Help:',
+    summary: 'complete commands, options, and names in your shell',
+    load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+  },
+  {
     name: 'help',
     heading: 'Help:',
     summary: 'show help for a command, or on a topic',

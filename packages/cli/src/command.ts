@@ -9,7 +9,7 @@ export function withJson(command: Command): Command {
 /** Adds what a command needs that talks to a server. */
 export function withServer(command: Command): Command {
   return withServerChoice(withJson(command).optionsGroup('Server:'))
-    .option('--profile <name>', 'the login to use (default: TENON_PROFILE, else the current one)')
+    .option('--profile <profile>', 'the login to use (default: TENON_PROFILE, else the current one)')
     .option('--token <token>', 'the access token; other users of this machine can see it: TENON_TOKEN is safer')
     .option('--timeout <duration>', 'fail after this long without network activity (default: 60s)', parseTimeout);
 }

@@ -75,13 +75,21 @@ export async function resolveExtensionPoint(
 ): Promise<string> {
   const given = reference ?? connection.extensionPointId;
   if (given !== undefined && isId('extensionPoint', given)) return given;
+  return choose(extensionPointKind, given, await listExtensionPoints({ api, connection }, app));
+}
+
+/** Lists the extension points that the user sees, of the application if one is known. */
+export async function listExtensionPoints(
+  { api, connection }: Known,
+  app = connection.appId,
+): Promise<readonly ExtensionPoint[]> {
   const apps: string[] =
     app === undefined
       ? (await api.list('/api/v1/apps', appSchema)).map(({ id }: App) => id)
       : [await resolveApp({ api, connection }, app)];
   const all: ExtensionPoint[] = [];
   for (const id of apps) all.push(...(await api.list(path`/api/v1/apps/${id}/extension-points`, extensionPointSchema)));
-  return choose(extensionPointKind, given, all);
+  return all;
 }
 
 /** Like {@link resolveExtensionPoint}, for commands that destroy: the extension point must be named, even if the user sees only one. */

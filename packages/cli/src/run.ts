@@ -13,6 +13,10 @@ import { sentence } from './text.ts';
  * @returns the exit code; errors have been reported
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
+  if (args[0] === 'completion' && args[1] === '--') {
+    await (await import('./completion.ts')).writeCompletions(args.slice(2), io);
+    return exitCodes.success;
+  }
   const program = await createProgram(io, args);
   try {
     if (args.length === 0) program.outputHelp();

@@ -40,7 +40,7 @@ export function addLoginCommand(program: Command, io: Io): void {
       program
         .command('login')
         .description('log in to a server: you approve it in your browser, and commands use it from then on')
-        .option('--profile <name>', 'what to call the login (default: the name of the server)')
+        .option('--profile <profile>', 'what to call the login (default: the name of the server)')
         .option(
           '--scope <scopes>',
           'read, publish, manage; several between commas (default: read,publish)',

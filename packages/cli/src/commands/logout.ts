@@ -25,7 +25,7 @@ export function addLogoutCommand(program: Command, io: Io): void {
       program
         .command('logout')
         .description('end a login: its token is revoked at the server, and forgotten here')
-        .option('--profile <name>', 'the login to end (default: TENON_PROFILE, else the current one)')
+        .option('--profile <profile>', 'the login to end (default: TENON_PROFILE, else the current one)')
         .option('--all', 'end all of them')
         .option(
           '--timeout <duration>',

@@ -36,7 +36,7 @@ export function addProfileCommands(program: Command, io: Io): void {
   withJson(
     group
       .command('use')
-      .argument('<name>', 'what the login is called')
+      .argument('<profile>', 'what the login is called')
       .description('make a login the current one, which commands use when nothing else names a server'),
   )
     .addHelpText('after', examples('tenon profile use work'))
@@ -46,7 +46,7 @@ export function addProfileCommands(program: Command, io: Io): void {
     withConfirmation(
       group
         .command('remove')
-        .argument('<name>', 'what the login is called')
+        .argument('<profile>', 'what the login is called')
         .description('forget a login, without asking its server; `tenon logout` also makes its token stop working'),
     ),
   )

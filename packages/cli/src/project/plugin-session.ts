@@ -42,7 +42,11 @@ export function callingForPlugin<Options, Args extends unknown[]>(
   );
 }
 
-async function openProject({ workingFolder }: Io, { project: folder }: ProjectOptions): Promise<Project | undefined> {
+/** Finds the `tenon.toml` that a command is about. @throws CliError for a named folder that has none */
+export async function openProject(
+  { workingFolder }: Pick<Io, 'workingFolder'>,
+  { project: folder }: ProjectOptions,
+): Promise<Project | undefined> {
   if (folder === undefined) return findProject(workingFolder);
   const project = await findProject(resolve(workingFolder, folder));
   if (project?.folder === resolve(workingFolder, folder)) return project;

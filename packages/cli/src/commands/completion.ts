@@ -1,0 +1,31 @@
+import { Argument, type Command } from 'commander';
+import { examples, withJson } from '../command.ts';
+import { completionScripts } from '../completion-scripts.ts';
+import type { Io } from '../io.ts';
+import { createReporter } from '../output.ts';
+
+type Shell = keyof typeof completionScripts;
+
+export function addCompletionCommand(program: Command, io: Io): void {
+  withJson(
+    program
+      .command('completion')
+      .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(completionScripts)))
+      .description('write a script that completes commands, options, and names in your shell'),
+  )
+    .addHelpText(
+      'after',
+      `${examples(
+        'source <(tenon completion bash)    # in ~/.bashrc',
+        'source <(tenon completion zsh)     # in ~/.zshrc, after compinit',
+        'tenon completion fish | source     # in ~/.config/fish/config.fish',
+      )}
+Names of applications, extension points, guests and plugins come from the server that a command would use.
+`,
+    )
+    .action((shell: Shell, options: { readonly json?: boolean }) => {
+      const out = createReporter(io, options.json === true);
+      const script = completionScripts[shell];
+      out.result({ shell, script }, () => out.write(script));
+    });
+}
