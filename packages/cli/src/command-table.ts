@@ -140,6 +140,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/api-key.ts')).addApiKeyCommands,
   },
   {
+    name: 'doctor',
+    heading: 'Help:',
+    summary: 'check the installation, the server, and your login',
+    load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+  },
+  {
     name: 'completion',
     heading: 'Help:',
     summary: 'complete commands, options, and names in your shell',

@@ -75,7 +75,8 @@ function passedOverNote({ url, login, passedOver }: Connection): string {
   return `To ${url} (profile ${login?.name}). The data folder here is that of ${passedOver}: --data-dir names it.`;
 }
 
-function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
+/** What to do when the server refuses the token. */
+export function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
   if (login === undefined) {
     return {
       invalid_token: `Is this a token of ${url}? "tenon help environment" tells where it is looked for.`,

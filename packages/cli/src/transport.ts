@@ -201,9 +201,17 @@ function connectionError(error: unknown, { url, foundIn, timeoutMs, signal }: Ta
   const named = foundIn === undefined ? url : `${url} (from ${foundIn})`;
   return new CliError('unreachable', `No answer from ${named}: ${reason}.`, {
     exitCode: exitCodes.unavailable,
-    hint: isTimeout ? 'Give it longer with --timeout.' : 'Is the server running there? To start one here: tenon serve',
+    hint: isTimeout ? 'Give it longer with --timeout.' : connectionHint(code),
     cause: error,
   });
+}
+
+function connectionHint(code: string | undefined): string {
+  if (code?.startsWith('ERR_SSL_')) return 'Does the server speak TLS there? Without TLS its URL begins with http://.';
+  if (code !== undefined && /CERT|SIGNATURE/.test(code)) {
+    return 'To trust a certificate authority of your own, set NODE_EXTRA_CA_CERTS to the file with its certificate.';
+  }
+  return 'Is the server running there? To start one here: tenon serve';
 }
 
 const reasons: Readonly<Record<string, string>> = {
