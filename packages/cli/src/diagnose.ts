@@ -13,7 +13,7 @@ import type { ConnectionOptions } from './server-choice.ts';
 import { isPrivatePath } from './server-url.ts';
 import { tokenHints } from './session.ts';
 import { count, formatTime } from './text.ts';
-import { readAnswer, request, type Target } from './transport.ts';
+import { dropBody, readAnswer, request, type Target } from './transport.ts';
 import { version } from './version.ts';
 
 /** What a check found. */
@@ -29,6 +29,9 @@ export interface Check extends Finding {
   readonly name: string;
 }
 
+/** Runs a check, and keeps what it found. */
+type RunCheck = (name: string, work: () => Finding | Promise<Finding>) => Promise<void>;
+
 /** A larger difference of the clocks is a warning. */
 const maxClockDifferenceMs = 60_000;
 
@@ -37,7 +40,10 @@ const soonMs = 24 * 60 * 60 * 1000;
 
 const health = Type.Object({ status: Type.Literal('ok') });
 const readiness = Type.Object({ writes: Type.Boolean(), reason: Type.Optional(Type.String()) });
-const openApi = Type.Object({ info: Type.Object({ version: Type.String() }) });
+const openApi = Type.Object({
+  info: Type.Object({ version: Type.String() }),
+  paths: Type.Record(Type.String(), Type.Unknown()),
+});
 
 /**
  * Checks the installation, then the server that commands would use here, then the login there. Leaves out the checks that need
@@ -52,7 +58,7 @@ export async function diagnose(
   signal: AbortSignal,
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  const check = async (name: string, work: () => Finding | Promise<Finding>) => {
+  const check: RunCheck = async (name, work) => {
     try {
       checks.push({ name, ...(await work()) });
     } catch (error) {
@@ -60,6 +66,17 @@ export async function diagnose(
       checks.push({ name, result: 'failed', detail: error.message, hint: error.hint, error });
     }
   };
+  const connection = await diagnoseHere(io, options, check);
+  if (connection === undefined) return checks;
+  const { url, foundIn } = connection;
+  const target: Target = { url, foundIn, fetch: io.fetch, timeoutMs, signal };
+  await check('connection', () => checkConnection(io, target));
+  if (checks.at(-1)?.result !== 'failed') await diagnoseServer(io, connection, target, check);
+  return checks;
+}
+
+/** Checks what is on this machine. @returns the server that commands would use */
+async function diagnoseHere(io: Io, options: ConnectionOptions, check: RunCheck): Promise<Connection | undefined> {
   let project: Project | undefined;
   let connection: Connection | undefined;
   await check('Node.js', () => ok(`${process.version}; tenon ${version} needs ${manifest.engines.node}`));
@@ -73,39 +90,44 @@ export async function diagnose(
     connection = findConnection(options, { ...io, warn() {}, projectServer: project?.settings.server });
     return checkChoice(connection);
   });
-  if (connection === undefined) return checks;
-  const known: Connection = connection;
-  const { url, foundIn } = known;
-  const target: Target = { url, foundIn, fetch: io.fetch, timeoutMs, signal };
-  let clock: Finding | undefined;
-  await check('connection', async () => {
-    const startMs = io.nowMs();
-    const answer = await request(target, '/healthz', { method: 'GET' });
-    const elapsedMs = Math.round(io.nowMs() - startMs);
-    clock = compareClocks(answer.response.headers.get('date'), io.clockMs());
-    await readAnswer(answer, health);
-    return ok(`answers in ${elapsedMs} ms`);
-  });
-  if (checks.at(-1)?.result === 'failed') return checks;
+  return connection;
+}
+
+async function diagnoseServer(io: Io, connection: Connection, target: Target, check: RunCheck): Promise<void> {
   const api = createApi(target);
-  await check('clock', () => clock ?? ok('the server sends no date'));
+  let hasLogins = true;
+  await check('clock', () => checkClock(io, target));
   await check('health', async () => {
     const { writes, reason } = await api.get('/readyz', readiness);
     if (writes) return ok('ready');
     return warning(`takes no changes: ${reason ?? 'no reason given'}`, 'Ask its operators: tenon status');
   });
   await check('version', async () => {
-    const { info } = await api.get('/openapi.json', openApi);
+    const { info, paths } = await api.get('/openapi.json', openApi);
+    hasLogins = Object.hasOwn(paths, '/api/v1/me');
     if (info.version === version) return ok(info.version);
     return warning(`${info.version}, and this is ${version}`, 'Some commands may fail. Use the version of the server.');
   });
   await check('login', async () => {
-    const token = assertToken(known);
-    const session = createApi({ ...target, token, tokenHints: tokenHints(known, io.clockMs()) });
+    if (!hasLogins) return ok('the server only instruments, and has no logins');
+    const token = assertToken(connection);
+    const session = createApi({ ...target, token, tokenHints: tokenHints(connection, io.clockMs()) });
     const me = await session.get('/api/v1/me', meSchema);
-    return checkLogin(me, known, io.clockMs());
+    return checkLogin(me, connection, io.clockMs());
   });
-  return checks;
+}
+
+async function checkConnection({ nowMs }: Io, target: Target): Promise<Finding> {
+  const startMs = nowMs();
+  await readAnswer(await request(target, '/healthz', { method: 'GET' }), health);
+  return ok(`answers in ${Math.round(nowMs() - startMs)} ms`);
+}
+
+async function checkClock({ clockMs }: Io, target: Target): Promise<Finding> {
+  const answer = await request(target, '/healthz', { method: 'GET' });
+  const nowMs = clockMs();
+  await dropBody(answer);
+  return compareClocks(answer.response.headers.get('date'), nowMs) ?? ok('the server sends no date');
 }
 
 function ok(detail: string): Finding {

@@ -139,6 +139,14 @@ describe('tenon doctor', () => {
     assert.match(checks.get('login')?.hint ?? '', /tenon login --server/);
   });
 
+  it('asks for no login at a server that only instruments', async (t) => {
+    const other = await startInProcessServer({ settings: { TENON_ONLY: 'instrument' } });
+    t.after(() => other.stop());
+    const { exitCode, checks } = await diagnosed({ TENON_URL: other.url, TENON_TOKEN: '' });
+    assert.equal(exitCode, 0);
+    assert.match(checks.get('login')?.detail ?? '', /only instruments/);
+  });
+
   it('checks the tenon.toml of the folder, and the server in it', async () => {
     const project = join(folder.path, 'project');
     await mkdir(project);
