@@ -1,5 +1,11 @@
-import { app as appSchema, guest as guestSchema, plugin as pluginSchema } from '@tenon/protocol';
-import { createApi, path } from './api.ts';
+import {
+  app as appSchema,
+  guest as guestSchema,
+  type Plugin,
+  plugin as pluginSchema,
+  version as versionSchema,
+} from '@tenon/protocol';
+import { type Api, createApi, path } from './api.ts';
 import type { Candidate, LineOptions } from './complete.ts';
 import { assertToken, findConnection } from './connection.ts';
 import { readCredentials } from './credentials-file.ts';
@@ -10,6 +16,9 @@ import { listExtensionPoints, resolveApp, resolveExtensionPoint } from './resolv
 /** How long the shell waits for names, in milliseconds. */
 const timeoutMs = 2_000;
 
+/** How many versions of a plugin are offered. */
+const maxVersions = 50;
+
 const serverKinds = new Set(['app', 'extension-point', 'guest', 'guest-key', 'plugin', 'plugin@version']);
 
 /**
@@ -17,15 +26,20 @@ const serverKinds = new Set(['app', 'extension-point', 'guest', 'guest-key', 'pl
  *
  * @throws whatever a command would throw that needs the same server
  */
-export async function listNames(io: Io, kind: string, options: LineOptions): Promise<readonly Candidate[]> {
+export async function listNames(
+  io: Io,
+  kind: string,
+  options: LineOptions,
+  word: string,
+): Promise<readonly Candidate[]> {
   if (kind === 'profile' || kind === 'server') {
     const { profiles } = readCredentials({ ...io, warn() {} });
     return [...profiles].map(([value, { url }]) => ({ value, description: url }));
   }
-  return serverKinds.has(kind) ? listFromServer(io, kind, options) : [];
+  return serverKinds.has(kind) ? listFromServer(io, kind, options, word) : [];
 }
 
-async function listFromServer(io: Io, kind: string, options: LineOptions): Promise<readonly Candidate[]> {
+async function listFromServer(io: Io, kind: string, options: LineOptions, word: string): Promise<readonly Candidate[]> {
   const project = kind.startsWith('plugin') ? await openProject(io, options) : undefined;
   const connection = findConnection(options, { ...io, warn() {}, projectServer: project?.settings.server });
   const api = createApi({
@@ -45,8 +59,20 @@ async function listFromServer(io: Io, kind: string, options: LineOptions): Promi
   }
   const named = options.extensionPoint ?? project?.settings.extensionPoint;
   const extensionPoint = await resolveExtensionPoint(known, named);
-  const plugins = byName(await api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema));
-  return kind === 'plugin' ? plugins : plugins.map(({ value, description }) => ({ value: `${value}@`, description }));
+  const plugins = await api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
+  if (kind === 'plugin') return byName(plugins);
+  if (word.includes('@')) return listVersions(api, plugins, word.slice(0, word.lastIndexOf('@')));
+  return byName(plugins).map(({ value, description }) => ({ value: `${value}@`, description }));
+}
+
+/** The newest versions of the plugin that a name or an id means. */
+async function listVersions(api: Api, plugins: readonly Plugin[], named: string): Promise<readonly Candidate[]> {
+  const [plugin, second] = plugins.filter(({ id, name }) => id === named || name === named);
+  if (plugin === undefined || second !== undefined) return [];
+  const { extensionPointId, userId, name } = plugin;
+  const versions = path`/api/v1/artifacts/${extensionPointId}/plugin/${userId}/${name}/versions`;
+  const { entries } = await api.first(versions, versionSchema, maxVersions);
+  return entries.map(({ number, state }) => ({ value: `${named}@${number}`, description: state }));
 }
 
 /** Names as candidates; the id in place of a name that several have. */

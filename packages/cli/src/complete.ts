@@ -14,8 +14,8 @@ export interface LineOptions extends ConnectionOptions {
   readonly project?: string;
 }
 
-/** Lists the names of one kind, such as `app`; none for a kind that has no names. */
-export type ListNames = (kind: string, options: LineOptions) => Promise<readonly Candidate[]>;
+/** Lists the names of one kind, such as `app`, that may complete a word; none for a kind that has no names. */
+export type ListNames = (kind: string, options: LineOptions, word: string) => Promise<readonly Candidate[]>;
 
 /** What the words before the cursor say. */
 interface Line {
@@ -43,17 +43,17 @@ export async function complete(
   const line = readLine(program, wanted.slice(0, -1));
   const word = wanted.at(-1) ?? '';
   const assignment = /^(--[^=]+=)(.*)$/s.exec(word);
-  if (line.pending !== undefined) return matching(await valuesOf(line.pending, line, listNames), word);
+  if (line.pending !== undefined) return matching(await valuesOf(line.pending, line, word, listNames), word);
   if (assignment !== null && !line.isLiteral) {
     const [, flag = '', value = ''] = assignment;
     const option = findOption(line.command, flag.slice(0, -1));
-    const values = option === undefined ? [] : await valuesOf(option, line, listNames);
+    const values = option === undefined ? [] : await valuesOf(option, line, value, listNames);
     return matching(values, value).map((found) => ({ ...found, value: flag + found.value }));
   }
   if (word.startsWith('-') && !line.isLiteral) return matching(flagsOf(line.command), word);
   if (line.command.commands.length > 0) return matching(commandsOf(line.command), word);
   const argument = argumentAt(line.command, line.operands);
-  if (argument !== undefined) return matching(await valuesOf(argument, line, listNames), word);
+  if (argument !== undefined) return matching(await valuesOf(argument, line, word, listNames), word);
   return line.isLiteral || word !== '' ? [] : flagsOf(line.command);
 }
 
@@ -117,10 +117,10 @@ function argumentAt({ registeredArguments }: Command, index: number): Argument |
 }
 
 /** The choices that an option or argument declares, else the names of the kind that its value has. */
-async function valuesOf(declared: Option | Argument, { options }: Line, listNames: ListNames) {
+async function valuesOf(declared: Option | Argument, { options }: Line, word: string, listNames: ListNames) {
   if (declared.argChoices !== undefined) return declared.argChoices.map((value) => ({ value, description: '' }));
   const kind = 'flags' in declared ? /<([^>]+)>/.exec(declared.flags)?.[1] : declared.name();
-  return kind === undefined ? [] : listNames(kind, options);
+  return kind === undefined ? [] : listNames(kind, options, word);
 }
 
 function matching(candidates: readonly Candidate[], word: string): Candidate[] {

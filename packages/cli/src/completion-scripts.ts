@@ -5,7 +5,7 @@
 export const completionScripts = {
   bash: `# Completion of tenon for bash.
 _tenon() {
-  local i word cur prefix quote="" line value
+  local i word cur quote="" line value
   local words=()
   # bash splits words at "=", ":" and "@" too: join them again.
   for ((i = 1; i <= COMP_CWORD; i++)); do
@@ -25,7 +25,10 @@ _tenon() {
     words[i]=\${word//\\\\/}
   done
   cur=\${words[\${#words[@]} - 1]}
-  prefix=\${cur%"\${cur##*[=:@]}"}
+  # bash replaces only what follows the last of these, and a "@" with it.
+  local breaks=\${COMP_WORDBREAKS//[^=:@]/} prefix=""
+  [[ -n $breaks && -z $quote ]] && prefix=\${cur%"\${cur##*[$breaks]}"}
+  prefix=\${prefix%@}
   COMPREPLY=()
   while IFS= read -r line; do
     value=\${line%%$'\\t'*}

@@ -11,7 +11,7 @@ import { printable } from './text.ts';
 export async function writeCompletions(words: readonly string[], io: Io): Promise<void> {
   try {
     const program = await createProgram(io, words);
-    const found = await complete(program, words, (kind, options) => listNames(io, kind, options));
+    const found = await complete(program, words, (kind, options, word) => listNames(io, kind, options, word));
     const safe = found.filter(({ value }) => printable(value) === value); // a changed name would not be found
     for (const { value, description } of safe) io.stdout.write(`${value}\t${printable(description)}\n`);
   } catch {

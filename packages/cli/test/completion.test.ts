@@ -64,6 +64,8 @@ describe('tenon completion -- <words>', () => {
     assert.deepEqual(await offered(['guest', 'remove', '--app', 'Acme Editor', '']), []);
     assert.deepEqual(await offered(['plugin', 'status', 'gr']), ['greet']);
     assert.deepEqual(await offered(['plugin', 'yank', '--reason', 'x', '']), ['greet@']);
+    assert.deepEqual(await offered(['plugin', 'yank', 'greet@']), ['greet@1']);
+    assert.deepEqual(await offered(['plugin', 'yank', 'absent@']), []);
     assert.deepEqual(await offered(['guest', 'remove', '--app', app, '']), [guestKey]);
   });
 
@@ -142,7 +144,8 @@ describe('tenon completion', () => {
       ['tenon app show --app Ac\t', ['app', 'show', '--app', 'Acme Editor']],
       ['tenon app show --app "Ac\t', ['app', 'show', '--app', 'Acme Editor']],
       ['tenon trace a.wasm --format=sp\t', ['trace', 'a.wasm', '--format=speedscope']],
-      ['tenon plugin yank gr\t3 --rea\tx', ['plugin', 'yank', 'greet@3', '--reason', 'x']],
+      ['tenon plugin yank gr\t\t--rea\tx', ['plugin', 'yank', 'greet@1', '--reason', 'x']],
+      ['tenon plugin yank "gr\t\t', ['plugin', 'yank', 'greet@1']],
       ['tenon inspect modu\t', ['inspect', 'module.wasm']],
     ] as const) {
       assert.deepEqual(await typeInBash(typed), run, typed);
