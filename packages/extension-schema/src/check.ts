@@ -33,7 +33,7 @@ export function addFault(check: Check, path: SchemaPath | undefined, detail: str
   if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
 }
 
-/** Returns `; did you mean "greet"?`, or else the list of valid words. */
+/** Returns `; did you mean "greet"?`, or else the list of valid words if `list` is set. */
 export function hint(wanted: unknown, words: readonly string[], list = true): string {
   const near = typeof wanted === 'string' ? nearestWord(wanted, words.slice(0, 1000)) : undefined;
   if (near !== undefined) return `; did you mean "${near}"?`;

@@ -97,7 +97,7 @@ export const appMutations = {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, _db, id) => changed.forget(id),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     async (db: Db, id: AppId): Promise<void> => {
       await db
@@ -124,7 +124,7 @@ export const appMutations = {
     {
       audit: true,
       invalidates: (appId, userId) => [membershipTag(userId, appId), readableContentsTag(userId)],
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, appId: AppId, userId: UserId) =>
       db.deleteFrom('members').where('appId', '=', appId).where('userId', '=', userId),

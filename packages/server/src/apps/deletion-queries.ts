@@ -45,13 +45,13 @@ export const deletionQueries = {
 export const deletionMutations = {
   /** Also marks its bindings as pending. `finishRebind()` moves them, and then deletes the plugin. */
   markPluginDeleted: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, key: PluginKey, atMs: number) => markDeleted(db, atMs).where(isOfPlugin('plugins', key)),
   ),
 
   /** As `markPluginDeleted`, for all plugins of a user. @returns these plugins */
   markPluginsDeleted: mutation(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, userId: UserId, atMs: number): Promise<PluginKey[]> =>
       markDeleted(db, atMs).where('userId', '=', userId).returning(['extensionPointId', 'userId', 'name']).execute(),
   ),
@@ -61,7 +61,7 @@ export const deletionMutations = {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, id: ExtensionPointId, atMs: number) =>
       db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id),
@@ -69,7 +69,7 @@ export const deletionMutations = {
 
   /** Also deletes the tokens that are restricted to the application. */
   markAppDeleted: mutation(
-    { audit: true, invalidates: (id) => [id, allContentsTag], freesSpace: true },
+    { audit: true, invalidates: (id) => [id, allContentsTag], usesDiskReserve: true },
     async (db: Db, id: AppId, atMs: number): Promise<void> => {
       await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
       await db.deleteFrom('tokens').where('appId', '=', id).execute();
@@ -79,7 +79,7 @@ export const deletionMutations = {
   /** Deletes at most `limit` of the rows that belong to a deleted entity. @returns whether all are deleted */
   purgeRows: mutation(
     // The audit event was recorded when the entity was marked as deleted.
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, scope: DeletionScope, limit: number): Promise<boolean> => {
       for (const { table, key, rows } of dependents(scope)) {
         const columns = sql.join(key.map((column) => sql.ref(column)));
@@ -95,7 +95,7 @@ export const deletionMutations = {
 
   /** Deletes the row of a deleted entity, after `purgeRows` has deleted all others. */
   purgeDeleted: mutation(
-    { audit: false, invalidates: () => [allContentsTag], freesSpace: true },
+    { audit: false, invalidates: () => [allContentsTag], usesDiskReserve: true },
     async (db: Db, scope: DeletionScope): Promise<void> => {
       if ('appId' in scope) await db.deleteFrom('apps').where('id', '=', scope.appId).execute();
       else if ('name' in scope) await db.deleteFrom('plugins').where(isOfPlugin('plugins', scope)).execute();

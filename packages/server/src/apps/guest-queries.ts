@@ -105,7 +105,7 @@ export const guestMutations = {
         return guest === undefined ? [] : [guest.appId, allContentsTag];
       },
       changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, id: GuestId) => db.deleteFrom('guests').where('id', '=', id),
   ),
@@ -129,7 +129,7 @@ export const guestMutations = {
       audit: true,
       invalidates: holderTags,
       changes: (changed, db, guestIds, userId) => changed.addBound(db, { guestIds, userId }),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     async (db: Db, guestIds: readonly GuestId[], userId: UserId): Promise<void> => {
       for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {

@@ -59,14 +59,14 @@ export const invitationMutations = {
 
   /** Sets the final status of an invitation, if it is pending. */
   closeInvitation: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, id: InvitationId, status: Exclude<StoredInvitationStatus, 'pending'>, settledAtMs: number) =>
       db.updateTable('invitations').set({ status, settledAtMs }).where('id', '=', id).where('status', '=', 'pending'),
   ),
 
   /** Revokes those of the invitations that are pending. */
   revokeInvitations: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, ids: readonly InvitationId[], settledAtMs: number) =>
       db
         .updateTable('invitations')

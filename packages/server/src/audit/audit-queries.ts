@@ -68,7 +68,7 @@ export const auditMutations = {
 
   /** Deletes at most `limit` events from before a time, the oldest first. @returns the number of deleted events */
   deleteAuditBefore: mutation(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {
       const old = db
         .selectFrom('audit_events')

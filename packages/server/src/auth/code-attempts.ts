@@ -16,12 +16,12 @@ import { OauthError } from './oauth/errors.ts';
  * @throws TooManyAttemptsError before anything is looked up
  */
 export function withCodeTries<T>(services: Services, request: Request, lookUp: () => Promise<T>): Promise<T> {
-  return withCodeLimits(services, [networkOfRequest(services, request)], lookUp, { ofError: ifNotFound });
+  return withCodeLimits(services, [`code ${networkOfRequest(services, request)}`], lookUp, { ofError: ifNotFound });
 }
 
 /**
  * Looks up a user code, which is short. Unknown codes are counted by the client's network and by the session, because a
- * client may have many of one, but not of both.
+ * client may have many addresses or many sessions, but hardly both.
  *
  * @throws TooManyAttemptsError before anything is looked up
  */
@@ -59,7 +59,7 @@ export async function withRevocationTries(
 ): Promise<void> {
   if (await revoke()) return;
   const keys = [`revocation ${networkOfRequest(services, request)}`];
-  await withCodeLimits(services, keys, async () => {}, { ofResult: () => 'wrong' });
+  await withCodeLimits(services, keys, async () => {}, { ofResult: () => 'wrong' }); // only counts
 }
 
 function withCodeLimits<T>(

@@ -5,14 +5,16 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, actorCacheTags, requireScope } from './access.ts';
 
-/** Cached by the user's id, the token's application and the content address. Only permissions are cached, not denials. */
+/** Cached by {@link readableKey}. Only permissions are cached, not denials. */
 const readable: CacheSpec<true> = {
   name: 'readable content',
   tags(_mayRead, key) {
-    const userId = key.slice(0, key.indexOf(' '));
+    const userId = key.slice(0, key.indexOf(' ')); // the first part of the key
     return [userId, readableContentsTag(userId), allContentsTag];
   },
 };
+
+const readableKey = ({ userId, appId }: Actor, address: ContentAddress): string => `${userId} ${appId} ${address}`;
 
 /** The cache tags of what an actor may read. */
 export function contentCacheTags(actor: Actor): readonly CacheTag[] {
@@ -29,7 +31,7 @@ export async function authorizeContent(deps: Deps, actor: Actor, address: string
   if (!isContentAddress(address)) throw notFound('content');
   const { userId, appId } = actor;
   const load = async () => (await deps.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
-  const mayRead = await deps.cache.of(readable).getOrLoad(`${userId} ${appId} ${address}`, load);
+  const mayRead = await deps.cache.of(readable).getOrLoad(readableKey(actor, address), load);
   if (!mayRead) throw notFound('content');
   requireScope(actor, 'read');
   return address;

@@ -8,7 +8,7 @@ export const expiredMutations = {
    */
   deleteExpired: mutation(
     // Expired rows are rejected already, so that no cache depends on them.
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, beforeMs: number): Promise<void> => {
       // A session can have many expired tokens, because its pages fetch a new one each hour.
       await db.deleteFrom('tokens').where('sessionId', 'is not', null).where('expiresAtMs', '<', beforeMs).execute();

@@ -20,7 +20,7 @@ export const oneTimeLinkMutations = {
 
   /** Sets an earlier expiry of a user's unused links. */
   expireLinksOf: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, userId: UserId, expiredAtMs: number) =>
       db
         .updateTable('one_time_links')

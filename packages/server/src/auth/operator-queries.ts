@@ -29,7 +29,7 @@ export const operatorMutations = {
       .onConflict((conflict) => conflict.column('userId').doNothing()),
   ),
 
-  deleteOperator: statement({ audit: true, invalidates: nothing, freesSpace: true }, (db: Db, userId: UserId) =>
+  deleteOperator: statement({ audit: true, invalidates: nothing, usesDiskReserve: true }, (db: Db, userId: UserId) =>
     db.deleteFrom('operators').where('userId', '=', userId),
   ),
 };

@@ -147,7 +147,7 @@ interface Charge {
 function charge(previousMs: number, nowMs: number, { costMs, windowMs, reason }: Charge): number {
   const latestMs = nowMs + windowMs;
   const wasSetBack = previousMs > latestMs;
-  const chargedMs = (wasSetBack ? latestMs - costMs : Math.max(previousMs, nowMs)) + costMs;
+  const chargedMs = wasSetBack ? latestMs : Math.max(previousMs, nowMs) + costMs;
   const waitMs = chargedMs - latestMs;
   if (waitMs > 0) throw new TooManyAttemptsError(reason, Math.ceil(waitMs / 1000));
   return Math.ceil(chargedMs);

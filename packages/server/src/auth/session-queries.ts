@@ -27,24 +27,25 @@ export const sessionQueries = {
 };
 
 export const sessionMutations = {
-  insertSession: statement({ audit: true, invalidates: nothing, freesSpace: true }, (db: Db, session: SessionRecord) =>
-    db.insertInto('sessions').values(session),
+  insertSession: statement(
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, session: SessionRecord) => db.insertInto('sessions').values(session),
   ),
 
   confirmSession: statement(
-    { audit: true, invalidates: (id) => [id], freesSpace: true },
+    { audit: true, invalidates: (id) => [id], usesDiskReserve: true },
     (db: Db, id: SessionId, confirmedAtMs: number) =>
       db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id),
   ),
 
   /** Also deletes the session's tokens, by the foreign key. */
-  deleteSession: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: SessionId) =>
+  deleteSession: statement({ audit: true, invalidates: (id) => [id], usesDiskReserve: true }, (db: Db, id: SessionId) =>
     db.deleteFrom('sessions').where('id', '=', id),
   ),
 
   /** Deletes a user's sessions, except one. */
   deleteSessionsOf: mutation(
-    { audit: true, invalidates: (userId) => [userId], freesSpace: true },
+    { audit: true, invalidates: (userId) => [userId], usesDiskReserve: true },
     async (db: Db, userId: UserId, except?: SessionId): Promise<void> => {
       let deletion = db.deleteFrom('sessions').where('userId', '=', userId);
       if (except !== undefined) deletion = deletion.where('id', '!=', except);

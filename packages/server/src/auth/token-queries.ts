@@ -36,18 +36,18 @@ export const tokenMutations = {
       // The token of a session isn't audited, because the start of the session is.
       audit: (token) => token.sessionId === null,
       invalidates: nothing,
-      freesSpace: (token) => token.sessionId !== null,
+      usesDiskReserve: (token) => token.sessionId !== null,
     },
     (db: Db, token: TokenRecord) => db.insertInto('tokens').values(token),
   ),
 
-  deleteToken: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: TokenId) =>
+  deleteToken: statement({ audit: true, invalidates: (id) => [id], usesDiskReserve: true }, (db: Db, id: TokenId) =>
     db.deleteFrom('tokens').where('id', '=', id),
   ),
 
   /** Deletes all of a user's tokens that belong to no session, and all API keys. */
   deleteTokensAndKeysOf: mutation(
-    { audit: true, invalidates: (userId) => [userId], freesSpace: true },
+    { audit: true, invalidates: (userId) => [userId], usesDiskReserve: true },
     async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('tokens').where('userId', '=', userId).where('sessionId', 'is', null).execute();
       await db.deleteFrom('api_keys').where('userId', '=', userId).execute();
@@ -58,7 +58,7 @@ export const tokenMutations = {
     db.insertInto('api_keys').values(key),
   ),
 
-  deleteApiKey: statement({ audit: true, invalidates: (id) => [id], freesSpace: true }, (db: Db, id: ApiKeyId) =>
+  deleteApiKey: statement({ audit: true, invalidates: (id) => [id], usesDiskReserve: true }, (db: Db, id: ApiKeyId) =>
     db.deleteFrom('api_keys').where('id', '=', id),
   ),
 

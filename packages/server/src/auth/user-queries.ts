@@ -49,6 +49,7 @@ const tablesOfUsers = [
 export const userMutations = {
   /** @throws ConflictError if another user has the e-mail address */
   insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
+    // No publish is charged yet: see `charge()` in quotas.ts.
     db.insertInto('users').values({ ...user, publishPaidAtMs: 0 }),
   ),
 
@@ -83,7 +84,7 @@ export const userMutations = {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, userId) => changed.addBound(db, { userId, isDeleted: false }),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     async (
       db: Db,

@@ -160,7 +160,7 @@ export const blobMutations = {
    * @returns the number of changed blobs
    */
   markUnused: mutation(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (
       db: Db,
       addresses: readonly ContentAddress[],
@@ -181,7 +181,7 @@ export const blobMutations = {
 
   /** Marks due blobs for deletion: replaces their rows by deletions. */
   markForDeletion: mutation(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, { limit, ...due }: DueBlobs & { readonly limit: number }): Promise<BlobDeletion[]> => {
       const found = await db
         .selectFrom('blobs')
@@ -215,7 +215,7 @@ export const blobMutations = {
 
   /** Deletes the rows of completed deletions. */
   deleteBlobDeletions: mutation(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, deletions: readonly BlobId[]): Promise<void> => {
       for (const { address, generation } of deletions) {
         await db

@@ -27,7 +27,7 @@ export const leaseQueries = {
 export const leaseMutations = {
   /** Takes or extends a lease. */
   putLease: statement(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     (db: Db, { kind, holder, untilMs }: LeaseRecord) =>
       db
         .insertInto('leases')
@@ -36,14 +36,14 @@ export const leaseMutations = {
   ),
 
   deleteLease: statement(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     (db: Db, { kind, holder }: Pick<LeaseRecord, 'kind' | 'holder'>) =>
       db.deleteFrom('leases').where('kind', '=', kind).where('holder', '=', holder),
   ),
 
   /** Deletes the expired leases of a kind. */
   deleteEndedLeases: statement(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     (db: Db, kind: LeaseKind, nowMs: number) =>
       db.deleteFrom('leases').where('kind', '=', kind).where('untilMs', '<=', nowMs),
   ),

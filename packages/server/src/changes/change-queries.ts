@@ -116,7 +116,7 @@ export const changeMutations = {
 
   /** Deletes events from before a time, the oldest first, and keeps the heads. Returns the number of deleted events. */
   deleteChangesBefore: mutation(
-    { audit: false, invalidates: nothing, freesSpace: true },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {
       const old = await db
         .selectFrom('change_events')

@@ -91,11 +91,12 @@ describe('the effects of a transaction', () => {
 
   it('let deletions and the tokens of sessions use the disk reserve, but no other tokens', async () => {
     const ofSession = (sessionId: SessionId | null) => ({ sessionId }) as TokenRecord;
-    const freesSpace = async (mutate: (tx: Transaction) => Promise<unknown>) => (await effectsOf(mutate)).freesSpace;
-    assert.equal(await freesSpace((tx) => tx.deleteToken(newId('token'))), true);
-    assert.equal(await freesSpace((tx) => tx.insertToken(ofSession(newId('session')))), true);
-    assert.equal(await freesSpace((tx) => tx.insertToken(ofSession(null))), false);
-    assert.equal(await freesSpace((tx) => tx.insertApp({ id: app } as never)), false);
+    const usesDiskReserve = async (mutate: (tx: Transaction) => Promise<unknown>) =>
+      (await effectsOf(mutate)).usesDiskReserve;
+    assert.equal(await usesDiskReserve((tx) => tx.deleteToken(newId('token'))), true);
+    assert.equal(await usesDiskReserve((tx) => tx.insertToken(ofSession(newId('session')))), true);
+    assert.equal(await usesDiskReserve((tx) => tx.insertToken(ofSession(null))), false);
+    assert.equal(await usesDiskReserve((tx) => tx.insertApp({ id: app } as never)), false);
   });
 
   it('list the changes that need an audit event, until there is one', async () => {

@@ -12,7 +12,7 @@ export interface MutationRules<A extends readonly unknown[]> {
   /** Collects the binding lists that it changes. Called before the mutation. */
   readonly changes?: (changed: ListChanges, db: Db, ...args: A) => Promise<void> | void;
   /** Whether it may use the disk reserve: it frees space, revokes rights or plugins, or signs in a user to do so. */
-  readonly freesSpace?: boolean | ((...args: A) => boolean);
+  readonly usesDiskReserve?: boolean | ((...args: A) => boolean);
   /** The audit events that it writes. */
   readonly records?: (...args: A) => readonly AuditAction[];
 }
@@ -57,13 +57,13 @@ export class Effects {
   /** The audit events that it wrote. */
   readonly recorded: AuditAction[] = [];
   /** Whether it may use the disk reserve. */
-  freesSpace = false;
+  usesDiskReserve = false;
   readonly #audited: string[] = [];
 
   /** Call before the mutation runs. */
   async add<A extends readonly unknown[]>(name: string, rules: MutationRules<A>, db: Db, args: A): Promise<void> {
-    const { audit, invalidates, changes, freesSpace = false, records } = rules;
-    if (isTrue(freesSpace, args)) this.freesSpace = true;
+    const { audit, invalidates, changes, usesDiskReserve = false, records } = rules;
+    if (isTrue(usesDiskReserve, args)) this.usesDiskReserve = true;
     if (isTrue(audit, args)) this.#audited.push(name);
     if (records !== undefined) this.recorded.push(...records(...args));
     const tags = invalidates(...args);

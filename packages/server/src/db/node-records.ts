@@ -8,6 +8,7 @@ export interface OperatorRecord {
 
 /** A server process on a shared database. */
 export interface NodeRecord {
+  /** Of the process: a host may run several. */
   readonly id: ProcessId;
   /** The host name. */
   readonly node: string;
@@ -19,11 +20,15 @@ export interface NodeRecord {
 /** A node with the time and age of its last heartbeat by the database's clock, because the nodes' clocks may differ. */
 export type SeenNode = NodeRecord & { readonly lastSeenAtMs: number; readonly silentMs: number };
 
-/** A job whose last run is recorded, to detect a clock that jumps. */
+/**
+ * What a record of a run is about: garbage collection of blobs, the deletion of expired rows, or the check of the clock. The times of the last
+ * runs show whether the clock has jumped.
+ */
 export type MaintenanceJob = 'collect' | 'maintenance' | 'clock';
 
 export interface MaintenanceRunRecord {
   readonly kind: MaintenanceJob;
   readonly endedAtMs: number;
+  /** Counts, such as of deleted blobs. */
   readonly outcome: Readonly<Record<string, number>>;
 }

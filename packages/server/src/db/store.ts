@@ -16,7 +16,7 @@ export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => v
 export interface Store {
   readonly read: Queries;
   /**
-   * Runs the work in a serializable transaction, also with respect to other processes. Committed changes survive a crash. The work may
+   * Runs the work in a transaction that is serializable among all processes. Committed changes survive a crash. The work may
    * run more than once. Therefore it must have no side effects outside the transaction, and must not begin another one.
    *
    * @throws ConflictError, StorageFullError, UnavailableError, and the errors of the work
@@ -31,8 +31,8 @@ export interface Store {
   writeLocking<T>(work: (tx: LockingTransaction) => Promise<T>): Promise<T>;
   /**
    * Returns a number that changes with every commit. It changes immediately for this store's commits, by the next turn of the event loop
-   * for other processes on the same file, and within a second for other nodes. Data that was read after a call may be cached while the
-   * number stays the same.
+   * for other processes on the same file, and within a second for other nodes. A cached value stays valid while
+   * the number is the one that was returned before the value was read.
    */
   revision(): number;
   /** Adds a listener for all commits, including this store's own. It is called before `revision` changes. */

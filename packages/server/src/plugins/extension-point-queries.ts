@@ -36,7 +36,7 @@ export const extensionPointMutations = {
       audit: true,
       invalidates: (id) => [id, allContentsTag],
       changes: (changed, db, id) => changed.addDeleted(db, id),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, id: ExtensionPointId) => db.deleteFrom('extension_points').where('id', '=', id),
   ),

@@ -35,7 +35,7 @@ export function rollBack(
       if (guestIds.length === 0) {
         throw new DomainError(
           'conflict',
-          `Version ${number} was published under none of the guests under which the plugin has its name now.`,
+          `The plugin is bound under other guests than those under which version ${number} was published.`,
         );
       }
       await recordAudit('plugin.roll_back', { details: { version: number, versionId: version.id, guestIds } });
@@ -106,15 +106,16 @@ export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, tar
       if (!roles.includes('host')) await requireNoHostDecision(tx, plugin);
       const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
       const guestIds = facts.map(({ guestId }) => guestId);
-      const isDeleted = await tx.hasMoreRows(plugin, deleteBatchSize);
+      const isLarge = await tx.hasMoreRows(plugin, deleteBatchSize);
       await tx.retirePlugin(plugin, { atMs: nowMs, untilMs: nowMs + nameReservationMs });
-      if (isDeleted) await tx.markPluginDeleted(plugin, nowMs);
+      if (isLarge)
+        await tx.markPluginDeleted(plugin, nowMs); // its rows are purged in batches
       else {
         await tx.reserveName(plugin, guestIds, nowMs + nameReservationMs);
         await tx.deletePlugin(plugin);
       }
       await recordAudit('plugin.delete', { details: { guestIds, versions: plugin.newest.number } });
-      return { isDeleted };
+      return { isDeleted: isLarge };
     },
     async () => {},
   );
@@ -220,11 +221,9 @@ function changeBinding(
 }
 
 async function readGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
-  const [binding, plugin, user] = [
-    await tx.binding(extensionPointId, guestId, name),
-    await tx.plugin({ extensionPointId, userId, name }),
-    await tx.user(userId),
-  ];
+  const binding = await tx.binding(extensionPointId, guestId, name);
+  const plugin = await tx.plugin({ extensionPointId, userId, name });
+  const user = await tx.user(userId);
   if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
   return { ...binding, userName: user.name, block: plugin.block };
 }

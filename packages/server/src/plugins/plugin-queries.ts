@@ -145,7 +145,7 @@ export const pluginMutations = {
 
   /** Blocks a plugin, or unblocks it. */
   blockPlugin: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, key: PluginKey, block: BlockRecord | null) => updatePlugin(db, key).set({ block }),
   ),
 
@@ -162,7 +162,7 @@ export const pluginMutations = {
       audit: false,
       invalidates: nothing,
       changes: (changed, db, key) => changed.reset(db, key.extensionPointId),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, key: PluginKey) => updatePlugin(db, key).set({ pendingRebind: null }),
   ),
@@ -173,7 +173,7 @@ export const pluginMutations = {
       audit: true,
       invalidates: () => [allContentsTag],
       changes: (changed, db, key) => changed.addBound(db, key),
-      freesSpace: true,
+      usesDiskReserve: true,
     },
     (db: Db, key: PluginKey) => db.deleteFrom('plugins').where(isOfPlugin('plugins', key)),
   ),

@@ -131,7 +131,7 @@ export const versionMutations = {
   ),
 
   decideVersions: statement(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, ids: readonly VersionId[], { state, stateReason, stateAtMs, stateSide }: VersionDecision) =>
       db.updateTable('versions').set({ state, stateReason, stateAtMs, stateSide }).where('id', 'in', setOf(ids)),
   ),

@@ -23,7 +23,7 @@ export const withdrawalQueries = {
     userId: UserId,
     contentAddress: ContentAddress,
   ): Promise<WithdrawalRecord[]> {
-    const stored = db
+    const stored = await db
       .selectFrom('withdrawals')
       .select(columns.withdrawals)
       .where('extensionPointId', '=', extensionPointId)
@@ -52,7 +52,7 @@ export const withdrawalQueries = {
         ? [{ ...key, name, state, reason: stateReason, atMs: stateAtMs }]
         : [],
     );
-    return [...blocked, ...decided, ...(await stored)];
+    return [...blocked, ...decided, ...stored];
   },
 
   /**
@@ -187,27 +187,28 @@ export const withdrawalMutations = {
       { extensionPointId, userId, name, block }: PluginRecord,
       { atMs, untilMs }: { readonly atMs: number; readonly untilMs: number },
     ): Promise<void> => {
-      const key = sql`v."extensionPointId" = ${extensionPointId} and v."userId" = ${userId} and v.name = ${name}`;
-      const into = sql`
+      const ofPlugin = sql`v."extensionPointId" = ${extensionPointId} and v."userId" = ${userId} and v.name = ${name}`;
+      const insertWithdrawals = sql`
         insert into withdrawals ("extensionPointId", "userId", "contentAddress", name, state, reason, "atMs")
         select v."extensionPointId", v."userId", v."contentAddress", v.name`;
-      const group = sql`
-        from versions v where ${key} group by v."extensionPointId", v."userId", v."contentAddress", v.name`;
-      const replace = sql`
+      const perContent = sql`
+        from versions v where ${ofPlugin} group by v."extensionPointId", v."userId", v."contentAddress", v.name`;
+      const orReplace = sql`
         on conflict ("extensionPointId", "userId", "contentAddress") do update set
           name = excluded.name, state = excluded.state, reason = excluded.reason, "atMs" = excluded."atMs"`;
+      // For the same bytes, "blocked" takes precedence over "yanked", and "yanked" over "rejected".
       for (const state of ['rejected', 'yanked'] as const) {
         const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateSide" = 'host'`;
         await sql`
-          ${into}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${bigint(atMs)} ${group}
+          ${insertWithdrawals}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${bigint(atMs)} ${perContent}
           having sum(case when v.state = 'published' then 1 else 0 end) = 0
             and sum(case when ${isWithdrawn} then 1 else 0 end) > 0
-          ${state === 'rejected' ? sql`on conflict do nothing` : sql`${replace} where withdrawals.state <> 'blocked'`}
+          ${state === 'rejected' ? sql`on conflict do nothing` : sql`${orReplace} where withdrawals.state <> 'blocked'`}
         `.execute(db);
       }
       if (block !== null) {
         const reason = sql`cast(${block.reason} as text)`;
-        await sql`${into}, 'blocked', ${reason}, ${bigint(atMs)} ${group} ${replace}`.execute(db);
+        await sql`${insertWithdrawals}, 'blocked', ${reason}, ${bigint(atMs)} ${perContent} ${orReplace}`.execute(db);
       }
       await sql`
         update retired_labels set "untilMs" = ${untilMs}
@@ -216,7 +217,7 @@ export const withdrawalMutations = {
       await sql`
         insert into retired_labels ("extensionPointId", "userId", name, semver, "untilMs")
         select distinct v."extensionPointId", v."userId", v.name, v.semver, ${bigint(untilMs)}
-        from versions v where ${key} and v.semver is not null
+        from versions v where ${ofPlugin} and v.semver is not null
         on conflict ("extensionPointId", "userId", name, semver) do update set "untilMs" = excluded."untilMs"
       `.execute(db);
     },

@@ -66,7 +66,7 @@ export const authorizationMutations = {
 
   /** Deletes the logins that a user approved and whose tokens were not fetched: unused authorization codes and device grants. */
   deletePendingLoginsOf: mutation(
-    { audit: true, invalidates: nothing, freesSpace: true },
+    { audit: true, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, userId: UserId): Promise<void> => {
       await db.deleteFrom('authorization_codes').where('userId', '=', userId).where('usedAtMs', 'is', null).execute();
       await db.deleteFrom('device_grants').where('userId', '=', userId).execute();

@@ -10,7 +10,7 @@ describe('notes of commits', () => {
     for (const invalidated of [[], tags]) {
       const notes = writeNotes(self, invalidated);
       assert.equal(notes.length, 1);
-      assert.deepEqual(readNote(notes[0] ?? ''), { by: self, invalidated });
+      assert.deepEqual(readNote(notes[0] ?? ''), { commit: self, invalidated });
     }
   });
 
@@ -30,14 +30,14 @@ describe('notes of commits', () => {
       Array.from({ length: 100_000 }, (_, at) => `ext_01kx guest-${at}`),
       ['a', 'x'.repeat(8000)],
     ]) {
-      assert.deepEqual(writeNotes(self, invalidated).map(readNote), [{ by: self, invalidated: undefined }]);
+      assert.deepEqual(writeNotes(self, invalidated).map(readNote), [{ commit: self, invalidated: undefined }]);
     }
   });
 
   it('may be about anything when they are not understood', () => {
     for (const note of [self, `${self} `, `${self} [`, `${self} {}`, `${self} [1]`, `${self} null`]) {
-      assert.deepEqual(readNote(note), { by: self, invalidated: undefined }, note);
+      assert.deepEqual(readNote(note), { commit: self, invalidated: undefined }, note);
     }
-    assert.deepEqual(readNote(''), { by: '', invalidated: undefined });
+    assert.deepEqual(readNote(''), { commit: '', invalidated: undefined });
   });
 });

@@ -126,7 +126,7 @@ export async function watchRevision(options: ConnectionOptions, clocks: Clocks =
     newClient.on('notification', ({ channel: from, payload }) => {
       if (from !== pings) {
         const note = readNote(payload ?? '');
-        if (!note.by.startsWith(self) || running.has(note.by)) advance(note.invalidated);
+        if (!note.commit.startsWith(self) || running.has(note.commit)) advance(note.invalidated);
       } else if (ping !== undefined && payload === ping.text) {
         knownAt = ping.sentAt;
         ping = undefined;

@@ -46,7 +46,7 @@ export function createWriter({ statements, db, connection, file, reserve }: Writ
         tx = statements.transaction(trx);
         const result = await work(tx);
         if (commits.countChanges() !== before) {
-          if (!tx.effects.freesSpace) reserve.fill();
+          if (!tx.effects.usesDiskReserve) reserve.fill();
           commits.note([...tx.effects.invalidated]);
         }
         return result;
@@ -54,7 +54,7 @@ export function createWriter({ statements, db, connection, file, reserve }: Writ
     try {
       return await run();
     } catch (error) {
-      if (!tx?.effects.freesSpace || !(error instanceof StorageFullError)) throw error;
+      if (!tx?.effects.usesDiskReserve || !(error instanceof StorageFullError)) throw error;
     }
     await db.connection().execute(async () => {
       reserve.release();

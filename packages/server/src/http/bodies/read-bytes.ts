@@ -7,10 +7,10 @@ export class ClientDisconnected extends Error {
 }
 
 /**
- * Reads a whole body. The result is detached when the request ends.
+ * Reads a whole body. Its memory is reused when the request ends: the buffer is detached then.
  *
  * @param what names the body in the error message
- * @throws HttpError `payload_too_large`; `unavailable` when the memory budget for bodies is exhausted; `request_timeout` when the idle
+ * @throws HttpError `payload_too_large`; `unsupported_media_type` for a compressed body; `unavailable` when the memory budget for bodies is exhausted; `request_timeout` when the idle
  *   time-out expires (see {@link BodySource.mayBeSlow})
  * @throws ClientDisconnected
  */
@@ -50,7 +50,7 @@ function forEachChunk(source: BodySource, onChunk: (chunk: Buffer) => void): Pro
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => settle(new HttpError('request_timeout', detail)), limits.idleTimeoutMs);
     const onData = (chunk: Buffer): void => {
-      if (mayBeSlow) timer.refresh();
+      if (mayBeSlow) timer.refresh(); // otherwise the time-out is for the whole body
       try {
         onChunk(chunk);
       } catch (error) {

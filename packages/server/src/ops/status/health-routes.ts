@@ -12,7 +12,7 @@ const retryLater = { 'retry-after': '5' };
  */
 const waitForWritesMs = 500;
 
-/** The failures that are in the log. Each is logged once, even if many requests report it. */
+/** The failures that are in the log. Each is logged once, even if many requests report it: `readiness.ts` caches them. */
 const logged = new WeakSet<StoreFailure>();
 
 const health = Type.Object({ status: Type.Literal('ok') });
@@ -54,7 +54,7 @@ export const healthRoutes: readonly Route[] = [
         readiness.failures(),
         readiness.writeFailures(query.for === 'writes' ? undefined : waitForWritesMs),
       ]);
-      const describe = (found: readonly StoreFailure[], message: string): string => {
+      const logAndDescribe = (found: readonly StoreFailure[], message: string): string => {
         for (const failure of found) {
           if (logged.has(failure)) continue;
           logged.add(failure);
@@ -63,9 +63,9 @@ export const healthRoutes: readonly Route[] = [
         return found.map(({ store, reason }) => `the ${store} ${reason}`).join('; ');
       };
       if (failures.length > 0)
-        throw new HttpError('unavailable', `Not ready: ${describe(failures, 'not ready')}.`, retryLater);
+        throw new HttpError('unavailable', `Not ready: ${logAndDescribe(failures, 'not ready')}.`, retryLater);
       if (writeFailures.length === 0) return { status: 'ok', writes: true };
-      const reason = describe(writeFailures, 'not ready for changes');
+      const reason = logAndDescribe(writeFailures, 'not ready for changes');
       if (query.for !== 'writes') return { status: 'ok', writes: false, reason };
       throw new HttpError('unavailable', `Not ready for changes: ${reason}.`, retryLater);
     },

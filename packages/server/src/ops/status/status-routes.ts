@@ -14,7 +14,7 @@ const load = (requests: number, p50Ms: number | null, p99Ms: number | null): Req
 
 const minutes = Array.from({ length: 3 }, () => ({ requests: 5900, refused: 2, failed: 0, p99Ms: 1 }));
 
-const process: ProcessStatus = {
+const exampleProcess: ProcessStatus = {
   node: 'tenon-1',
   pid: 41,
   version: '0.1.0',
@@ -44,7 +44,7 @@ export const statusExample: ServerStatus = {
   readAt,
   metadata: { kind: 'postgresql', isReachable: true, pingMs: 0.4, knowsCommits: true },
   blobs: { kind: 's3', isReachable: true, pingMs: 1.2 },
-  process,
+  process: exampleProcess,
   nodes: [
     {
       id: 'prc_01kf0a3x5yfpq8ad68ha6hbsex',
@@ -67,7 +67,7 @@ export const statusRoutes: readonly Route[] = [
     id: 'readStatus',
     summary: 'The status of the server: its stores, the process that answers, and on PostgreSQL all nodes',
     description:
-      'For operators, whom `tenon admin operator grant` makes; to be one gives no right on any application. The figures are those of the process that answers, since its start. `/metrics` has those of each process.',
+      'Only for operators (see `tenon admin operator grant`). Operators have no rights on applications. The figures are those of the process that responds. `/metrics` has those of each process.',
     responses: { 200: json('the status', serverStatus, statusExample) },
     errors: ['forbidden', 'unavailable'],
     handle: ({ status }) => status.read(),

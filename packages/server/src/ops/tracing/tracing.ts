@@ -126,7 +126,7 @@ export function traceBlobs(blobs: BlobStore, tracer: Tracer, kind: 'folder' | 's
       return tracer.within('blobs.put', sized, () => blobs.put(key, bytes));
     },
     size: (key) => tracer.within('blobs.size', options, () => blobs.size(key)),
-    stat: (key) => tracer.within('blobs.size', options, () => blobs.stat(key)),
+    stat: (key) => tracer.within('blobs.stat', options, () => blobs.stat(key)),
     async open(...args) {
       const chunks = await tracer.within('blobs.open', options, () => blobs.open(...args));
       return chunks && (tracer.isTracing() ? read(chunks) : chunks);
