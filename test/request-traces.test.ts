@@ -96,7 +96,7 @@ describe('the traces of requests', () => {
     assert.equal(root.name, `GET ${listRoute}`);
     assert.equal(root.parentSpanId, callersSpan);
     assert.equal(root.attributes.get('http.response.status_code'), '200');
-    assert.equal(root.attributes.get('tenon.from_memory'), true);
+    assert.equal(root.attributes.get('tenon.cache_hit'), true);
     assert.deepEqual(spans, [root]);
   });
 
@@ -163,7 +163,7 @@ describe('the traces of requests', () => {
     const has = ({ attributes }: SeenSpan) => attributes.get('tenon.request.id') === id;
     const spans = await traced.spansWith((all) => all.some(has));
     const span = spans.find(has) ?? assert.fail();
-    assert.equal(span.attributes.get('tenon.client_gone'), true);
+    assert.equal(span.attributes.get('tenon.client_disconnected'), true);
     assert.equal(span.attributes.get('http.response.status_code'), '200');
   });
 

@@ -70,7 +70,7 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
   const users = Array.from({ length: publishers }, () => newId('user'));
   const nowMs = Date.now();
   for (const user of users) {
-    await target.run('insert into users (id, name, "createdAtMs", "publishPaidAtMs") values (?, ?, ?, 0)', [
+    await target.run('insert into users (id, name, "createdAtMs", "publishChargedUntilMs") values (?, ?, ?, 0)', [
       user,
       'publisher',
       nowMs,
@@ -79,7 +79,7 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
       const name = `plugin-${at}`;
       const address = Buffer.from(`${user}${at}`).toString('base64url').slice(0, 43).padEnd(43, 'A');
       await target.run(
-        `insert into plugins ("extensionPointId", "userId", name, "appId", "lastNumber", bytes, "publishPaidAtMs", "createdAtMs")
+        `insert into plugins ("extensionPointId", "userId", name, "appId", "lastNumber", bytes, "publishChargedUntilMs", "createdAtMs")
          values (?, ?, ?, ?, 1, 1000, 0, ?)`,
         [extensionPointId, user, name, appId, nowMs],
       );

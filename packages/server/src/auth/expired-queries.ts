@@ -15,7 +15,7 @@ export const expiredMutations = {
       for (const table of ['sessions', 'one_time_links', 'authorization_codes', 'device_grants'] as const) {
         await db.deleteFrom(table).where('expiresAtMs', '<', beforeMs).execute();
       }
-      for (const table of ['name_reservations', 'retired_labels'] as const) {
+      for (const table of ['name_reservations', 'reserved_semvers'] as const) {
         await db.deleteFrom(table).where('untilMs', '<', beforeMs).execute();
       }
     },

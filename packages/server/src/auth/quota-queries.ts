@@ -63,19 +63,23 @@ export const quotaQueries = {
   },
 
   /** Returns the GCRA time of the bytes that an account stored; 0 for none. */
-  async accountPaidAtMs(db: Db, userId: UserId): Promise<number> {
-    const user = await db.selectFrom('users').select('publishPaidAtMs').where('id', '=', userId).executeTakeFirst();
-    return user?.publishPaidAtMs ?? 0;
+  async accountChargedUntilMs(db: Db, userId: UserId): Promise<number> {
+    const user = await db
+      .selectFrom('users')
+      .select('publishChargedUntilMs')
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    return user?.publishChargedUntilMs ?? 0;
   },
 
   /** Returns the GCRA time of a plugin's publishes; 0 for none. */
-  async pluginPaidAtMs(db: Db, key: PluginKey): Promise<number> {
+  async pluginChargedUntilMs(db: Db, key: PluginKey): Promise<number> {
     const plugin = await db
       .selectFrom('plugins')
-      .select('publishPaidAtMs')
+      .select('publishChargedUntilMs')
       .where(isOfPlugin('plugins', key))
       .executeTakeFirst();
-    return plugin?.publishPaidAtMs ?? 0;
+    return plugin?.publishChargedUntilMs ?? 0;
   },
 
   /** Counts an application's plugins and the bytes of their versions. */
@@ -94,12 +98,12 @@ const rules = { audit: false, invalidates: nothing };
 
 export const quotaMutations = {
   /** Stores the GCRA time of the bytes that an account stored. */
-  putAccountPaid: mutation(rules, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
-    await db.updateTable('users').set({ publishPaidAtMs: atMs }).where('id', '=', userId).execute();
+  putAccountCharge: mutation(rules, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
+    await db.updateTable('users').set({ publishChargedUntilMs: atMs }).where('id', '=', userId).execute();
   }),
 
   /** Stores the GCRA time of a plugin's publishes. */
-  putPluginPaid: mutation(rules, async (db: Db, key: PluginKey, atMs: number): Promise<void> => {
-    await db.updateTable('plugins').set({ publishPaidAtMs: atMs }).where(isOfPlugin('plugins', key)).execute();
+  putPluginCharge: mutation(rules, async (db: Db, key: PluginKey, atMs: number): Promise<void> => {
+    await db.updateTable('plugins').set({ publishChargedUntilMs: atMs }).where(isOfPlugin('plugins', key)).execute();
   }),
 };

@@ -8,14 +8,14 @@ import { requirePublishQuota } from './quotas.ts';
 describe('the rate of publishing', () => {
   it('accepts one version after the clock was set back, and then enforces the rate', async () => {
     const key = { extensionPointId: newId('extensionPoint'), userId: newId('user'), name: 'a' };
-    let paidAtMs = 0;
+    let chargedUntilMs = 0;
     const read = {
       sumPublishedBytes: async () => 0,
       countPlugins: async () => ({ plugins: 0, bytes: 0 }),
-      pluginPaidAtMs: async () => paidAtMs,
+      pluginChargedUntilMs: async () => chargedUntilMs,
     };
     const publishAt = async (nowMs: number) => {
-      paidAtMs = await requirePublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);
+      chargedUntilMs = await requirePublishQuota(read, defaultQuotas, key, newId('app'), undefined, 8, nowMs);
     };
     const nowMs = Date.UTC(2026, 0, 1);
     for (let count = 0; count < 10; count++) await publishAt(nowMs + 8 * 3_600_000);

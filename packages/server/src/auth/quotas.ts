@@ -83,7 +83,7 @@ const dayMs = 24 * hourMs;
  * @throws DomainError `quota_exceeded`; `rate_limited`, with the seconds to wait
  */
 export async function requirePublishQuota(
-  read: Pick<Queries, 'sumPublishedBytes' | 'countPlugins' | 'pluginPaidAtMs'>,
+  read: Pick<Queries, 'sumPublishedBytes' | 'countPlugins' | 'pluginChargedUntilMs'>,
   limits: Quotas,
   key: PluginKey,
   appId: AppId,
@@ -98,7 +98,7 @@ export async function requirePublishQuota(
   else requireQuota(limits, 'versions', appId, present.newest.number);
   const perHour = quotaLimit(limits, 'publishes-per-hour', appId);
   const burst = quotaLimit(limits, 'publish-burst', appId);
-  return charge(await read.pluginPaidAtMs(key), nowMs, {
+  return charge(await read.pluginChargedUntilMs(key), nowMs, {
     costMs: hourMs / perHour,
     windowMs: (burst * hourMs) / perHour,
     reason: `A plugin can have ${burst} versions at once, and ${perHour} an hour after that (quotas "publish-burst", "publishes-per-hour").`,
@@ -113,19 +113,19 @@ export async function requirePublishQuota(
  * @throws DomainError `rate_limited`, with the seconds to wait
  */
 export async function chargeStoredBytes(
-  tx: Pick<Transaction, 'accountPaidAtMs' | 'putAccountPaid'>,
+  tx: Pick<Transaction, 'accountChargedUntilMs' | 'putAccountCharge'>,
   limits: Quotas,
   userId: UserId,
   size: number,
   nowMs: number,
 ): Promise<void> {
   const bytesPerDay = quotaLimit(limits, 'account-bytes', userId);
-  const paidAtMs = charge(await tx.accountPaidAtMs(userId), nowMs, {
+  const chargedUntilMs = charge(await tx.accountChargedUntilMs(userId), nowMs, {
     costMs: Math.min(1, size / bytesPerDay) * dayMs,
     windowMs: dayMs,
     reason: `Your account stored ${bytesPerDay.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
   });
-  await tx.putAccountPaid(userId, paidAtMs);
+  await tx.putAccountCharge(userId, chargedUntilMs);
 }
 
 interface Charge {

@@ -40,7 +40,7 @@ const tablesOfUsers = [
   'api_keys',
   'withdrawals',
   'name_reservations',
-  'retired_labels',
+  'reserved_semvers',
   'guest_users',
   'members',
   'operators',
@@ -50,7 +50,7 @@ export const userMutations = {
   /** @throws ConflictError if another user has the e-mail address */
   insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
     // No publish is charged yet: see `charge()` in quotas.ts.
-    db.insertInto('users').values({ ...user, publishPaidAtMs: 0 }),
+    db.insertInto('users').values({ ...user, publishChargedUntilMs: 0 }),
   ),
 
   renameUser: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, name: string) =>

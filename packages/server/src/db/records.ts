@@ -220,7 +220,7 @@ export interface VersionDecision {
   readonly stateReason: string | null;
   readonly stateAtMs: number;
   /** The role that decided it; `null` for the initial state. */
-  readonly stateSide: PluginRole | null;
+  readonly stateRole: PluginRole | null;
 }
 
 /** Bytes that an application's team has withdrawn, for all plugins of a publisher, also after the plugin is deleted. */
@@ -324,7 +324,7 @@ interface PluginRow extends PluginKey, Deletable {
   /** The total size of its versions. */
   readonly bytes: number;
   /** The state of the rate limit for publishes (GCRA); 0 without a publish. */
-  readonly publishPaidAtMs: number;
+  readonly publishChargedUntilMs: number;
   readonly createdAtMs: number;
   readonly block: BlockRecord | null;
   readonly pendingRebind: PendingRebind | null;
@@ -347,7 +347,7 @@ interface RetiredLabelRow extends PluginKey {
 
 /** The tables. Some have columns that only queries use, in addition to those of the record. */
 export interface Database {
-  users: UserRecord & { readonly publishPaidAtMs: number };
+  users: UserRecord & { readonly publishChargedUntilMs: number };
   passwords: PasswordRecord;
   sessions: SessionRecord;
   known_browsers: KnownBrowserRecord;
@@ -366,7 +366,7 @@ export interface Database {
   bindings: BindingRow;
   withdrawals: WithdrawalRecord;
   name_reservations: PluginKey & { readonly guestId: GuestId; readonly untilMs: number };
-  retired_labels: RetiredLabelRow;
+  reserved_semvers: RetiredLabelRow;
   tokens: TokenRecord;
   api_keys: ApiKeyRecord;
   blobs: BlobRecord;
@@ -428,7 +428,7 @@ export const columns = {
   ]),
   versions: columnsOf<VersionRecord>()('versions', [
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
-    'stateAtMs stateSide',
+    'stateAtMs stateRole',
   ]),
   bindings: columnsOf<BindingRow>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',

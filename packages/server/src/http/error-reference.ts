@@ -11,7 +11,7 @@ interface ErrorGuide {
 /** The documentation of all error codes, from which `docs/reference/errors.md` is generated. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   malformed_json: {
-    when: 'a JSON body is empty, is not UTF-8, or has a syntax error, whose position is in `detail`',
+    when: 'a JSON body is empty, is not UTF-8, or has a syntax error',
     remedy: 'Send a JSON object.',
   },
   malformed_multipart: {

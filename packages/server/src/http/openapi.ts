@@ -29,7 +29,7 @@ export function describeRoutes(routes: readonly Route[], server: OpenApiServer):
       version: server.version,
       summary: 'Distributes WebAssembly plugins and instruments WebAssembly modules',
       description:
-        'Every error is a problem document (RFC 9457) with a stable `code`. HEAD works wherever GET does. Lists come whole unless `limit` is sent.',
+        'Every error is a problem document (RFC 9457) with a stable `code`. HEAD works wherever GET does. Lists come in pages of 100 entries unless `limit` asks for another number.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server.base }],

@@ -195,7 +195,7 @@ async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
       lastNumber: version.number,
       bytes: version.size,
       createdAtMs: version.createdAtMs,
-      publishPaidAtMs: 0,
+      publishChargedUntilMs: 0,
     })
     .execute();
 }

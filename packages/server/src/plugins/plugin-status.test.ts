@@ -38,11 +38,11 @@ describe('describePluginStatus()', () => {
       "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
     );
     assert.equal(
-      words({ state: 'rejected', stateReason: 'It leaks', stateSide: 'host' }, [{ guestId: 'gst_a' }]),
+      words({ state: 'rejected', stateReason: 'It leaks', stateRole: 'host' }, [{ guestId: 'gst_a' }]),
       "Version 3 was rejected by the application's team: “It leaks”. Nothing is bound.",
     );
     assert.equal(
-      words({ state: 'yanked', stateReason: 'Oops', stateSide: 'publisher' }, [
+      words({ state: 'yanked', stateReason: 'Oops', stateRole: 'publisher' }, [
         { guestId: 'gst_a', versionNumber: 1 },
         { guestId: 'gst_b', versionNumber: 2, pinnedNumber: 2 },
         { guestId: 'gst_c' },

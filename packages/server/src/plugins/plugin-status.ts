@@ -41,8 +41,8 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
   };
 }
 
-function newestSentence({ number, state, stateReason, stateSide }: VersionRecord): string {
-  const by = stateSide === 'host' ? " by the application's team" : '';
+function newestSentence({ number, state, stateReason, stateRole }: VersionRecord): string {
+  const by = stateRole === 'host' ? " by the application's team" : '';
   const why = stateReason === null ? '' : `: “${stateReason}”`;
   switch (state) {
     case 'published':

@@ -78,7 +78,7 @@ export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: V
     contentAddress: version.contentAddress,
     size: version.size,
     stateChangedAt: time(version.stateAtMs),
-    decidedBy: version.stateSide,
+    decidedBy: version.stateRole,
     guestIds: [...guestIds],
     boundGuestIds: [...boundGuestIds],
     hasMoreGuests,

@@ -251,12 +251,12 @@ async function insertVersion(
     state,
     stateReason: null,
     stateAtMs: createdAtMs,
-    stateSide: null,
+    stateRole: null,
   };
   const { quotas } = deps.settings;
-  const pluginPaidAtMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
-  await tx.putPluginPaid(key, pluginPaidAtMs);
+  await tx.putPluginCharge(key, pluginChargedUntilMs);
   return version;
 }
 

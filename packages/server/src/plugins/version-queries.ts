@@ -132,8 +132,8 @@ export const versionMutations = {
 
   decideVersions: statement(
     { audit: true, invalidates: nothing, usesDiskReserve: true },
-    (db: Db, ids: readonly VersionId[], { state, stateReason, stateAtMs, stateSide }: VersionDecision) =>
-      db.updateTable('versions').set({ state, stateReason, stateAtMs, stateSide }).where('id', 'in', setOf(ids)),
+    (db: Db, ids: readonly VersionId[], { state, stateReason, stateAtMs, stateRole }: VersionDecision) =>
+      db.updateTable('versions').set({ state, stateReason, stateAtMs, stateRole }).where('id', 'in', setOf(ids)),
   ),
 
   /** Stores that a version was published under guests. Existing rows stay unchanged. */

@@ -13,12 +13,12 @@ const everyRoles: PluginRole[][] = [['publisher'], ['host'], ['publisher', 'host
 /** The result of an action: the new state and the deciding role, or the error code. */
 function outcome(
   state: VersionState,
-  stateSide: PluginRole | null,
+  stateRole: PluginRole | null,
   action: VersionAction,
   roles: PluginRole[],
 ): string {
   try {
-    const decision = requireTransition({ number: 3, state, stateSide }, action, roles);
+    const decision = requireTransition({ number: 3, state, stateRole }, action, roles);
     return `${decision.state} by ${decision.side}`;
   } catch (error) {
     assert.ok(error instanceof DomainError);

@@ -66,16 +66,16 @@ export function statePredicate(state: VersionState): string {
  * @throws DomainError `conflict` if the action is invalid in the version's state, `forbidden` if none of the roles may do it
  */
 export function requireTransition(
-  version: Pick<VersionRecord, 'number' | 'state' | 'stateSide'>,
+  version: Pick<VersionRecord, 'number' | 'state' | 'stateRole'>,
   action: VersionAction,
   roles: readonly PluginRole[],
 ): { readonly state: VersionState; readonly side: PluginRole } {
-  const { number, state, stateSide } = version;
+  const { number, state, stateRole } = version;
   const transition = versionTransitions.find(({ from, action: of }) => from === state && of === action);
   if (transition === undefined) {
     throw new DomainError('conflict', `Version ${number} ${statePredicate(state)}, and can't be ${pastTense[action]}.`);
   }
-  const isHostOnly = action === 'restore' && stateSide === 'host';
+  const isHostOnly = action === 'restore' && stateRole === 'host';
   const side = roles.find((role) => transition.roles.includes(role) && (role === 'host' || !isHostOnly));
   if (side === undefined) {
     const allowed = isHostOnly ? "the application's team, which yanked it" : "the application's team";

@@ -91,7 +91,7 @@ export function decideVersion(
         state,
         stateReason: reason ?? null,
         stateAtMs: nowMs,
-        stateSide: side,
+        stateRole: side,
       });
       const details = { version: version.number, versionId: version.id, reason: reason ?? null };
       await recordAudit(`version.${action}`, { details });
@@ -124,7 +124,7 @@ export async function yankCopies(
   { reason, atMs }: { readonly reason: string | null; readonly atMs: number },
 ): Promise<readonly PluginKey[]> {
   const ids = copies.map(({ id }) => id);
-  await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateSide: 'host' });
+  await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateRole: 'host' });
   const entries = copies.map((version) => {
     const details = { version: version.number, versionId: version.id, reason };
     return pluginAuditEntry(app.id, version, 'version.yank', { details });

@@ -47,8 +47,8 @@ export const withdrawalQueries = {
       block === null ? [] : [{ ...key, name, state: 'blocked', ...block }],
     );
     const isPublished = versions.some(({ state }) => state === 'published');
-    const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateSide }): WithdrawalRecord[] =>
-      stateSide === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
+    const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateRole }): WithdrawalRecord[] =>
+      stateRole === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
         ? [{ ...key, name, state, reason: stateReason, atMs: stateAtMs }]
         : [],
     );
@@ -166,9 +166,9 @@ export const withdrawalQueries = {
       .executeTakeFirst();
     if (version !== undefined) return { number: version.number, untilMs: null };
     const retired = await db
-      .selectFrom('retired_labels')
+      .selectFrom('reserved_semvers')
       .select('untilMs')
-      .where(isOfPlugin('retired_labels', key))
+      .where(isOfPlugin('reserved_semvers', key))
       .where('semver', '=', semver)
       .executeTakeFirst();
     return retired && { number: null, untilMs: retired.untilMs };
@@ -198,7 +198,7 @@ export const withdrawalMutations = {
           name = excluded.name, state = excluded.state, reason = excluded.reason, "atMs" = excluded."atMs"`;
       // For the same bytes, "blocked" takes precedence over "yanked", and "yanked" over "rejected".
       for (const state of ['rejected', 'yanked'] as const) {
-        const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateSide" = 'host'`;
+        const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateRole" = 'host'`;
         await sql`
           ${insertWithdrawals}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${bigint(atMs)} ${perContent}
           having sum(case when v.state = 'published' then 1 else 0 end) = 0
@@ -211,11 +211,11 @@ export const withdrawalMutations = {
         await sql`${insertWithdrawals}, 'blocked', ${reason}, ${bigint(atMs)} ${perContent} ${orReplace}`.execute(db);
       }
       await sql`
-        update retired_labels set "untilMs" = ${untilMs}
+        update reserved_semvers set "untilMs" = ${untilMs}
         where "extensionPointId" = ${extensionPointId} and "userId" = ${userId} and name = ${name}
       `.execute(db);
       await sql`
-        insert into retired_labels ("extensionPointId", "userId", name, semver, "untilMs")
+        insert into reserved_semvers ("extensionPointId", "userId", name, semver, "untilMs")
         select distinct v."extensionPointId", v."userId", v.name, v.semver, ${bigint(untilMs)}
         from versions v where ${ofPlugin} and v.semver is not null
         on conflict ("extensionPointId", "userId", name, semver) do update set "untilMs" = excluded."untilMs"

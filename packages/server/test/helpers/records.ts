@@ -56,7 +56,7 @@ export function versionRecord(
     state: 'published',
     stateReason: null,
     stateAtMs: someTimeMs,
-    stateSide: null,
+    stateRole: null,
     ...fields,
   };
 }

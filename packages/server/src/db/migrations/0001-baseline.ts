@@ -21,7 +21,7 @@ export const baseline: Migration = {
     await createCredentials(db, types);
     await createBlobs(db, types);
     await createAudit(db, types);
-    await createNews(db, types);
+    await createChangeEvents(db, types);
     await createStatus(db, types);
   },
 };
@@ -63,7 +63,7 @@ async function createAccounts(db: Kysely<unknown>, { text, bigint, boolean }: Co
     .addColumn('email', text, (column) => column.unique())
     .addColumn('createdAtMs', bigint, required)
     .addColumn('deletedAtMs', bigint)
-    .addColumn('publishPaidAtMs', bigint, required)
+    .addColumn('publishChargedUntilMs', bigint, required)
     .execute();
   await db.schema
     .createTable('passwords')
@@ -212,7 +212,7 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('appId', text, required)
     .addColumn('lastNumber', bigint, required)
     .addColumn('bytes', bigint, required)
-    .addColumn('publishPaidAtMs', bigint, required)
+    .addColumn('publishChargedUntilMs', bigint, required)
     .addColumn('createdAtMs', bigint, required)
     .addColumn('block', json)
     .addColumn('deletedAtMs', bigint)
@@ -243,7 +243,7 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('state', text, required)
     .addColumn('stateReason', text)
     .addColumn('stateAtMs', bigint, required)
-    .addColumn('stateSide', text)
+    .addColumn('stateRole', text)
     .addUniqueConstraint('versions_number', [...pluginKey, 'number'])
     .addForeignKeyConstraint('versions_plugin', pluginKey, 'plugins', pluginKey, (key) => key.onDelete('cascade'))
     .execute();
@@ -307,12 +307,15 @@ async function createBindings(db: Kysely<unknown>, { text, bigint }: ColumnTypes
     name_reservations_by_guest: ['guestId'],
     name_reservations_by_end: ['untilMs'],
   });
-  await ofDeletedPlugins('retired_labels')
+  await ofDeletedPlugins('reserved_semvers')
     .addColumn('semver', text, required)
     .addColumn('untilMs', bigint, required)
-    .addPrimaryKeyConstraint('retired_labels_pk', [...pluginKey, 'semver'])
+    .addPrimaryKeyConstraint('reserved_semvers_pk', [...pluginKey, 'semver'])
     .execute();
-  await createIndexes(db, 'retired_labels', { retired_labels_by_user: ['userId'], retired_labels_by_end: ['untilMs'] });
+  await createIndexes(db, 'reserved_semvers', {
+    reserved_semvers_by_user: ['userId'],
+    reserved_semvers_by_end: ['untilMs'],
+  });
 }
 
 /**
@@ -463,7 +466,7 @@ async function createAudit(db: Kysely<unknown>, { text, bigint, json }: ColumnTy
 }
 
 /** No foreign keys to extension points and guests: a change event also says that one of them is gone. */
-async function createNews(db: Kysely<unknown>, { text, bigint }: ColumnTypes): Promise<void> {
+async function createChangeEvents(db: Kysely<unknown>, { text, bigint }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('change_heads')
     .addColumn('appId', text, (column) => column.notNull().primaryKey().references('apps.id').onDelete('cascade'))

@@ -134,8 +134,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countGuests: (ask) => [ask.countGuests(app, 1)],
   countExtensionPoints: (ask) => [ask.countExtensionPoints(app)],
   sumPublishedBytes: (ask) => [ask.sumPublishedBytes(user)],
-  accountPaidAtMs: (ask) => [ask.accountPaidAtMs(user)],
-  pluginPaidAtMs: (ask) => [ask.pluginPaidAtMs(key)],
+  accountChargedUntilMs: (ask) => [ask.accountChargedUntilMs(user)],
+  pluginChargedUntilMs: (ask) => [ask.pluginChargedUntilMs(key)],
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
   mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
@@ -252,8 +252,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putBindingKeys: (tx) => tx.putBindingKeys(key, [guest]),
   moveBindings: (tx) =>
     tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
-  putAccountPaid: (tx) => tx.putAccountPaid(user, 1),
-  putPluginPaid: (tx) => tx.putPluginPaid(key, 1),
+  putAccountCharge: (tx) => tx.putAccountCharge(user, 1),
+  putPluginCharge: (tx) => tx.putPluginCharge(key, 1),
   pinVersion: async (tx) => {
     await tx.pinVersion(claim, null);
     await tx.pinVersion(claim, version.id);

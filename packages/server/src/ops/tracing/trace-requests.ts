@@ -65,7 +65,7 @@ export function createRequestTraces(options: RequestTracesOptions) {
     span.set('http.request.method', known ? method : '_OTHER');
     if (route !== undefined) span.set('http.route', route);
     if (headersSent) span.set('http.response.status_code', statusCode);
-    if (!writableFinished) span.set('tenon.client_gone', true);
+    if (!writableFinished) span.set('tenon.client_disconnected', true);
     span.end();
   };
 
@@ -113,7 +113,7 @@ export function createRequestTraces(options: RequestTracesOptions) {
       span.set('http.request.method', method);
       span.set('http.route', route);
       span.set('http.response.status_code', statusCode);
-      span.set('tenon.from_memory', true);
+      span.set('tenon.cache_hit', true);
       span.end();
     },
     idsOf(message: TracedMessage): TraceIds | undefined {

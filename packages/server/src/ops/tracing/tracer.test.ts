@@ -66,7 +66,7 @@ describe('createTracer()', () => {
       sent.map(({ name }) => name),
       ['x', 'x', 'root'],
     );
-    assert.equal(sent.at(-1)?.attributes.get('tenon.spans_left_out'), 3);
+    assert.equal(sent.at(-1)?.attributes.get('tenon.dropped_spans'), 3);
   });
 });
 

@@ -83,7 +83,7 @@ export function createTracer({ random, export: send, maxSpans }: TracerOptions) 
       end(atMs = performance.now()) {
         if (hasEnded) return;
         hasEnded = true;
-        if (isFirst && trace.omitted > 0) own.set('tenon.spans_left_out', trace.omitted);
+        if (isFirst && trace.omitted > 0) own.set('tenon.dropped_spans', trace.omitted);
         send({
           traceId: trace.id,
           spanId,

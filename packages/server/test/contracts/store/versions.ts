@@ -75,7 +75,7 @@ export function versionsContract(backend: Backend): void {
         state: 'yanked',
         stateReason: 'It “leaks”.',
         stateAtMs: someTimeMs + 5,
-        stateSide: 'host',
+        stateRole: 'host',
       } as const;
       await decide(first, yank);
       assert.deepEqual(await store.it.read.versions(key('decided'), {}), [second, { ...first, ...yank }]);
@@ -83,7 +83,7 @@ export function versionsContract(backend: Backend): void {
         state: 'published',
         stateReason: null,
         stateAtMs: someTimeMs + 6,
-        stateSide: 'publisher',
+        stateRole: 'publisher',
       } as const;
       await decide(first, restored);
       assert.deepEqual(await store.it.read.version(key('decided'), 1), { ...first, ...restored });

@@ -10,7 +10,7 @@ export function withdrawalsContract(backend: Backend): void {
   describe('withdrawals', () => {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
-    const byHost = { stateReason: 'It leaks.', stateAtMs: someTimeMs + 1, stateSide: 'host' } as const;
+    const byHost = { stateReason: 'It leaks.', stateAtMs: someTimeMs + 1, stateRole: 'host' } as const;
     const yanked = { state: 'yanked', ...byHost } as const;
     const rejected = { state: 'rejected', ...byHost } as const;
     const times = { atMs: someTimeMs + 5, untilMs: someTimeMs + 9 };
@@ -31,7 +31,7 @@ export function withdrawalsContract(backend: Backend): void {
       await records().version(key('a'), { contentAddress: bad, ...yanked });
       await records().version(key('a'), { number: 2, contentAddress: good, ...rejected });
       await records().version(key('b'), { contentAddress: good });
-      await records().version(key('c'), { contentAddress: own, ...yanked, stateSide: 'publisher' });
+      await records().version(key('c'), { contentAddress: own, ...yanked, stateRole: 'publisher' });
       await records().version(key('a', owner), { contentAddress: good, ...yanked });
       const { extensionPointId } = key('a');
       const of = (address: typeof bad) => store.it.read.withdrawalsOf(extensionPointId, publisher.id, address);
