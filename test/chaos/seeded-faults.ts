@@ -47,7 +47,7 @@ export const seededFaults: Readonly<Record<string, SeededFault>> = {
   },
   'lost-publish': {
     description: 'one of ten publishes is acknowledged but not executed',
-    detectedBy: /stale or wrong binding|published version/,
+    detectedBy: /stale or wrong binding|published version|yank: unexpected 404/,
     intercept: lostPublishes,
   },
   'duplicate-publish': {
