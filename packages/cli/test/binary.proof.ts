@@ -205,9 +205,9 @@ describe('a server that is none', () => {
     const page = await start(['app', 'list'], { environment }).ended;
     assert.equal(page.exitCode, 1);
     assert.match(page.stderr, /not what this version of tenon expects/);
-    const nobody = await start(['app', 'list', '--server', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
-    assert.equal(nobody.exitCode, 6);
-    assert.match(nobody.stderr, /No answer from http:\/\/127\.0\.0\.1:9/);
+    const offline = await start(['app', 'list', '--server', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
+    assert.equal(offline.exitCode, 6);
+    assert.match(offline.stderr, /No answer from http:\/\/127\.0\.0\.1:9/);
   });
 
   it('gets no token through a redirect', async (t) => {

@@ -16,7 +16,7 @@ import { type WarmUpOptions, type WarmUpReport, warmUp } from './warm-up.ts';
 
 /** Fetches the plugins that are bound to an application's guests. Every rejection is a {@link ClientError}. */
 export interface Client extends AsyncDisposable {
-  /** The plugins that are bound to a guest key, by name. The list is empty if there are none. */
+  /** The bindings of a guest key, by plugin name. It is empty for a key without plugins. */
   getBindings(key: BindingsKey, options?: CallOptions): Promise<BindingsResult>;
   /** A plugin's bytes, checked against their address. The caller owns the returned copy. */
   getContent(

@@ -60,7 +60,7 @@ describe('createClient() against a real server', () => {
       1,
     );
     assert.deepEqual(
-      { ...(await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'nobody' })).bindings },
+      { ...(await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: 'unknown' })).bindings },
       {},
     );
   });

@@ -19,7 +19,7 @@ export function addApiKeyCommands(program: Command, io: Io): void {
   withServer(
     group
       .command('create')
-      .argument('<name>', 'to tell it from others')
+      .argument('<name>', 'a name to recognise it by')
       .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
       .description('make an API key, which ends with the token that made it'),
   )

@@ -21,7 +21,7 @@ export function addStatusCommand(program: Command, io: Io): void {
     program
       .command('status')
       .description('show the status of the server to its operators: stores, the process that answers, and all nodes')
-      .option('--watch', 'show it anew every 5 seconds, until it is interrupted'),
+      .option('--watch', 'refresh every 5 seconds until interrupted'),
   )
     .addHelpText(
       'after',
@@ -30,7 +30,7 @@ export function addStatusCommand(program: Command, io: Io): void {
         'tenon status --watch',
         "tenon status --json | jq -r '.nodes[] | select(.isLost).node'",
       )}
-Whoever has the server's machine makes an operator: tenon admin operator grant <user>
+On the server's machine, make an operator with: tenon admin operator grant <user>
 `,
     )
     .action(calling(io, showStatus));

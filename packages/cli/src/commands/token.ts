@@ -30,7 +30,7 @@ export function addTokenCommands(program: Command, io: Io): void {
   withServer(
     group
       .command('create')
-      .argument('<name>', 'to tell it from others')
+      .argument('<name>', 'a name to recognise it by')
       .option(
         '--scope <scopes>',
         'read, publish, manage; several between commas (default: those of your token)',

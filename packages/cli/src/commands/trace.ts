@@ -79,7 +79,7 @@ function withProgram(command: Command): Command {
     .option('--plugin-config <key=value>', "a plugin's configuration; may be given again", collectAll)
     .option('--env <name[=value]>', 'a variable that the program sees; may be given again', collectAll)
     .option('--dir <folder[::path]>', 'a folder that it sees, as this path; may be given again', collectAll)
-    .option('--stub-imports', 'where the module imports functions that nobody offers: have them do nothing')
+    .option('--stub-imports', 'replace missing imports by functions that do nothing')
     .option('--timeout <duration>', 'stop the program after this long, and report the run so far', parseTimeout)
     .option('--repeat <runs>', 'run it so often, and sum up', wholeNumber(1, 100_000), 1);
 }
@@ -94,20 +94,20 @@ function withReport(command: Command): Command {
       ).choices(Object.keys(formats)),
     )
     .option('-o, --output <file>', '"-" is stdout (default: stderr for a tree; else a file beside the module)')
-    .option(
-      '--top <functions>',
-      'list so many functions, those with the most time of their own',
-      wholeNumber(0, 1e6),
-      10,
-    )
-    .option('--depth <calls>', 'show calls within each other in the tree down to so many', wholeNumber(1, 100_000), 40)
+    .option('--top <functions>', 'list this many functions, those with the most self time', wholeNumber(0, 1e6), 10)
+    .option('--depth <calls>', 'show the call tree down to this depth', wholeNumber(1, 100_000), 40)
     .option('--each', 'give each call a line of its own in the tree')
     .option(
       '--min-duration <duration>',
       `shorter calls are counted with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
       parseMicroseconds,
     )
-    .option('--max-spans <spans>', 'keep so many calls of a run', wholeNumber(1, 10_000_000), defaultLimits.spans);
+    .option(
+      '--max-spans <spans>',
+      'store at most this many calls of a run',
+      wholeNumber(1, 10_000_000),
+      defaultLimits.spans,
+    );
 }
 
 async function run(io: Io, input: string, args: readonly string[], options: Options): Promise<void> {

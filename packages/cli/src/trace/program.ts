@@ -70,13 +70,13 @@ function listed(opening: string, names: readonly string[]): string {
   return `${opening} ${names.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${count(rest, 'more', 'more')}` : ''}.`;
 }
 
-/** What takes the place of an import that nobody offers: a function that answers zero, or a memory. */
+/** What replaces a missing import: a function that answers zero, or a memory. */
 export type Stub =
   | { readonly kind: 'function'; readonly module: string; readonly name: string; readonly results: readonly string[] }
   | { readonly kind: 'memory'; readonly module: string; readonly name: string; readonly memory: MemoryDescription };
 
 /**
- * Finds the imports that nobody offers here.
+ * Finds the imports that are missing here.
  *
  * @param offered the functions of WASI and Extism, by module
  * @returns what may stand in their place, if `mayStub` says so
@@ -95,7 +95,7 @@ export function findStubs(
   const others = missing.filter((_, at) => stubs[at] === undefined);
   if (missing.length === 0 || (mayStub && others.length === 0)) return stubs.filter((stub) => stub !== undefined);
   const names = (mayStub ? others : missing).map(nameOfImport);
-  throw new CliError('missing_imports', `The module imports what nobody offers here: ${shownNames(names)}.`, {
+  throw new CliError('missing_imports', `The module has missing imports: ${shownNames(names)}.`, {
     exitCode: exitCodes.refused,
     hint: mayStub
       ? 'Only functions and memories can be stubbed.'

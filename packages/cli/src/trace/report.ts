@@ -27,7 +27,7 @@ export function formatHeading(trace: Trace): string {
   return `${printable(title)}: ${count(summary.runs, 'run')} with ${ofFunctions}; the last one took ${time}, ${kept}`;
 }
 
-/** The whole report for people: the tree of calls, the functions with the most time of their own, what was dropped. */
+/** The whole report for people: the tree of calls, the functions with the most self time, what was dropped. */
 export function formatReport(trace: Trace, options: ReportOptions): string {
   const { style, isColoured, top, depth, isEach } = options;
   const parts = [`${style.bold(formatHeading(trace))}\n`];

@@ -39,7 +39,7 @@ function Refused() {
     <Page title="Status">
       <Notice title="The status is for operators">
         <p>
-          Whoever has the server's machine makes one: <code>tenon admin operator grant</code> with your e-mail address.
+          On the server's machine, <code>tenon admin operator grant</code> with your e-mail address makes you one.
         </p>
       </Notice>
     </Page>

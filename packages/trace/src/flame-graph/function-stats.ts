@@ -13,7 +13,7 @@ export interface FunctionStats {
   readonly pages: number;
 }
 
-/** The stats of every function, those with the most time of their own first. */
+/** The stats of every function, those with the most self time first. */
 export function functionStats(data: FlameGraphData): FunctionStats[] {
   const stats = data.names.map((_, name) => ({
     name,
