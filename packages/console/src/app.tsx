@@ -16,14 +16,14 @@ import { pageRoutes } from './routes/all.ts';
 import type { PageRoute } from './routes/page-route.ts';
 import { loadPage } from './state/load-page.ts';
 import { isTraceDocument } from './state/loaded-document.ts';
-import { noteNavigation } from './state/navigation.ts';
+import { markNavigated } from './state/navigation.ts';
 import { type Services, ServicesContext, useSession } from './state/services.ts';
 
 export function App({ services }: { readonly services: Services }) {
   return (
     <ServicesContext.Provider value={services}>
       <LocationProvider scope={basePath}>
-        <Router onRouteChange={noteNavigation}>
+        <Router onRouteChange={markNavigated}>
           {pages.map(({ path, component }) => (
             <Route key={path} path={href(path)} component={component} />
           ))}
@@ -69,9 +69,9 @@ function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): Com
     }
     return (
       <Frame>
-        <Guard key={view.account?.id ?? 'nobody'} place={url}>
+        <ErrorBoundary key={view.account?.id ?? 'nobody'} place={url}>
           <Content />
-        </Guard>
+        </ErrorBoundary>
       </Frame>
     );
   };
@@ -102,21 +102,21 @@ function NotFound() {
   );
 }
 
-interface GuardProps {
+interface ErrorBoundaryProps {
   readonly children: ComponentChildren;
   /** Where one is: a page that failed is tried again when one goes elsewhere. */
   readonly place: string;
 }
 
 /** Shows that a page of ours failed, in the place of the page. */
-class Guard extends Component<GuardProps, { readonly error?: unknown }> {
+class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly error?: unknown }> {
   static override getDerivedStateFromError(error: unknown): { error: unknown } {
     return { error };
   }
   override componentDidCatch(error: unknown): void {
     console.error(error);
   }
-  override componentDidUpdate({ place }: GuardProps): void {
+  override componentDidUpdate({ place }: ErrorBoundaryProps): void {
     if (place !== this.props.place && this.state.error !== undefined) this.setState({ error: undefined });
   }
   override render() {

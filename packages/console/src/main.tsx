@@ -2,9 +2,9 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { basePath } from './base-path.ts';
 import { hasStorage, StorageBlocked } from './components/storage-blocked.tsx';
-import { createExits } from './state/exits.ts';
-import { keepLinkCode } from './state/link-codes.ts';
-import { createMemory } from './state/memory.ts';
+import { storeLinkCode } from './state/link-codes.ts';
+import { createNavigationGuard } from './state/navigation-guard.ts';
+import { createPageCache } from './state/page-cache.ts';
 import { createSession } from './state/session.ts';
 import { applyTheme, readTheme } from './state/theme.ts';
 import { createToasts } from './state/toasts.ts';
@@ -21,10 +21,10 @@ else render(<StorageBlocked />, root);
 
 function start(): void {
   applyTheme(readTheme());
-  keepLinkCode();
+  storeLinkCode();
   // Another link of the same kind, opened in the same tab, changes the fragment alone: the page begins anew with its code.
   addEventListener('hashchange', () => {
-    if (keepLinkCode()) location.reload();
+    if (storeLinkCode()) location.reload();
   });
   const session = createSession({
     basePath,
@@ -37,5 +37,15 @@ function start(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) void session.load();
   });
-  render(<App services={{ session, toasts: createToasts(), memory: createMemory(), exits: createExits() }} />, root);
+  render(
+    <App
+      services={{
+        session,
+        toasts: createToasts(),
+        pageCache: createPageCache(),
+        navigationGuard: createNavigationGuard(),
+      }}
+    />,
+    root,
+  );
 }

@@ -1,6 +1,6 @@
 import type { SessionToken } from '@tenon/protocol';
 import { hasCode, toApiError, unreachable } from './api-error.ts';
-import { createTokenKeeper } from './token-keeper.ts';
+import { createTokenCache } from './token-cache.ts';
 
 export interface RequestOptions {
   /** Query parameters; those that are `undefined` are left out. */
@@ -19,7 +19,7 @@ export interface ChangeOptions extends RequestOptions {
 }
 
 /** What the client needs of the world. */
-export interface ClientParts {
+export interface ClientDeps {
   /** The path of the console's root, with a slash at both ends. */
   readonly basePath: string;
   readonly fetch: typeof fetch;
@@ -72,12 +72,12 @@ export interface SessionCalls {
 /** As many as the server gives at once. */
 const pageSize = 1000;
 
-export function createApiClient(parts: ClientParts): ApiClient {
+export function createApiClient(parts: ClientDeps): ApiClient {
   const { clock, confirmPassword } = parts;
   const session = createSessionCalls(parts);
   /** The entity tags of resources that were returned. */
   const etags = new WeakMap<object, string>();
-  const keeper = createTokenKeeper(async () => {
+  const keeper = createTokenCache(async () => {
     try {
       return await session.post<SessionToken>('/session/token', {});
     } catch (error) {
@@ -164,7 +164,7 @@ export function createApiClient(parts: ClientParts): ApiClient {
   };
 }
 
-export function createSessionCalls(parts: Pick<ClientParts, 'basePath' | 'fetch'>): SessionCalls {
+export function createSessionCalls(parts: Pick<ClientDeps, 'basePath' | 'fetch'>): SessionCalls {
   const { basePath, fetch } = parts;
   async function send(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await reach(fetch, urlOf(basePath, path), {
@@ -190,7 +190,7 @@ async function readJson<T>(response: Response): Promise<T> {
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
-async function reach(fetch: ClientParts['fetch'], url: string, init: RequestInit): Promise<Response> {
+async function reach(fetch: ClientDeps['fetch'], url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
-import { useKeptState } from '../state/use-kept.ts';
+import { useCachedState } from '../state/use-cached.ts';
 import { Button } from './button.tsx';
 import { count } from './count.ts';
 import { type Column, Table } from './table.tsx';
@@ -23,7 +23,7 @@ export function DataTable<Row>(props: {
   readonly keptAs: string;
 }) {
   const { caption, columns, rows, rowKey, searchText } = props;
-  const [wanted, setWanted] = useKeptState(`search ${props.keptAs}`, '');
+  const [wanted, setWanted] = useCachedState(`search ${props.keptAs}`, '');
   const [page, setPage] = useState(0);
   const texts = useMemo(() => rows.map((row) => searchText(row).toLowerCase()), [rows]);
   const found = useMemo(() => {

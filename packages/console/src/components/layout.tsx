@@ -4,7 +4,7 @@ import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
 import { useServices, useSession, useToast } from '../state/services.ts';
-import { keepTheme, readTheme, type Theme } from '../state/theme.ts';
+import { readTheme, saveTheme, type Theme } from '../state/theme.ts';
 import { tracePath } from '../state/trace-path.ts';
 import { Logo } from './logo.tsx';
 
@@ -72,7 +72,7 @@ function Brand() {
 }
 
 function Navigation({ account }: { readonly account: Account }) {
-  const { session, exits } = useServices();
+  const { session, navigationGuard } = useServices();
   const toast = useToast();
   const { path } = useLocation();
   const isHome = path === basePath.replace(/(?<=.)\/$/, '') || path.startsWith(href('/apps'));
@@ -100,7 +100,7 @@ function Navigation({ account }: { readonly account: Account }) {
         <span class="top-name">{account.name}</span>
         <span class="visually-hidden"> – your account</span>
       </a>
-      <button type="button" class="link-button" onClick={() => exits.attempt(() => void signOut())}>
+      <button type="button" class="link-button" onClick={() => navigationGuard.run(() => void signOut())}>
         Sign out
       </button>
     </nav>
@@ -138,7 +138,7 @@ function ThemeChoice() {
             value={value}
             checked={theme === value}
             onChange={() => {
-              keepTheme(value);
+              saveTheme(value);
               setTheme(value);
             }}
           />

@@ -1,4 +1,4 @@
-import type { LeaveQuestion } from '../state/use-leave-question.ts';
+import type { NavigationPrompt } from '../state/use-navigation-guard.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -8,7 +8,7 @@ export function LeaveDialog({
   title = 'Leave without saving?',
   text = 'What you have changed here is not saved.',
 }: {
-  readonly question: LeaveQuestion;
+  readonly question: NavigationPrompt;
   readonly title?: string;
   readonly text?: string;
 }) {

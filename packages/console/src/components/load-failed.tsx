@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { findBuild } from '../state/find-build.ts';
+import { checkBuild } from '../state/check-build.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
 import { Page } from './page.tsx';
@@ -12,7 +12,7 @@ export function LoadFailed() {
   const [isAway, setAway] = useState(false);
   const wasAway = useRef(false);
   const ask = async (): Promise<boolean> => {
-    const isBack = (await findBuild()) !== undefined;
+    const isBack = (await checkBuild()) !== undefined;
     wasAway.current ||= !isBack;
     setAway(!isBack);
     return isBack;

@@ -11,10 +11,10 @@ import { PasswordField } from './field.tsx';
 /** Asks for the password when the server wants it again before it goes on; one for the whole console. */
 export function PasswordDialog() {
   const request = useStore(useServices().session.passwordRequest);
-  return request === undefined ? null : <Ask request={request} />;
+  return request === undefined ? null : <PasswordForm request={request} />;
 }
 
-function Ask({ request }: { readonly request: PasswordRequest }) {
+function PasswordForm({ request }: { readonly request: PasswordRequest }) {
   const [password, setPassword] = useState('');
   const { submit, isBusy, error } = useSubmit(() => request.confirm(password));
   return (

@@ -14,10 +14,10 @@ import { PasswordField } from './field.tsx';
  */
 export function SignInAgainDialog() {
   const request = useStore(useServices().session.signInRequest);
-  return request === undefined ? null : <Ask request={request} />;
+  return request === undefined ? null : <SignInAgainForm request={request} />;
 }
 
-function Ask({ request: { account, signIn, giveUp } }: { readonly request: SignInRequest }) {
+function SignInAgainForm({ request: { account, signIn, giveUp } }: { readonly request: SignInRequest }) {
   const [password, setPassword] = useState('');
   const { submit, isBusy, error } = useSubmit(() => signIn(password));
   return (

@@ -4,26 +4,26 @@ import { hasCode } from '../api/api-error.ts';
 import { ErrorView } from '../components/error-view.tsx';
 import { Page } from '../components/page.tsx';
 import { Skeleton } from '../components/spinner.tsx';
-import { type InvitationOutcome, keepInvitationOutcome, readInvitationOutcome } from '../state/invitation-outcome.ts';
-import { forgetLinkCode, linkCode } from '../state/link-codes.ts';
-import { noteNavigation } from '../state/navigation.ts';
+import { type InvitationOutcome, readInvitationOutcome, storeInvitationOutcome } from '../state/invitation-outcome.ts';
+import { clearLinkCode, readLinkCode } from '../state/link-codes.ts';
+import { markNavigated } from '../state/navigation.ts';
 import { useSession } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
-import { Answer } from './invitation/answer.tsx';
-import { ComeIn } from './invitation/come-in.tsx';
+import { Answer } from './invitation/invitation-response.tsx';
+import { InvitationSignIn } from './invitation/invitation-sign-in.tsx';
 import { OutcomePage } from './invitation/outcome-page.tsx';
 
 /**
- * The page behind an invitation's link. The code has been taken off the address bar before (`keepLinkCode`). Opening the page
+ * The page behind an invitation's link. The code has been taken off the address bar before (`storeLinkCode`). Opening the page
  * changes nothing; a person answers.
  */
 export function AcceptInvitePage() {
-  const [code, setCode] = useState(() => linkCode('accept-invite'));
+  const [code, setCode] = useState(() => readLinkCode('accept-invite'));
   const [outcome, setOutcome] = useState(readInvitationOutcome);
   const settle = (found: InvitationOutcome): void => {
-    keepInvitationOutcome(found);
-    forgetLinkCode('accept-invite');
-    noteNavigation(); // what comes now is another page to whoever reads it
+    storeInvitationOutcome(found);
+    clearLinkCode('accept-invite');
+    markNavigated(); // what comes now is another page to whoever reads it
     setOutcome(found);
     setCode(undefined);
   };
@@ -83,7 +83,7 @@ function OpenInvitation({
       </Page>
     );
   }
-  if (account === null) return <ComeIn code={code} preview={preview.data} />;
+  if (account === null) return <InvitationSignIn code={code} preview={preview.data} />;
   const settled = ({ status, app, role }: InvitationSettled): void =>
     onSettled({ kind: status, app, role, userId: account.id });
   return <Answer code={code} preview={preview.data} onAnswered={settled} onRefused={settleIfOver} />;

@@ -8,9 +8,9 @@ import { Page } from '../components/page.tsx';
 import { Skeleton } from '../components/spinner.tsx';
 import { useSession } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
-import { ApprovalForm, type Decided } from './approval/approval-form.tsx';
-import { callSignedIn } from './approval/call-signed-in.ts';
+import { type ApprovalDecision, ApprovalForm } from './approval/approval-form.tsx';
 import { isLoopbackAddress } from './approval/loopback.ts';
+import { sessionCall } from './approval/session-call.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /**
@@ -34,7 +34,7 @@ function Approval({ request }: { readonly request: string }) {
   const { session } = useSession();
   const [isDone, setDone] = useState(false);
   const asked = useData(
-    () => callSignedIn<AuthorizationView | AuthorizationOutcome>(session, '/session/authorization/view', { request }),
+    () => sessionCall<AuthorizationView | AuthorizationOutcome>(session, '/session/authorization/view', { request }),
     [request],
   );
 
@@ -43,8 +43,8 @@ function Approval({ request }: { readonly request: string }) {
     setDone(true);
     location.replace(redirectTo); // going back must not lead to a request that is decided
   };
-  const decide = async (decided: Decided): Promise<void> =>
-    leave(await callSignedIn<AuthorizationOutcome>(session, '/session/authorization', { request, ...decided }));
+  const decide = async (decided: ApprovalDecision): Promise<void> =>
+    leave(await sessionCall<AuthorizationOutcome>(session, '/session/authorization', { request, ...decided }));
 
   // A request that the server can't make sense of is answered to the program at once, by way of the browser.
   const outcome = asked.status === 'ready' && 'redirectTo' in asked.data ? asked.data : undefined;

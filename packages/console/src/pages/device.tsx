@@ -8,17 +8,17 @@ import { Button, LinkButton } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';
 import { TextField } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
-import { noteNavigation } from '../state/navigation.ts';
+import { markNavigated } from '../state/navigation.ts';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
-import { ApprovalForm, type Decided } from './approval/approval-form.tsx';
-import { callSignedIn } from './approval/call-signed-in.ts';
+import { type ApprovalDecision, ApprovalForm } from './approval/approval-form.tsx';
+import { sessionCall } from './approval/session-call.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 type Step =
   | { readonly name: 'code' }
   | { readonly name: 'decide'; readonly view: AuthorizationView }
-  | { readonly name: 'done'; readonly decision: Decided['decision'] };
+  | { readonly name: 'done'; readonly decision: ApprovalDecision['decision'] };
 
 /**
  * Where a person approves the login of a device that can open no browser of its own (RFC 8628 §3.3). A code that comes with the
@@ -29,7 +29,7 @@ export function DevicePage() {
   const { query, route } = useLocation();
   const [step, setStep] = useState<Step>({ name: 'code' });
   const go = (next: Step): void => {
-    noteNavigation(); // so that the new heading gets the focus
+    markNavigated(); // so that the new heading gets the focus
     setStep(next);
   };
   if (view.status !== 'ready') return null;
@@ -52,7 +52,7 @@ export function DevicePage() {
           <ApprovalForm
             view={step.view}
             onDecide={async (decided) => {
-              await callSignedIn(session, '/session/device', { userCode: step.view.userCode, ...decided });
+              await sessionCall(session, '/session/device', { userCode: step.view.userCode, ...decided });
               route(href('/device'), true); // its code is of no more use
               go({ name: 'done', decision: decided.decision });
             }}
@@ -77,7 +77,7 @@ function CodeForm({ given, onFound }: { readonly given: string; readonly onFound
     const userCode = parseUserCode(code);
     setNoCode(userCode === undefined);
     if (userCode === undefined) return;
-    onFound(await callSignedIn<AuthorizationView>(session, '/session/device/view', { userCode }));
+    onFound(await sessionCall<AuthorizationView>(session, '/session/device/view', { userCode }));
   });
   const isUnknown = hasCode(error, 'not_found');
   const fault = isNoCode
@@ -124,7 +124,13 @@ function CodeForm({ given, onFound }: { readonly given: string; readonly onFound
   );
 }
 
-function Done({ decision, onAgain }: { readonly decision: Decided['decision']; readonly onAgain: () => void }) {
+function Done({
+  decision,
+  onAgain,
+}: {
+  readonly decision: ApprovalDecision['decision'];
+  readonly onAgain: () => void;
+}) {
   const isApproved = decision === 'approve';
   return (
     <Page title={isApproved ? 'Approved' : 'Denied'}>

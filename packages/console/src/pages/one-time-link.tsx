@@ -6,7 +6,7 @@ import { ErrorView } from '../components/error-view.tsx';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
 import { Skeleton } from '../components/spinner.tsx';
-import { forgetLinkCode, linkCode } from '../state/link-codes.ts';
+import { clearLinkCode, readLinkCode } from '../state/link-codes.ts';
 import { useSession } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
 
@@ -18,7 +18,7 @@ export function OneTimeLinkPage(props: {
   readonly children: (code: string, link: OneTimeLinkInfo) => ComponentChildren;
 }) {
   const { kind, title } = props;
-  const code = linkCode(kind);
+  const code = readLinkCode(kind);
   const { session } = useSession();
   const link = useData(
     async () => (code === undefined ? undefined : session.calls.post<OneTimeLinkInfo>('/session/link', { code })),
@@ -26,7 +26,7 @@ export function OneTimeLinkPage(props: {
   );
   const isUseless = link.status === 'failed' && hasCode(link.error, 'not_found', 'link_used', 'link_expired');
   useEffect(() => {
-    if (isUseless) forgetLinkCode(kind);
+    if (isUseless) clearLinkCode(kind);
   }, [isUseless]);
 
   if (link.status === 'loading') {

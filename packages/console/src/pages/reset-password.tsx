@@ -5,7 +5,7 @@ import { href } from '../base-path.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';
 import { CheckboxField, PasswordField } from '../components/field.tsx';
-import { forgetLinkCode } from '../state/link-codes.ts';
+import { clearLinkCode } from '../state/link-codes.ts';
 import { useSession, useToast } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { OneTimeLinkPage } from './one-time-link.tsx';
@@ -27,7 +27,7 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
   const [revokeTokens, setRevokeTokens] = useState(true);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await session.resetPassword({ code, password, revokeTokens });
-    forgetLinkCode('reset-password');
+    clearLinkCode('reset-password');
     toast('Your new password is set.');
     route(href('/'), true);
   }, ['password']);

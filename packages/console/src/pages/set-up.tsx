@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
-import { forgetLinkCode } from '../state/link-codes.ts';
+import { clearLinkCode } from '../state/link-codes.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 import { OneTimeLinkPage } from './one-time-link.tsx';
 
@@ -17,7 +17,7 @@ export function SetUpPage() {
         <NewAccountForm
           codes={{ linkCode: code }}
           onDone={() => {
-            forgetLinkCode('set-up');
+            clearLinkCode('set-up');
             route(href('/'), true);
           }}
         />

@@ -6,8 +6,8 @@ import { ErrorView } from '../components/error-view.tsx';
 import { PasswordField, TextField } from '../components/field.tsx';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
-import { linkCode } from '../state/link-codes.ts';
-import { rememberNext } from '../state/next-page.ts';
+import { readLinkCode } from '../state/link-codes.ts';
+import { saveReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
@@ -28,7 +28,7 @@ export function SignInForm(props: {
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await session.signIn({ email, password });
   }, ['email', 'password']);
-  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || linkCode('accept-invite') !== undefined);
+  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || readLinkCode('accept-invite') !== undefined);
   const isEnded = view.status === 'ready' && view.isEnded === true;
   return (
     <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
@@ -63,7 +63,7 @@ export function SignInForm(props: {
       ) : maySignUp ? (
         <p class="soft">
           New here?{' '}
-          <Link to="/sign-up" onClick={() => rememberNext(currentPath())}>
+          <Link to="/sign-up" onClick={() => saveReturnPath(currentPath())}>
             Create an account
           </Link>
         </p>

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
-import { takeNext } from '../state/next-page.ts';
+import { takeReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -11,7 +11,7 @@ export function SignInPage() {
   const { route } = useLocation();
   const isSignedIn = view.status === 'ready' && view.account !== null;
   useEffect(() => {
-    if (isSignedIn) route(href(takeNext()), true);
+    if (isSignedIn) route(href(takeReturnPath()), true);
   }, [isSignedIn]);
   return isSignedIn ? null : <SignInForm />;
 }

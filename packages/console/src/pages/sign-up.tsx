@@ -3,8 +3,8 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
-import { linkCode } from '../state/link-codes.ts';
-import { takeNext } from '../state/next-page.ts';
+import { readLinkCode } from '../state/link-codes.ts';
+import { takeReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 
@@ -14,11 +14,11 @@ export function SignUpPage() {
   const { route } = useLocation();
   const isSignedIn = view.status === 'ready' && view.account !== null;
   useEffect(() => {
-    if (isSignedIn) route(href(takeNext()), true);
+    if (isSignedIn) route(href(takeReturnPath()), true);
   }, [isSignedIn]);
   if (isSignedIn || view.status !== 'ready') return null;
 
-  const invitation = linkCode('accept-invite');
+  const invitation = readLinkCode('accept-invite');
   const isOpen = view.signUp === 'open' || (view.signUp === 'invitation' && invitation !== undefined);
   if (!isOpen) return <SignUpClosed mayBeInvited={view.signUp === 'invitation'} />;
   return (

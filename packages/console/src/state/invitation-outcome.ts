@@ -19,7 +19,7 @@ export type InvitationOutcome =
 const key = `tenon.invitation:${basePath}`;
 const kinds: readonly unknown[] = ['accepted', 'declined', 'used', 'expired', 'revoked', 'unknown'];
 
-export function keepInvitationOutcome(outcome: InvitationOutcome): void {
+export function storeInvitationOutcome(outcome: InvitationOutcome): void {
   sessionStorage.setItem(key, JSON.stringify(outcome));
 }
 

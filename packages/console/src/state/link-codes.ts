@@ -15,7 +15,7 @@ const keyOf = (kind: LinkCodeKind): string => `tenon.code:${basePath}${kind}`;
  *
  * @returns whether there was one
  */
-export function keepLinkCode(): boolean {
+export function storeLinkCode(): boolean {
   const url = new URL(location.href);
   const kind = currentPath().split('?', 1)[0]?.slice(1);
   let code: string | null = null;
@@ -33,11 +33,11 @@ export function keepLinkCode(): boolean {
 }
 
 /** The code that a link of the kind has brought into this tab. */
-export function linkCode(kind: LinkCodeKind): string | undefined {
+export function readLinkCode(kind: LinkCodeKind): string | undefined {
   return sessionStorage.getItem(keyOf(kind)) ?? undefined;
 }
 
 /** Once it is used, or turns out to be of no use. */
-export function forgetLinkCode(kind: LinkCodeKind): void {
+export function clearLinkCode(kind: LinkCodeKind): void {
   sessionStorage.removeItem(keyOf(kind));
 }

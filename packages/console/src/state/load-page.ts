@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { LoadFailed } from '../components/load-failed.tsx';
-import { findBuild } from './find-build.ts';
+import { checkBuild } from './check-build.ts';
 
 /**
  * Loads a page's code. Where it can't be fetched and the server has another build of the console by now, the document is loaded
@@ -9,7 +9,7 @@ import { findBuild } from './find-build.ts';
 export function loadPage(load: () => Promise<ComponentType>): Promise<ComponentType> {
   return load().catch(async (error: unknown) => {
     console.warn('The code of a page could not be loaded', error);
-    if ((await findBuild()) !== 'other' || wasJustReloaded()) return LoadFailed;
+    if ((await checkBuild()) !== 'other' || wasJustReloaded()) return LoadFailed;
     location.reload();
     return new Promise<ComponentType>(() => undefined); // until the browser is there
   });

@@ -4,7 +4,7 @@
  */
 const marker = 'navigated';
 
-export function noteNavigation(): void {
+export function markNavigated(): void {
   document.documentElement.dataset[marker] = 'true';
 }
 

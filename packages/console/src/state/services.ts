@@ -2,8 +2,8 @@ import type { Account } from '@tenon/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ApiClient } from '../api/client.ts';
-import type { Exits } from './exits.ts';
-import type { Memory } from './memory.ts';
+import type { NavigationGuard } from './navigation-guard.ts';
+import type { PageCache } from './page-cache.ts';
 import type { Session, SessionView } from './session.ts';
 import { useStore } from './store.ts';
 import type { Toasts } from './toasts.ts';
@@ -13,8 +13,8 @@ export interface Services {
   readonly session: Session;
   readonly toasts: Toasts;
   /** What pages keep for when one comes back to them. */
-  readonly memory: Memory;
-  readonly exits: Exits;
+  readonly pageCache: PageCache;
+  readonly navigationGuard: NavigationGuard;
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined);

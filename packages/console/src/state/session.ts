@@ -2,7 +2,7 @@ import type { Account, PasswordReset, SessionState, SignInInput, SignUpInput } f
 import { hasCode } from '../api/api-error.ts';
 import {
   type ApiClient,
-  type ClientParts,
+  type ClientDeps,
   createApiClient,
   createSessionCalls,
   type SessionCalls,
@@ -34,7 +34,7 @@ export interface Session {
   signUp(input: SignUpInput): Promise<void>;
   resetPassword(input: PasswordReset): Promise<void>;
   signOut(): Promise<void>;
-  /** Asks for the password, or to sign in again where the session has ended: `ClientParts.confirmPassword`. */
+  /** Asks for the password, or to sign in again where the session has ended: `ClientDeps.confirmPassword`. */
   confirmPassword(): Promise<void>;
   /** Says that the account has another name now, or is gone. */
   setAccount(account: Account | null): void;
@@ -62,7 +62,7 @@ export interface TabChannel {
 }
 
 export function createSession(
-  parts: Pick<ClientParts, 'basePath' | 'fetch' | 'clock'> & { readonly channel: TabChannel },
+  parts: Pick<ClientDeps, 'basePath' | 'fetch' | 'clock'> & { readonly channel: TabChannel },
 ): Session {
   const { channel } = parts;
   const view = createStore<SessionView>({ status: 'loading' });

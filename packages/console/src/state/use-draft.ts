@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useAccount, useServices } from './services.ts';
-import { useKeptState } from './use-kept.ts';
+import { useCachedState } from './use-cached.ts';
 
 /**
  * As `useState`, for what somebody is writing. Whose session ends meanwhile signs in again, in the same place, and finds it there;
@@ -9,15 +9,15 @@ import { useKeptState } from './use-kept.ts';
  * @param key what is being written, apart from everything else
  */
 export function useDraft(key: string, initial: string): [string, (value: string) => void] {
-  const { memory, session } = useServices();
-  const draft = useKeptState(`draft ${key}`, initial);
-  const slot = `${useAccount().id} draft ${key}`;
+  const { pageCache, session } = useServices();
+  const draft = useCachedState(`draft ${key}`, initial);
+  const entryKey = `${useAccount().id} draft ${key}`;
   useEffect(
     () => () => {
       const view = session.view.get();
-      if (view.status === 'ready' && view.account !== null) memory.set(slot, undefined);
+      if (view.status === 'ready' && view.account !== null) pageCache.set(entryKey, undefined);
     },
-    [slot],
+    [entryKey],
   );
   return draft;
 }

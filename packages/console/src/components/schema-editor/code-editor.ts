@@ -14,7 +14,7 @@ export interface CodeEditor {
   destroy(): void;
 }
 
-export interface CodeEditorParts {
+export interface CodeEditorOptions {
   /** It is drawn in a shadow root of this element: there its styles are a style sheet object, which the page's policy allows. */
   readonly host: HTMLElement;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface CodeEditorParts {
 /** Checks begin this long after the last key. */
 const checkDelayMs = 250;
 
-export function createCodeEditor(parts: CodeEditorParts): CodeEditor {
+export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
   const { host, text, label, description, onChange, check } = parts;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const about = document.createElement('p');

@@ -13,7 +13,7 @@ import { CompareCode } from './compare-code.tsx';
 import { ScopeChoice } from './scopes.tsx';
 
 /** What a person decided, as the two routes for it take it. */
-export type Decided =
+export type ApprovalDecision =
   | { readonly decision: 'deny'; readonly userId: string }
   | {
       readonly decision: 'approve';
@@ -29,7 +29,7 @@ export type Decided =
  */
 export function ApprovalForm(props: {
   readonly view: AuthorizationView;
-  readonly onDecide: (decided: Decided) => Promise<void>;
+  readonly onDecide: (decided: ApprovalDecision) => Promise<void>;
 }) {
   const { view, onDecide } = props;
   const { id: userId } = useAccount();
@@ -38,7 +38,7 @@ export function ApprovalForm(props: {
   const [password, setPassword] = useState('');
   const [isMine, setMine] = useState(false);
   const [isIncomplete, setIncomplete] = useState(false);
-  const wanted = useRef<Decided['decision']>('approve');
+  const wanted = useRef<ApprovalDecision['decision']>('approve');
 
   const asksForPassword = granted.includes('manage');
   const fault = faultOf(view, granted, isMine);
@@ -48,7 +48,7 @@ export function ApprovalForm(props: {
     if (fault !== undefined) return;
     await onDecide({ decision: 'approve', userId, scopes: granted, ...(asksForPassword ? { password } : {}) });
   }, ['password']);
-  const decide = (decision: Decided['decision']) => (event?: Event) => {
+  const decide = (decision: ApprovalDecision['decision']) => (event?: Event) => {
     event?.preventDefault();
     if (!isBusy) wanted.current = decision;
     submit(event);

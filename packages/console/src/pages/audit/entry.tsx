@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Link } from '../../components/link.tsx';
 import { useAccount } from '../../state/services.ts';
 import { browserName } from '../account/browser-name.ts';
-import { type AuditEntry, detailName, detailText, isChange, sentenceOf, type ValueChange } from './audit-words.ts';
+import { type AuditEntry, describeEntry, detailName, detailText, isChange, type ValueChange } from './audit-text.ts';
 import type { AuditFilter } from './filter.ts';
 
 const timeFormat = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -17,7 +17,7 @@ interface EntryProps {
 /** An entry in a sentence, with all that it holds below for who wants to know. */
 export function EntryView({ entry, appId, linkTo }: EntryProps) {
   const at = new Date(entry.at);
-  const { verb, thing, rest } = sentenceOf(entry, appId);
+  const { verb, thing, rest } = describeEntry(entry, appId);
   return (
     <li class="audit-entry">
       <time dateTime={entry.at} title={exactFormat.format(at)}>

@@ -1,6 +1,6 @@
 import { Button } from '../../components/button.tsx';
 import { Field, type Option, SelectField } from '../../components/field.tsx';
-import { wordsOf } from './audit-words.ts';
+import { actionText } from './audit-text.ts';
 import { type AuditFilter, noFilter } from './filter.ts';
 
 /** Which entries are shown: each change is made at once. */
@@ -25,7 +25,7 @@ export function Filters(props: {
           options={[
             { value: '', label: 'anything' },
             ...withPresent(
-              actions.map((action) => ({ value: action, label: wordsOf(action) })),
+              actions.map((action) => ({ value: action, label: actionText(action) })),
               filter.action,
             ),
           ]}

@@ -5,7 +5,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { useApi } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import type { AuditEntry } from './audit-words.ts';
+import type { AuditEntry } from './audit-text.ts';
 import { EntryView } from './entry.tsx';
 import { type AuditFilter, filterQuery } from './filter.ts';
 import './audit.css';

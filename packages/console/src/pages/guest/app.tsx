@@ -4,10 +4,10 @@ import { Link } from '../../components/link.tsx';
 import { Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { AppTabs } from '../team/app-tabs.tsx';
 import { useApp } from '../team/use-app.ts';
-import { ForGuest, GuestPageFailed } from './guest-frame.tsx';
+import { GuestOnly, GuestPageError } from './guest-frame.tsx';
 import { ownPluginsOf } from './own-plugins-of.ts';
 
 /** An application as its guests see it: where plugins fit in, and which of their own are there. */
@@ -15,18 +15,18 @@ export function GuestAppPage() {
   const api = useApi();
   const { appId, app } = useApp();
   const path = `/api/v1/apps/${encodeURIComponent(appId)}/extension-points`;
-  const points = useKeptData(path, (signal) => api.list<ExtensionPoint>(path, { signal }));
+  const points = useCachedData(path, (signal) => api.list<ExtensionPoint>(path, { signal }));
   const failed = app.status === 'failed' ? app : points.status === 'failed' ? points : undefined;
-  if (failed !== undefined) return <GuestPageFailed error={failed.error} onRetry={failed.reload} />;
+  if (failed !== undefined) return <GuestPageError error={failed.error} onRetry={failed.reload} />;
   const name = app.status === 'ready' ? app.data.name : 'Application';
   return (
     <Page title={name} windowTitle={`My plugins · ${name}`} crumbs={[{ label: 'Applications', to: '/' }]}>
       {app.status === 'ready' && points.status === 'ready' ? (
         <>
           {app.data.role === 'guest' ? null : <AppTabs app={app.data} />}
-          <ForGuest app={app.data}>
+          <GuestOnly app={app.data}>
             <ExtensionPoints app={app.data} points={points.data} />
-          </ForGuest>
+          </GuestOnly>
         </>
       ) : (
         <Skeleton lines={4} />
@@ -73,7 +73,7 @@ function ExportCount({ count }: { readonly count: number }) {
 function OwnCount({ extensionPointId }: { readonly extensionPointId: string }) {
   const api = useApi();
   const { id } = useAccount();
-  const own = useKeptData(`own plugins ${extensionPointId}`, (signal) =>
+  const own = useCachedData(`own plugins ${extensionPointId}`, (signal) =>
     ownPluginsOf(api, extensionPointId, id, signal),
   );
   if (own.status !== 'ready') return null; // the page of the extension point tells what went wrong

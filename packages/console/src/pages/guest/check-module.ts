@@ -1,7 +1,7 @@
 import { type DescribedModule, type ModuleInterface, moduleInterface } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPoint } from '@tenon/protocol';
 import { byteSizes } from '../../components/byte-size.ts';
-import { advice } from './publish-advice.ts';
+import { publishHints } from './publish-hints.ts';
 
 /*
  * What this page says of a file before it is sent. The first bytes decide whether it can be a core module at all; everything else
@@ -52,7 +52,7 @@ export function moduleSizeFault(
 ): string | undefined {
   if (size <= largest.bytes) return undefined;
   const [has, most] = byteSizes(size, largest.bytes);
-  return `${name} has ${has}. The ${largest.of} accepts modules of up to ${most}. ${advice.payload_too_large}`;
+  return `${name} has ${has}. The ${largest.of} accepts modules of up to ${most}. ${publishHints.payload_too_large}`;
 }
 
 /** Looks at the preamble alone: https://webassembly.github.io/spec/core/binary/modules.html#binary-module */

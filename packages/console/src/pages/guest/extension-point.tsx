@@ -7,9 +7,9 @@ import { Page, Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { useApp } from '../team/use-app.ts';
-import { ForGuest, GuestPageFailed } from './guest-frame.tsx';
+import { GuestOnly, GuestPageError } from './guest-frame.tsx';
 import { OwnPlugins } from './own-plugins.tsx';
 import { ownPluginsOf } from './own-plugins-of.ts';
 import { PublishPanel } from './publish-panel.tsx';
@@ -21,14 +21,14 @@ export function PublishPage() {
   const { id: userId } = useAccount();
   const { extensionPointId = '' } = useRoute().params;
   const path = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
-  const point = useKeptData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
-  const own = useKeptData(`own plugins ${extensionPointId}`, (signal) =>
+  const point = useCachedData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
+  const own = useCachedData(`own plugins ${extensionPointId}`, (signal) =>
     ownPluginsOf(api, extensionPointId, userId, signal),
   );
   const documentation = useRef<HTMLDivElement>(null);
 
   const failed = app.status === 'failed' ? app : point.status === 'failed' ? point : undefined;
-  if (failed !== undefined) return <GuestPageFailed error={failed.error} onRetry={failed.reload} />;
+  if (failed !== undefined) return <GuestPageError error={failed.error} onRetry={failed.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
   const title = point.status === 'ready' ? point.data.name : 'Extension point';
   const plugins = own.status === 'ready' ? own.data : [];
@@ -53,7 +53,7 @@ export function PublishPage() {
       }
     >
       {app.status === 'ready' && point.status === 'ready' ? (
-        <ForGuest app={app.data}>
+        <GuestOnly app={app.data}>
           <Section title="Publish a plugin">
             <PublishPanel
               app={app.data}
@@ -74,7 +74,7 @@ export function PublishPage() {
               <SchemaView schema={point.data.schema} />
             </Section>
           </div>
-        </ForGuest>
+        </GuestOnly>
       ) : (
         <Skeleton lines={6} />
       )}

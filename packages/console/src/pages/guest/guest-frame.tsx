@@ -7,7 +7,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Page } from '../../components/page.tsx';
 
 /** In the place of a page of an application that could not be shown. */
-export function GuestPageFailed({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+export function GuestPageError({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const crumbs = [{ label: 'Applications', to: '/' }];
   if (!hasCode(error, 'not_found')) {
     return (
@@ -29,7 +29,7 @@ export function GuestPageFailed({ error, onRetry }: { readonly error: unknown; r
 }
 
 /** In the place of what a guest sees, for somebody of the team who holds no guest. */
-export function NoGuest({ app }: { readonly app: App }) {
+export function NotAGuest({ app }: { readonly app: App }) {
   return (
     <EmptyState title="You are no guest here" action={<LinkButton to={`/apps/${app.id}/guests`}>Guests</LinkButton>}>
       <p>
@@ -41,6 +41,6 @@ export function NoGuest({ app }: { readonly app: App }) {
 }
 
 /** What stands on each of a guest's pages below its head. */
-export function ForGuest({ app, children }: { readonly app: App; readonly children: ComponentChildren }) {
-  return app.guestIds.length === 0 ? <NoGuest app={app} /> : children;
+export function GuestOnly({ app, children }: { readonly app: App; readonly children: ComponentChildren }) {
+  return app.guestIds.length === 0 ? <NotAGuest app={app} /> : children;
 }

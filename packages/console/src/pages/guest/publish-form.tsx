@@ -9,12 +9,12 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
-import { useLeaveQuestion } from '../../state/use-leave-question.ts';
+import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { pluginApiPath } from '../plugin/plugin-path.ts';
 import { type ModuleCheck, pluginNameOf } from './check-module.ts';
 import { ModuleFindings } from './module-findings.tsx';
-import { publishAdvice } from './publish-advice.ts';
+import { publishHint } from './publish-hints.ts';
 
 /** A file that was chosen, as it was then: what a build puts in its place meanwhile is not sent. */
 export interface Draft {
@@ -98,7 +98,7 @@ export function PublishForm(props: {
   });
 
   const isTyped = name !== pluginNameOf(draft.fileName) || semver !== '' || note !== '';
-  const leaving = useLeaveQuestion(isBusy || isTyped);
+  const leaving = useNavigationGuard(isBusy || isTyped);
 
   const isTaken = hasCode(error, 'plugin_name_taken');
   const nameFault =
@@ -108,7 +108,7 @@ export function PublishForm(props: {
         ? error.message
         : undefined;
   const present = own.find((plugin) => plugin.name === name);
-  const advice = publishAdvice(error);
+  const advice = publishHint(error);
   return (
     <form class="publish-form stack" onSubmit={submit} noValidate>
       <ModuleFindings

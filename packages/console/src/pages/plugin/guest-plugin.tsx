@@ -7,8 +7,8 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
-import { ForGuest, GuestPageFailed } from '../guest/guest-frame.tsx';
+import { useCachedData } from '../../state/use-cached.ts';
+import { GuestOnly, GuestPageError } from '../guest/guest-frame.tsx';
 import { guestNames } from '../guest/guest-names.ts';
 import { useApp } from '../team/use-app.ts';
 import { PluginBody } from './plugin-body.tsx';
@@ -22,11 +22,11 @@ export function GuestPluginPage() {
   const { appId, app } = useApp();
   const { extensionPointId = '', name = '' } = useRoute().params;
   const pointPath = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
-  const point = useKeptData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
+  const point = useCachedData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
   const apiPath = pluginApiPath(extensionPointId, userId, name);
   const plugin = usePlugin(apiPath);
 
-  if (app.status === 'failed') return <GuestPageFailed error={app.error} onRetry={app.reload} />;
+  if (app.status === 'failed') return <GuestPageError error={app.error} onRetry={app.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
   const listPath = `/apps/${appId}/plugins/${extensionPointId}`;
   const crumbs = [
@@ -48,7 +48,7 @@ export function GuestPluginPage() {
       {plugin.status === 'failed' ? (
         <ErrorView error={plugin.error} onRetry={plugin.reload} />
       ) : app.status === 'ready' && plugin.status === 'ready' ? (
-        <ForGuest app={app.data}>
+        <GuestOnly app={app.data}>
           <PluginBody
             app={app.data}
             data={plugin.data}
@@ -57,7 +57,7 @@ export function GuestPluginPage() {
             listPath={listPath}
             onChanged={plugin.reload}
           />
-        </ForGuest>
+        </GuestOnly>
       ) : (
         <Skeleton lines={6} />
       )}

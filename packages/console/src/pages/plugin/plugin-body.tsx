@@ -7,7 +7,7 @@ import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount } from '../../state/services.ts';
-import { useFocusKept } from '../../state/use-focus-kept.ts';
+import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { BlockSection } from './block-section.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
@@ -46,7 +46,7 @@ export function PluginBody(props: {
   const account = useAccount();
   const [asked, setAsked] = useState<Asked>();
   const close = (): void => setAsked(undefined);
-  const keepFocus = useFocusKept();
+  const keepFocus = useHeadingFocus();
   const onDone = (): void => {
     keepFocus();
     props.onChanged();

@@ -1,8 +1,8 @@
 import type { ExtensionPoint } from '@tenon/protocol';
 import { useRoute } from 'preact-iso/router';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
-import { AppPartFrame } from '../team/app-frame.tsx';
+import { useCachedData } from '../../state/use-cached.ts';
+import { AppPageFrame } from '../team/app-frame.tsx';
 import { useApp } from '../team/use-app.ts';
 import { useExtensionPointPath } from '../team/use-extension-point.ts';
 import { PluginBody } from './plugin-body.tsx';
@@ -15,11 +15,11 @@ export function TeamPluginPage() {
   const { appId, app } = useApp();
   const { extensionPointId = '', userId = '', name = '' } = useRoute().params;
   const { apiPath: pointPath, pagePath } = useExtensionPointPath();
-  const point = useKeptData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
+  const point = useCachedData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
   const apiPath = pluginApiPath(extensionPointId, userId, name);
   const plugin = useTeamPlugin(apiPath, appId);
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       part={{ label: point.status === 'ready' ? point.data.name : 'Extension point', to: pagePath }}
       kind="Plugin"
@@ -38,7 +38,7 @@ export function TeamPluginPage() {
           onChanged={plugin.reload}
         />
       )}
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }
 

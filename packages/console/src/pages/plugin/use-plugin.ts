@@ -1,8 +1,8 @@
 import type { Guest, Plugin, Version } from '@tenon/protocol';
 import type { ApiClient } from '../../api/client.ts';
 import { useApi } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
-import { useKeptData } from '../../state/use-kept.ts';
 
 /** A plugin with its whole history, the newest version first. */
 export interface PluginData {
@@ -16,13 +16,13 @@ export interface TeamPluginData extends PluginData {
 
 export function usePlugin(apiPath: string): Data<PluginData> {
   const api = useApi();
-  return useKeptData(apiPath, (signal) => fetchPlugin(api, apiPath, signal));
+  return useCachedData(apiPath, (signal) => fetchPlugin(api, apiPath, signal));
 }
 
 /** A plugin as the team sees it: with the guests under which it is published. */
 export function useTeamPlugin(apiPath: string, appId: string): Data<TeamPluginData> {
   const api = useApi();
-  return useKeptData(`team ${apiPath}`, (signal) => fetchTeamPlugin(api, apiPath, appId, signal));
+  return useCachedData(`team ${apiPath}`, (signal) => fetchTeamPlugin(api, apiPath, appId, signal));
 }
 
 export async function fetchTeamPlugin(

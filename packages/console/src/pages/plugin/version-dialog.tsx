@@ -23,7 +23,7 @@ export function VersionDialog(props: {
   const { number } = props.version;
   const { session, toasts } = useServices();
   const isReturn = action === 'rollBack' && isReturnToNewest(model, number);
-  const words = wordsOf(action, number, isReturn);
+  const words = actionText(action, number, isReturn);
   const send = async (reason?: string): Promise<void> => {
     const body = action === 'rollBack' ? { version: number } : reason === undefined ? undefined : { reason };
     const path = action === 'rollBack' ? `${apiPath}/rollback` : `${apiPath}/versions/${number}/${action}`;
@@ -71,7 +71,7 @@ interface Words {
   readonly done: string;
 }
 
-function wordsOf(action: VersionAction, number: number, isReturn: boolean): Words {
+function actionText(action: VersionAction, number: number, isReturn: boolean): Words {
   switch (action) {
     case 'rollBack':
       return isReturn

@@ -45,7 +45,7 @@ export function AppFrame({
 }
 
 /** What is around a page about one thing in an application, such as a guest. */
-export function AppPartFrame<T>(props: {
+export function AppPageFrame<T>(props: {
   readonly app: Data<App>;
   /** The part that the thing is of, and the page of that part. */
   readonly part: Crumb;

@@ -1,7 +1,7 @@
 import type { App, Approval } from '@tenon/protocol';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { mayOwn } from './use-app.ts';
 
 /**
@@ -36,7 +36,7 @@ const counted = 99;
 /** How many versions wait for the team, in a word; nothing while that is not known, and of none. */
 function useWaiting({ id, role }: App, known: number | undefined): string | undefined {
   const api = useApi();
-  const found = useKeptData(`waiting ${id}`, async (signal) => {
+  const found = useCachedData(`waiting ${id}`, async (signal) => {
     if (known !== undefined) return known;
     if (role === 'guest') return 0;
     const query = { limit: counted + 1 };

@@ -10,9 +10,9 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi, useToast } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
-import { useFocusKept } from '../../state/use-focus-kept.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { modelOf } from '../plugin/plugin-model.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
@@ -27,7 +27,7 @@ export function ApprovalsPage() {
   const api = useApi();
   const { appId, app } = useApp();
   const path = `/api/v1/apps/${encodeURIComponent(appId)}/approvals`;
-  const approvals = useKeptData(path, (signal) => api.list<Approval>(path, { signal }));
+  const approvals = useCachedData(path, (signal) => api.list<Approval>(path, { signal }));
   return (
     <AppFrame app={app} part="Approvals" approvals={approvals.status === 'ready' ? approvals.data.length : undefined}>
       {(data) => <Approvals app={data} approvals={approvals} />}
@@ -47,7 +47,7 @@ interface Asked {
 function Approvals({ app, approvals }: { readonly app: App; readonly approvals: Data<Approval[]> }) {
   const [shown, setShown] = useState(pageSize);
   const [asked, setAsked] = useState<Asked>();
-  const keepFocus = useFocusKept();
+  const keepFocus = useHeadingFocus();
   return (
     <Section
       title="Approvals"

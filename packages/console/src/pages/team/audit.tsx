@@ -6,7 +6,7 @@ import type { Option } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { useApi, useServices } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { type AuditFilter, filterQuery, filterSearch } from '../audit/filter.ts';
 import { Filters } from '../audit/filters.tsx';
@@ -68,7 +68,7 @@ function AppTrail({ app }: { readonly app: App }) {
 function usePeople(app: App): readonly Option[] {
   const api = useApi();
   const path = `/api/v1/apps/${app.id}/members`;
-  const members = useKeptData(path, (signal) => api.list<Member>(path, { signal }));
+  const members = useCachedData(path, (signal) => api.list<Member>(path, { signal }));
   if (members.status !== 'ready') return [];
   return members.data
     .map(({ userId, name }) => ({ value: userId, label: name }))

@@ -9,14 +9,14 @@ import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { compareText, type InvitedGuest } from './guest-data.ts';
 
 /** What hosts get for the guest's key, at each extension point, and what is held back from them. */
 export function BoundPlugins({ appId, guest }: { readonly appId: string; readonly guest: InvitedGuest }) {
   const api = useApi();
-  const bound = useKeptData(`bound ${guest.id}`, (signal) => fetchBound(api, appId, guest.id, signal));
+  const bound = useCachedData(`bound ${guest.id}`, (signal) => fetchBound(api, appId, guest.id, signal));
   return (
     <Section title="Plugins" intro="What your program gets when it asks for the plugins of this guest key.">
       <Loaded of={bound}>

@@ -6,7 +6,7 @@ import { schemaText } from '../../components/schema-editor/check-schema.ts';
 import { useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useEdit } from '../../state/use-edit.ts';
-import { AppPartFrame } from './app-frame.tsx';
+import { AppPageFrame } from './app-frame.tsx';
 import { SchemaForm, schemaFields } from './schema-form.tsx';
 import { TrialView, trialWords } from './trial-view.tsx';
 import { mayManage, useApp } from './use-app.ts';
@@ -21,7 +21,7 @@ export function EditExtensionPointPage() {
   // Not what was kept: what is edited is what is there now.
   const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       thing={point}
       part={{ label: 'Extension points', to: listPath }}
@@ -35,7 +35,7 @@ export function EditExtensionPointPage() {
           <Notice kind="warning" title="Owners and admins change extension points" />
         )
       }
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }
 

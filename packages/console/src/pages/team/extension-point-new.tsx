@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Notice } from '../../components/notice.tsx';
 import { useServices } from '../../state/services.ts';
-import { AppPartFrame } from './app-frame.tsx';
+import { AppPageFrame } from './app-frame.tsx';
 import { SchemaForm } from './schema-form.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
@@ -34,7 +34,7 @@ export function NewExtensionPointPage() {
   const { appId, app } = useApp();
   const list = `/apps/${appId}/extension-points`;
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       thing={app}
       part={{ label: 'Extension points', to: list }}
@@ -61,6 +61,6 @@ export function NewExtensionPointPage() {
           <Notice kind="warning" title="Owners and admins create extension points" />
         )
       }
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }

@@ -4,19 +4,19 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
-import { RadioGroup } from '../../components/choices.tsx';
 import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
 import { useServices } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useEdit } from '../../state/use-edit.ts';
-import { useLeaveQuestion } from '../../state/use-leave-question.ts';
+import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import { AppPartFrame } from './app-frame.tsx';
+import { AppPageFrame } from './app-frame.tsx';
 import {
   changeOf,
   draftOf,
@@ -40,7 +40,7 @@ export function ExtensionPointRulesPage() {
   // Not what was kept: what is changed is what is there now.
   const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       thing={point}
       part={{ label: 'Extension points', to: listPath }}
@@ -54,7 +54,7 @@ export function ExtensionPointRulesPage() {
           <Notice kind="warning" title="Owners and admins change extension points" />
         )
       }
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }
 
@@ -70,7 +70,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   const edit = useEdit(point, () => session.api.get<ExtensionPoint>(apiPath), fieldsOf);
   const first = draftOf(edit.base);
   const [draft, setDraft] = useState(first);
-  const leaving = useLeaveQuestion(JSON.stringify(draft) !== JSON.stringify(first));
+  const leaving = useNavigationGuard(JSON.stringify(draft) !== JSON.stringify(first));
   const change = (part: Partial<RulesDraft>): void => setDraft((now) => ({ ...now, ...part }));
   const sizeFault = numberFault(draft.maxModuleBytes, minModuleBytes);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);

@@ -9,8 +9,8 @@ import { Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
-import { AppPartFrame } from './app-frame.tsx';
+import { useCachedData } from '../../state/use-cached.ts';
+import { AppPageFrame } from './app-frame.tsx';
 import { PublishedPlugins } from './published-plugins.tsx';
 import { rulesInWords } from './rules.ts';
 import { mayManage, useApp } from './use-app.ts';
@@ -21,9 +21,9 @@ export function ExtensionPointPage() {
   const { session } = useServices();
   const { app } = useApp();
   const { apiPath, pagePath, listPath } = useExtensionPointPath();
-  const point = useKeptData(apiPath, (signal) => session.api.get<ExtensionPoint>(apiPath, { signal }));
+  const point = useCachedData(apiPath, (signal) => session.api.get<ExtensionPoint>(apiPath, { signal }));
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       thing={point}
       part={{ label: 'Extension points', to: listPath }}
@@ -77,7 +77,7 @@ export function ExtensionPointPage() {
           {mayManage(role) ? <Delete extensionPoint={data} apiPath={apiPath} listPath={listPath} /> : null}
         </>
       )}
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }
 

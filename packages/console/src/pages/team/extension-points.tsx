@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
@@ -24,7 +24,7 @@ export function ExtensionPointsPage() {
 function ExtensionPoints({ app }: { readonly app: App }) {
   const api = useApi();
   const path = `/api/v1/apps/${app.id}/extension-points`;
-  const list = useKeptData(path, (signal) => api.list<ExtensionPoint>(path, { signal }));
+  const list = useCachedData(path, (signal) => api.list<ExtensionPoint>(path, { signal }));
   const make = mayManage(app.role) ? (
     <LinkButton to={`/apps/${app.id}/extension-points/new`}>New extension point</LinkButton>
   ) : undefined;

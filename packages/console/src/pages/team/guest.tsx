@@ -9,8 +9,8 @@ import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
-import { AppPartFrame } from './app-frame.tsx';
+import { useCachedData } from '../../state/use-cached.ts';
+import { AppPageFrame } from './app-frame.tsx';
 import { BoundPlugins } from './bound-plugins.tsx';
 import { fetchGuest, type InvitedGuest } from './guest-data.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
@@ -24,9 +24,9 @@ export function GuestPage() {
   const { session } = useServices();
   const { appId, app } = useApp();
   const { guestId = '' } = useRoute().params;
-  const guest = useKeptData(`guest ${appId} ${guestId}`, (signal) => fetchGuest(session.api, appId, guestId, signal));
+  const guest = useCachedData(`guest ${appId} ${guestId}`, (signal) => fetchGuest(session.api, appId, guestId, signal));
   return (
-    <AppPartFrame
+    <AppPageFrame
       app={app}
       part={{ label: 'Guests', to: `/apps/${appId}/guests` }}
       kind="Guest"
@@ -55,7 +55,7 @@ export function GuestPage() {
           {mayManage(appData.role) ? <RemoveGuest appId={appId} guest={data} /> : null}
         </>
       )}
-    </AppPartFrame>
+    </AppPageFrame>
   );
 }
 

@@ -8,7 +8,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { AppFrame } from './app-frame.tsx';
 import { fetchGuests, type InvitedGuest } from './guest-data.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
@@ -28,7 +28,7 @@ export function GuestsPage() {
 function Guests({ app }: { readonly app: App }) {
   const api = useApi();
   const path = `/api/v1/apps/${app.id}/guests`;
-  const guests = useKeptData(path, (signal) => fetchGuests(api, app.id, signal));
+  const guests = useCachedData(path, (signal) => fetchGuests(api, app.id, signal));
   const [isInviting, setInviting] = useState(false);
   const invite = mayManage(app.role) ? <Button onClick={() => setInviting(true)}>Invite a guest</Button> : undefined;
   const isEmpty = guests.status === 'ready' && guests.data.length === 0;

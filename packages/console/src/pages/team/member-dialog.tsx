@@ -1,9 +1,9 @@
 import type { Member, MemberRole } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { RadioGroup } from '../../components/choices.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { roleChoices } from './use-app.ts';
 

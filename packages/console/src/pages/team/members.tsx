@@ -9,7 +9,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { AppFrame } from './app-frame.tsx';
 import { compareText } from './guest-data.ts';
 import { MemberDialog } from './member-dialog.tsx';
@@ -35,9 +35,9 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
   const account = useAccount();
   const { route } = useLocation();
   const path = `/api/v1/apps/${app.id}/members`;
-  const members = useKeptData(path, (signal) => session.api.list<Member>(path, { signal }));
+  const members = useCachedData(path, (signal) => session.api.list<Member>(path, { signal }));
   const invitationsPath = `${path}/invitations`;
-  const invitations = useKeptData(invitationsPath, (signal) =>
+  const invitations = useCachedData(invitationsPath, (signal) =>
     session.api.list<MemberInvitation>(invitationsPath, { signal }),
   );
   const [asked, setAsked] = useState<Asked>();

@@ -16,8 +16,8 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { type EditedField, useEdit } from '../../state/use-edit.ts';
-import { useKeptData } from '../../state/use-kept.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, mayOwn, roleWords, useApp } from './use-app.ts';
@@ -68,13 +68,13 @@ function Facts({ app }: { readonly app: App }) {
   );
 }
 
-interface Beginnings {
+interface OnboardingState {
   readonly extensionPoint: ExtensionPoint | undefined;
   readonly guest: Guest | undefined;
 }
 
 /** One of each is enough to know how far one has come; there may be thousands. */
-async function fetchBeginnings(api: ApiClient, app: App, signal: AbortSignal): Promise<Beginnings> {
+async function fetchOnboardingState(api: ApiClient, app: App, signal: AbortSignal): Promise<OnboardingState> {
   const first = async <T,>(of: string): Promise<T | undefined> =>
     (await api.get<{ objects: T[] }>(`/api/v1/apps/${app.id}/${of}`, { query: { limit: 1 }, signal })).objects[0];
   const [extensionPoint, guest] = await Promise.all([
@@ -86,7 +86,7 @@ async function fetchBeginnings(api: ApiClient, app: App, signal: AbortSignal): P
 
 function NextSteps({ app }: { readonly app: App }) {
   const { session } = useServices();
-  const beginnings = useKeptData(`beginnings ${app.id}`, (signal) => fetchBeginnings(session.api, app, signal));
+  const beginnings = useCachedData(`beginnings ${app.id}`, (signal) => fetchOnboardingState(session.api, app, signal));
   return (
     <Loaded of={beginnings}>
       {({ extensionPoint, guest }) => (

@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { InUseBadge } from '../plugin/in-use-badge.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { inUse } from '../plugin/plugin-words.ts';
@@ -15,7 +15,7 @@ import { inUse } from '../plugin/plugin-words.ts';
 /** Every plugin that guests have published against an extension point. */
 export function PublishedPlugins({ extensionPoint: { id, appId } }: { readonly extensionPoint: ExtensionPoint }) {
   const api = useApi();
-  const found = useKeptData(`plugins ${id}`, async (signal) => {
+  const found = useCachedData(`plugins ${id}`, async (signal) => {
     const [plugins, guests] = await Promise.all([
       api.list<Plugin>(`/api/v1/extension-points/${id}/plugins`, { signal }),
       api.list<Guest>(`/api/v1/apps/${appId}/guests`, { signal }),

@@ -11,7 +11,7 @@ import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { useDraft } from '../../state/use-draft.ts';
 import type { Edit, EditedField } from '../../state/use-edit.ts';
-import { useLeaveQuestion } from '../../state/use-leave-question.ts';
+import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
 /** The preview follows once typing has paused this long. */
@@ -57,7 +57,7 @@ export function SchemaForm(props: {
     if (checked.isSound) setSchema(checked.schema);
   }, [checked]);
 
-  const leaving = useLeaveQuestion(!isSaved && (name !== props.initialName || text !== props.initialText));
+  const leaving = useNavigationGuard(!isSaved && (name !== props.initialName || text !== props.initialText));
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await props.onSave(name, text);
     setSaved(true);

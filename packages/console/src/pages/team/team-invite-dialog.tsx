@@ -1,10 +1,10 @@
 import type { App, InvitationLink, MemberRole } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { RadioGroup } from '../../components/choices.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';

@@ -1,15 +1,15 @@
 import type { App, MemberRole } from '@tenon/protocol';
 import { useRoute } from 'preact-iso/router';
 import { useApi } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
-import { useKeptData } from '../../state/use-kept.ts';
 
 /** The application that the page's address names. */
 export function useApp(): { readonly appId: string; readonly app: Data<App> } {
   const api = useApi();
   const { appId = '' } = useRoute().params;
   const path = `/api/v1/apps/${encodeURIComponent(appId)}`;
-  return { appId, app: useKeptData(path, (signal) => api.get<App>(path, { signal })) };
+  return { appId, app: useCachedData(path, (signal) => api.get<App>(path, { signal })) };
 }
 
 /** Whether somebody in the role may change extension points, guests and invitations, and rename the application. */

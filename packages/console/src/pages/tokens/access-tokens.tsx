@@ -11,15 +11,15 @@ import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { useKeptData } from '../../state/use-kept.ts';
-import { Ends } from './ends.tsx';
+import { useCachedData } from '../../state/use-cached.ts';
+import { Expiry } from './expiry.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 
 /** Tokens for the distribution API, in one's own name. */
 export function AccessTokensSection() {
   const { session, toasts } = useServices();
-  const tokens = useKeptData('/api/v1/tokens', (signal) => session.api.list<TokenInfo>('/api/v1/tokens', { signal }));
-  const apps = useKeptData('/api/v1/apps', (signal) => session.api.list<App>('/api/v1/apps', { signal }));
+  const tokens = useCachedData('/api/v1/tokens', (signal) => session.api.list<TokenInfo>('/api/v1/tokens', { signal }));
+  const apps = useCachedData('/api/v1/apps', (signal) => session.api.list<App>('/api/v1/apps', { signal }));
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<TokenCreated>();
   const [revoked, setRevoked] = useState<TokenInfo>();
@@ -118,7 +118,7 @@ function TokenTable(props: {
             ),
         },
         { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-        { header: 'Ends', cell: ({ expiresAt }) => <Ends at={expiresAt} /> },
+        { header: 'Ends', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
         {
           header: 'Actions',
           isActions: true,

@@ -15,10 +15,10 @@ import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi, useServices } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
 import { useData } from '../../state/use-data.ts';
-import { useKeptData } from '../../state/use-kept.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import { Ends } from './ends.tsx';
+import { Expiry } from './expiry.tsx';
 
 const lifetimes = [
   { value: '7', label: '7 days' },
@@ -30,7 +30,7 @@ const lifetimes = [
 /** Keys for the instrumentation endpoint. */
 export function ApiKeysSection() {
   const { session, toasts } = useServices();
-  const keys = useKeptData('/api/v1/api-keys', (signal) =>
+  const keys = useCachedData('/api/v1/api-keys', (signal) =>
     session.api.list<ApiKeyInfo>('/api/v1/api-keys', { signal }),
   );
   const [isMaking, setMaking] = useState(false);
@@ -61,7 +61,7 @@ export function ApiKeysSection() {
               columns={[
                 { header: 'Name', cell: ({ name }) => name },
                 { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                { header: 'Ends', cell: ({ expiresAt }) => <Ends at={expiresAt} /> },
+                { header: 'Ends', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
                 { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
                 {
                   header: 'Actions',

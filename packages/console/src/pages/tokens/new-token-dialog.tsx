@@ -6,7 +6,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, SelectField, TextField } from '../../components/field.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import { scopes, scopeWords } from './scope-words.ts';
+import { scopes, scopeText } from './scope-text.ts';
 
 const lifetimes = [
   { value: '7', label: '7 days' },
@@ -73,7 +73,7 @@ export function NewTokenDialog(props: {
               key={scope}
               name={scope}
               label={<strong>{scope}</strong>}
-              hint={scopeWords[scope]}
+              hint={scopeText[scope]}
               isChecked={wanted.has(scope)}
               onChange={(isWanted) => toggle(scope, isWanted)}
             />

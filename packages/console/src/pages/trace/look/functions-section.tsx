@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
-import { RadioGroup } from '../../../components/choices.tsx';
 import { count, counted } from '../../../components/count.ts';
 import { SelectField, TextField } from '../../../components/field.tsx';
 import { Section } from '../../../components/page.tsx';
+import { RadioGroup } from '../../../components/radio-group.tsx';
 import { SizePicture } from '../picture/size-picture.tsx';
 import { type Choice, type ChoiceKind, withNames } from './choice.ts';
 import { DownloadInstrumented } from './download-instrumented.tsx';

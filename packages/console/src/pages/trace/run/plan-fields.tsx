@@ -1,6 +1,6 @@
 import { visible } from '@tenon/trace/unsafe-characters';
-import { RadioGroup } from '../../../components/choices.tsx';
 import { SelectField, TextAreaField, TextField } from '../../../components/field.tsx';
+import { RadioGroup } from '../../../components/radio-group.tsx';
 import type { CallableExport, ModuleFacts } from '../look/open-module.ts';
 import { isWritten, whyNotCallable } from './arguments.ts';
 import { type Plan, type PlanFaults, surroundingsOf } from './plan.ts';

@@ -1,10 +1,10 @@
 import type { TokenScope } from '@tenon/protocol';
 
 /** What each scope allows, in words. */
-export const scopeWords: Readonly<Record<TokenScope, string>> = {
+export const scopeText: Readonly<Record<TokenScope, string>> = {
   read: 'see what you see, and fetch plugins',
   publish: 'publish plugins where you are a guest',
   manage: 'change applications, guests, teams, tokens and this account',
 };
 
-export const scopes = Object.keys(scopeWords) as readonly TokenScope[];
+export const scopes = Object.keys(scopeText) as readonly TokenScope[];

@@ -2,7 +2,7 @@ import type { InvitationPreview } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
-import { noteNavigation } from '../../state/navigation.ts';
+import { markNavigated } from '../../state/navigation.ts';
 import { NewAccountForm } from '../new-account-form.tsx';
 import { SignInForm } from '../sign-in-form.tsx';
 import { Terms } from './terms.tsx';
@@ -13,10 +13,10 @@ type Step = 'choose' | 'sign-in' | 'sign-up';
  * The invitation before somebody who is not signed in: says what it is, then signs in or makes an account in the same place. Once
  * somebody is signed in, the page of the invitation is drawn anew, for them.
  */
-export function ComeIn({ code, preview }: { readonly code: string; readonly preview: InvitationPreview }) {
+export function InvitationSignIn({ code, preview }: { readonly code: string; readonly preview: InvitationPreview }) {
   const [step, setStep] = useState<Step>('choose');
   const go = (next: Step) => (): void => {
-    noteNavigation(); // so that the new heading gets the focus
+    markNavigated(); // so that the new heading gets the focus
     setStep(next);
   };
   const { name } = preview.app;

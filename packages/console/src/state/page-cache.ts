@@ -1,5 +1,5 @@
 /** What pages keep in this tab until it is reloaded: the data that they showed last, what one was searching for. */
-export interface Memory {
+export interface PageCache {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
 }
@@ -7,7 +7,7 @@ export interface Memory {
 /** Entries beyond this many are forgotten, the ones that were kept first before others. */
 const maxEntries = 100;
 
-export function createMemory(): Memory {
+export function createPageCache(): PageCache {
   const entries = new Map<string, unknown>();
   return {
     get: (key) => entries.get(key),

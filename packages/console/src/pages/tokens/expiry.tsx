@@ -2,6 +2,6 @@ import { Badge } from '../../components/badge.tsx';
 import { Time } from '../../components/time.tsx';
 
 /** When a token or a key ends, or that it has. */
-export function Ends({ at }: { readonly at: string }) {
+export function Expiry({ at }: { readonly at: string }) {
   return Date.parse(at) <= Date.now() ? <Badge kind="bad">expired</Badge> : <Time at={at} />;
 }

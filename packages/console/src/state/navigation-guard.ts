@@ -1,23 +1,23 @@
 /** The ways out of a page, which a page with something unsaved on it holds up. */
-export interface Exits {
+export interface NavigationGuard {
   /**
    * Holds them up until the function that is returned is called.
    *
    * @param ask called with where somebody was going: a path with its query, or back or forth in the history
    */
-  hold(ask: (to: Exit) => void): () => void;
+  block(ask: (to: BlockedNavigation) => void): () => void;
   /** Does what ends the page, such as signing out, unless it is held up. */
-  attempt(act: () => void): void;
+  run(act: () => void): void;
 }
 
-export type Exit =
+export type BlockedNavigation =
   | { readonly kind: 'link'; readonly path: string }
   | { readonly kind: 'history' }
   | { readonly kind: 'action'; readonly act: () => void };
 
 /** To be called before the router is there: at a window, listeners are called in the order in which they came. */
-export function createExits(): Exits {
-  let held: { readonly ask: (to: Exit) => void; readonly here: string } | undefined;
+export function createNavigationGuard(): NavigationGuard {
+  let held: { readonly ask: (to: BlockedNavigation) => void; readonly here: string } | undefined;
   addEventListener('popstate', (event) => {
     if (held === undefined) return;
     event.stopImmediatePropagation();
@@ -37,14 +37,14 @@ export function createExits(): Exits {
     if (held !== undefined) event.preventDefault();
   });
   return {
-    hold(ask) {
+    block(ask) {
       const mine = { ask, here: location.href };
       held = mine;
       return () => {
         if (held === mine) held = undefined;
       };
     },
-    attempt(act) {
+    run(act) {
       if (held === undefined) act();
       else held.ask({ kind: 'action', act });
     },

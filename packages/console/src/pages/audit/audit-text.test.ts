@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AppAuditEntry } from '@tenon/protocol';
 import { type AuditAction, auditActions, auditActionsOf } from '@tenon/protocol/audit-actions';
-import { type AuditEntry, detailName, detailText, isChange, sentenceOf } from './audit-words.ts';
+import { type AuditEntry, describeEntry, detailName, detailText, isChange } from './audit-text.ts';
 
 function entry(action: string, rest: Partial<AppAuditEntry> & { kind?: string } = {}): AuditEntry {
   const { kind = auditActions[action as AuditAction]?.target ?? 'app', ...fields } = rest;
@@ -21,7 +21,7 @@ function entry(action: string, rest: Partial<AppAuditEntry> & { kind?: string } 
 }
 
 function text(of: AuditEntry, appId: string | undefined = 'app_1'): string {
-  const { verb, thing, rest } = sentenceOf(of, appId);
+  const { verb, thing, rest } = describeEntry(of, appId);
   return [verb, thing?.text, rest]
     .filter((part) => part !== undefined)
     .join(' ')
@@ -30,12 +30,12 @@ function text(of: AuditEntry, appId: string | undefined = 'app_1'): string {
 
 const plugin = { kind: 'plugin', id: 'ext_1/plugin/usr_1/median', name: 'median' };
 
-describe('sentenceOf()', () => {
+describe('describeEntry()', () => {
   it('says which version of which plugin, and links to it', () => {
     const yank = entry('version.yank', { target: plugin, details: { version: 3 } });
     assert.equal(text(yank), 'yanked version 3 of median');
-    assert.equal(sentenceOf(yank, 'app_1').thing?.to, '/apps/app_1/extension-points/ext_1/plugins/usr_1/median');
-    assert.equal(sentenceOf(yank).thing?.to, undefined);
+    assert.equal(describeEntry(yank, 'app_1').thing?.to, '/apps/app_1/extension-points/ext_1/plugins/usr_1/median');
+    assert.equal(describeEntry(yank).thing?.to, undefined);
     assert.equal(
       text(entry('plugin.publish', { target: plugin, details: { version: 1, state: 'awaiting_approval' } })),
       'published version 1 of median, which awaits approval',
@@ -68,7 +68,7 @@ describe('sentenceOf()', () => {
       guestKeys,
     } as never);
     assert.equal(text(invitation), 'accepted the invitation to be customers/globex');
-    assert.equal(sentenceOf(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
+    assert.equal(describeEntry(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
   });
 
   it('tells of a guest without a key where none is told, as in one’s own trail', () => {
@@ -94,7 +94,7 @@ describe('sentenceOf()', () => {
   });
 
   it('does not lead to what was deleted', () => {
-    assert.equal(sentenceOf(entry('plugin.delete', { target: plugin }), 'app_1').thing?.to, undefined);
+    assert.equal(describeEntry(entry('plugin.delete', { target: plugin }), 'app_1').thing?.to, undefined);
   });
 });
 

@@ -6,7 +6,7 @@ import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
  *
  * @returns to be called once something was done
  */
-export function useFocusKept(): () => void {
+export function useHeadingFocus(): () => void {
   const isDone = useRef(false);
   useLayoutEffect(() => {
     if (!isDone.current || document.activeElement !== document.body) return;

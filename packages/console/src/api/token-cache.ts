@@ -1,7 +1,7 @@
 import type { SessionToken } from '@tenon/protocol';
 
 /** Keeps one access token in memory, and gets another before it ends. */
-export interface TokenKeeper {
+export interface TokenCache {
   token(): Promise<string>;
   /** Forgets the token; one that was named only if it is the present one. */
   forget(token?: string): void;
@@ -14,7 +14,7 @@ const marginMs = 2 * 60_000;
  * @param fetchToken asks for a token; called once for all who wait
  * @param clock milliseconds since the Unix epoch
  */
-export function createTokenKeeper(fetchToken: () => Promise<SessionToken>, clock: () => number): TokenKeeper {
+export function createTokenCache(fetchToken: () => Promise<SessionToken>, clock: () => number): TokenCache {
   let current: { readonly token: string; readonly untilMs: number } | undefined;
   let asking: Promise<string> | undefined;
 

@@ -1,24 +1,24 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import type { Exit } from './exits.ts';
+import type { BlockedNavigation } from './navigation-guard.ts';
 import { useServices } from './services.ts';
 
 /** Whether somebody is about to leave the page, and has to be asked. */
-export interface LeaveQuestion {
+export interface NavigationPrompt {
   readonly isAsking: boolean;
   leave(): void;
   stay(): void;
 }
 
 /** Holds up what would lose unsaved changes, or end what is under way. */
-export function useLeaveQuestion(isUnsaved: boolean): LeaveQuestion {
-  const { exits } = useServices();
+export function useNavigationGuard(isUnsaved: boolean): NavigationPrompt {
+  const { navigationGuard } = useServices();
   const { route } = useLocation();
-  const [exit, setExit] = useState<Exit>();
+  const [exit, setExit] = useState<BlockedNavigation>();
   const release = useRef(() => {});
   useLayoutEffect(() => {
     if (!isUnsaved) return;
-    release.current = exits.hold(setExit);
+    release.current = navigationGuard.block(setExit);
     return () => release.current();
   }, [isUnsaved]);
   return {

@@ -1,12 +1,12 @@
 import { type ApiError, hasCode } from '../../api/api-error.ts';
 
 /** What to do when a publish is refused, beside what the server says. */
-export function publishAdvice(error: unknown): string | undefined {
-  return hasCode(error, ...codes) ? advice[error.code as (typeof codes)[number]] : undefined;
+export function publishHint(error: unknown): string | undefined {
+  return hasCode(error, ...codes) ? publishHints[error.code as (typeof codes)[number]] : undefined;
 }
 
 /** By the code of the refusal. */
-export const advice = {
+export const publishHints = {
   payload_too_large:
     'Leave debug information out (build for release, or wasm-strip), or make it smaller with wasm-opt.',
   invalid_module:
@@ -23,4 +23,4 @@ export const advice = {
   unavailable: 'The server has much to do. Try again in a moment.',
 } as const satisfies Partial<Record<ApiError['code'], string>>;
 
-const codes = Object.keys(advice) as (keyof typeof advice)[];
+const codes = Object.keys(publishHints) as (keyof typeof publishHints)[];

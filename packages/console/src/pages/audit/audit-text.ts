@@ -16,7 +16,7 @@ export interface Sentence {
 }
 
 /** @param appId the application whose trail it is; things have no links in one's own */
-export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
+export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
   const { action, target } = entry;
   const thing = { text: nameOf(entry), to: appId === undefined ? undefined : pageOf(entry, appId) };
   const number = entry.details.version;
@@ -25,27 +25,27 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
     case 'app.create':
     case 'app.update':
     case 'app.delete':
-      return appId === undefined ? { verb: wordsOf(action), thing } : { verb: wordsOf(action) };
+      return appId === undefined ? { verb: actionText(action), thing } : { verb: actionText(action) };
     case 'member.put':
       return memberSentence(entry, thing);
     case 'member.invite':
       return { verb: 'invited a member to the team', rest: roleOf(entry) };
     case 'member.leave':
-      return { verb: wordsOf(action) };
+      return { verb: actionText(action) };
     case 'member.remove':
       return { verb: 'took', thing, rest: 'off the team' };
     case 'guest.invite':
     case 'guest.remove':
       // In one's own trail no guest is told by its key.
-      return 'guestKeys' in entry ? { verb: wordsOf(action), thing } : { verb: ownGuestVerbs[action] };
+      return 'guestKeys' in entry ? { verb: actionText(action), thing } : { verb: ownGuestVerbs[action] };
     case 'guest.remove_user':
       return { verb: `took ${guestsOf(entry)} from`, thing };
     case 'invitation.accept':
     case 'invitation.decline':
     case 'invitation.revoke':
       if (typeof entry.details.role === 'string')
-        return { verb: `${wordsOf(action)} to the team`, rest: roleOf(entry) };
-      return { verb: `${wordsOf(action)} to be`, thing: { ...thing, text: guestsOf(entry) } };
+        return { verb: `${actionText(action)} to the team`, rest: roleOf(entry) };
+      return { verb: `${actionText(action)} to be`, thing: { ...thing, text: guestsOf(entry) } };
     case 'plugin.publish':
       return {
         verb: `published ${version} of`,
@@ -65,8 +65,8 @@ export function sentenceOf(entry: AuditEntry, appId?: string): Sentence {
       return { verb: 'unpinned', thing, rest: `for ${guestsOf(entry)}` };
     default:
       return target.kind === 'session' || target.kind === 'link'
-        ? { verb: wordsOf(action) }
-        : { verb: wordsOf(action), thing };
+        ? { verb: actionText(action) }
+        : { verb: actionText(action), thing };
   }
 }
 
@@ -80,7 +80,7 @@ const versionVerbs = {
 } as const;
 
 /** An action that this page knows no words for, such as one of a newer server, is told as it is. */
-export function wordsOf(action: string): string {
+export function actionText(action: string): string {
   return isAuditAction(action) ? auditActions[action].phrase : `did “${action}” to`;
 }
 
@@ -91,7 +91,7 @@ function roleOf({ details: { role } }: AuditEntry): string {
 }
 
 function memberSentence({ details: { role } }: AuditEntry, thing: Sentence['thing'] & {}): Sentence {
-  if (!isChange(role)) return { verb: wordsOf('member.put'), thing };
+  if (!isChange(role)) return { verb: actionText('member.put'), thing };
   const { before, after } = role;
   const article = after === 'viewer' ? 'a' : 'an';
   return typeof before === 'string'

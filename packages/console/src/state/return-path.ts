@@ -8,12 +8,12 @@ import { basePath } from '../base-path.ts';
 const key = `tenon.next:${basePath}`;
 
 /** @param path a path of the console, with its query: `/device?user_code=…` */
-export function rememberNext(path: string): void {
+export function saveReturnPath(path: string): void {
   sessionStorage.setItem(key, path);
 }
 
 /** Takes what was remembered, `/` when nothing was. */
-export function takeNext(): string {
+export function takeReturnPath(): string {
   const path = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   // Scripts of other pages below the same origin could have written it.

@@ -7,7 +7,7 @@ import type { Session } from '../../state/session.ts';
  *
  * @throws DOMException `AbortError` when the user cancels the password dialog
  */
-export async function callSignedIn<T>(session: Session, path: string, body: unknown): Promise<T> {
+export async function sessionCall<T>(session: Session, path: string, body: unknown): Promise<T> {
   try {
     return await session.calls.post<T>(path, body);
   } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createTokenKeeper } from './token-keeper.ts';
+import { createTokenCache } from './token-cache.ts';
 
 const hourMs = 3_600_000;
 
@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 function setUp({ lifetimeMs = hourMs }: { readonly lifetimeMs?: number } = {}) {
   let nowMs = 1_000_000;
   let asked = 0;
-  const keeper = createTokenKeeper(
+  const keeper = createTokenCache(
     async () => {
       const accessToken = `token-${++asked}`;
       return { accessToken, scopes: ['read'], expiresAt: new Date(nowMs + lifetimeMs).toISOString() };
@@ -24,7 +24,7 @@ function setUp({ lifetimeMs = hourMs }: { readonly lifetimeMs?: number } = {}) {
   };
 }
 
-describe('createTokenKeeper()', () => {
+describe('createTokenCache()', () => {
   it('asks once for all who wait, and keeps what it got', async () => {
     const { keeper, asked } = setUp();
     assert.deepEqual(await Promise.all([keeper.token(), keeper.token()]), ['token-1', 'token-1']);
@@ -65,7 +65,7 @@ describe('createTokenKeeper()', () => {
   it('hands nobody a token that was asked for before everything was forgotten', async () => {
     const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
     let asked = 0;
-    const keeper = createTokenKeeper(
+    const keeper = createTokenCache(
       async () => {
         const accessToken = (await answers[asked++]?.promise) ?? '';
         return { accessToken, scopes: ['read'], expiresAt: new Date(hourMs).toISOString() };
@@ -84,7 +84,7 @@ describe('createTokenKeeper()', () => {
 
   it('asks again after a failure', async () => {
     let fails = true;
-    const keeper = createTokenKeeper(
+    const keeper = createTokenCache(
       async () => {
         if (fails) throw new Error('not now');
         return { accessToken: 'token', scopes: ['read'], expiresAt: new Date(hourMs).toISOString() };

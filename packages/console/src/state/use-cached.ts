@@ -1,0 +1,49 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useAccount, useServices } from './services.ts';
+import { type Data, useData } from './use-data.ts';
+
+/**
+ * As `useData`, but shows what was fetched last under the key while it is fetched again, so that going back and forth between
+ * pages does not blink. What one account has seen is not shown to another.
+ *
+ * @param key the path that is fetched, or anything else that tells one thing from another
+ */
+export function useCachedData<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
+  const { pageCache } = useServices();
+  const entryKey = `${useAccount().id} ${key}`;
+  const data = useData(load, [entryKey]);
+  const fresh = data.status === 'ready' ? { value: data.data } : undefined;
+  useEffect(() => {
+    if (fresh !== undefined) pageCache.set(entryKey, fresh.value);
+  }, [entryKey, fresh?.value]);
+
+  const [, redraw] = useState(0);
+  const cached = pageCache.get(entryKey);
+  const update = useCallback(
+    (change: (data: T) => T) => {
+      if (cached !== undefined) pageCache.set(entryKey, change(cached as T));
+      data.update(change);
+      redraw((count) => count + 1);
+    },
+    [entryKey, cached, data.update],
+  );
+  if (data.status !== 'loading' || cached === undefined) return { ...data, update };
+  return { status: 'ready', data: cached as T, reload: data.reload, update };
+}
+
+/** As `useState`, for what should still be there when one comes back to the page. */
+export function useCachedState(key: string, initial: string): [string, (value: string) => void] {
+  const { pageCache } = useServices();
+  const entryKey = `${useAccount().id} ${key}`;
+  const [value, setValue] = useState(() => {
+    const cached = pageCache.get(entryKey);
+    return typeof cached === 'string' ? cached : initial;
+  });
+  return [
+    value,
+    (next) => {
+      pageCache.set(entryKey, next);
+      setValue(next);
+    },
+  ];
+}
