@@ -1,6 +1,6 @@
 import type { AppId, AuditAction } from '@tenon/protocol';
 import { type ChangeFeedOptions, emitChanges } from './changes/emit-changes.ts';
-import type { Store, Transaction } from './db/store.ts';
+import { DryRunComplete, type Store, type Transaction } from './db/store.ts';
 import type { StoreMetrics } from './ops/metrics/store-metrics.ts';
 import type { StoreSpans } from './ops/tracing/store-spans.ts';
 import { callAround } from './queries.ts';
@@ -33,12 +33,13 @@ export function withEffects(store: Store, options: EffectOptions): Store {
       recorded = tx.effects.recorded;
       return result;
     };
+    // A dry run is no failure for the spans.
+    const commit = (attempted: typeof attempt) => store.write(attempted).catch(returnDryRun);
     const run = () =>
-      spans === undefined
-        ? store.write(attempt)
-        : spans.transaction((within) => store.write((tx) => within(() => attempt(tx))));
+      spans === undefined ? commit(attempt) : spans.transaction((within) => commit((tx) => within(() => attempt(tx))));
     try {
       const result = await run();
+      if (result instanceof DryRunComplete) throw result;
       measured?.committed(recorded);
       if (appIds.length > 0) changes?.onEmitted?.(appIds);
       return result;
@@ -48,4 +49,9 @@ export function withEffects(store: Store, options: EffectOptions): Store {
     }
   };
   return { ...store, write, ...(spans && { read: callAround(store.read, spans.query) }) };
+}
+
+function returnDryRun(error: unknown): DryRunComplete {
+  if (error instanceof DryRunComplete) return error;
+  throw error;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cliClientId, newId, type TokenScope } from '@tenon/protocol';
+import { cliClientId, newId, type Problem, type TokenScope } from '@tenon/protocol';
+import type { Response } from 'light-my-request';
 import { startSession } from '../src/auth/sessions.ts';
+import { allRoutes } from '../src/routes.ts';
 import { approve, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
@@ -644,8 +646,13 @@ describe('authorization', () => {
       for (const caller of callers) {
         const token = await tokenFor(world, caller, name, scope);
         const { path, ...options } = await target(world);
+        // First a dry run, which must not change what the action itself does.
+        const tried = dryRuns.has(name)
+          ? await service.call(method, `${path}?dryRun=true`, { ...options, token })
+          : undefined;
         const response = await service.call(method, path, { ...options, token });
         found.push(cellOf(response));
+        if (tried !== undefined) assertSameAnswer(tried, response, caller);
         if (method === 'GET') {
           const head = await service.call('HEAD', path, { ...options, token, isEndless: false });
           assert.equal(head.statusCode, response.statusCode, `HEAD as ${caller}`);
@@ -656,6 +663,24 @@ describe('authorization', () => {
     });
   }
 });
+
+/** The routes that have a dry run. */
+const dryRuns = new Set(
+  allRoutes.filter(({ query }) => query?.properties.dryRun).map(({ method, path }) => `${method} ${path}`),
+);
+
+/** A dry run fails as the action does, word for word, and otherwise returns the effects. */
+function assertSameAnswer(tried: Response, response: Response, caller: Caller): void {
+  if (response.statusCode < 400) {
+    assert.equal(tried.statusCode, 200, tried.payload);
+    assert.deepEqual(Object.keys(tried.json()).sort(), ['changed', 'changes', 'hasMore', 'outcomes', 'unchanged']);
+    assert.equal(tried.payload.includes('guestKey'), !caller.includes('guest') && tried.json().changed > 0);
+    return;
+  }
+  assert.equal(tried.statusCode, response.statusCode);
+  const [first, second] = [tried, response].map((one) => ({ ...one.json<Problem>(), instance: undefined }));
+  assert.deepEqual(first, second);
+}
 
 function toCells(expected: readonly string[]): Record<string, string | undefined> {
   return Object.fromEntries(callers.map((caller, at) => [caller, expected[at]]));

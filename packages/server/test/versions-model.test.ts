@@ -42,6 +42,13 @@ const expectedOutcomes = [
   'settings done',
   'schema done',
   'news told',
+  'dry run of decide',
+  'dry run of rollBack',
+  'dry run of pin',
+  'dry run of unpin',
+  'dry run of block',
+  'dry run of unblock',
+  'dry run of delete',
 ];
 
 describe('versions and what is bound', () => {

@@ -1,4 +1,4 @@
-import type { BindingFacts, GuestId, MemberRole, VersionId } from '@tenon/protocol';
+import type { GuestId, MemberRole, VersionId } from '@tenon/protocol';
 import type {
   BindingRecord,
   BlockRecord,
@@ -27,8 +27,19 @@ export type AwaitingVersion = VersionRecord & {
 
 export type BindingKey = PluginKey & Pick<BindingRecord, 'guestId'>;
 
+/** The facts that decide which version of a plugin is bound under one guest. */
+export interface BindingFacts {
+  readonly isBlocked: boolean;
+  /** The version to which the host has pinned the binding. */
+  readonly pinned: { readonly id: VersionId; readonly isPublished: boolean } | null;
+  /** The version that was rolled back to, if it is published. */
+  readonly selected: VersionId | null;
+  /** The newest version that is published and was published under this guest. */
+  readonly newest: VersionId | null;
+}
+
 /** A plugin's binding under a guest, with the facts that decide which version it binds. */
-export type BindingWithFacts = BindingFacts<VersionId> &
+export type BindingWithFacts = BindingFacts &
   Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
   Pick<GuestRecord, 'guestKey'>;
 

@@ -21,5 +21,16 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
+/** Rolls back the transaction of a dry run, and carries the result. */
+export class DryRunComplete<T = unknown> extends Error {
+  override readonly name = 'DryRunComplete';
+  readonly result: T;
+
+  constructor(result: T) {
+    super('The transaction was a dry run');
+    this.result = result;
+  }
+}
+
 /** The bytes of a blob don't match its address. A retry succeeds if they were damaged in transit; `verify` finds damaged objects. */
 export class WrongBytesError extends UnavailableError {}

@@ -92,7 +92,7 @@ export function createEndpoint(services: Services, route: Route, authorizeReques
       reply.headers(successFields).header('x-request-id', request.id).code(status);
       const result = await respond(call, reply);
       if (result instanceof ListResponse) reply.json(await serializeList(services, auth, request, reply, result));
-      else if (status !== 204 && !(result instanceof Reply)) reply.json(JSON.stringify(result));
+      else if (reply.statusCode !== 204 && !(result instanceof Reply)) reply.json(JSON.stringify(result));
       await sendReply(services, auth, request, reply);
     },
   };

@@ -82,6 +82,14 @@ export const versionExample = {
   hasMoreGuests: false,
 };
 
+export const dryRunExample = {
+  changed: 1,
+  unchanged: 0,
+  outcomes: [{ pluginName: 'median', before: 3, after: 2, guests: 1 }],
+  changes: [{ pluginName: 'median', before: 3, after: 2, guestId: example.guestId, guestKey: 'customers/globex' }],
+  hasMore: false,
+};
+
 export const approvalExample = {
   pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
   extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },

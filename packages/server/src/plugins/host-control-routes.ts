@@ -3,6 +3,7 @@ import { jsonBody } from '../http/bodies/json-body.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { withDryRun } from './dry-run-route.ts';
 import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding } from './host-control.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
 import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from './plugin-wire.ts';
@@ -14,45 +15,53 @@ const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
 const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
 export const hostControlRoutes: readonly Route[] = [
-  route('PUT', `${artifactPath}/block`, {
-    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
-    body: jsonBody(reasonInput, { reason: 'Sends what it reads to a third party.' }),
-    id: 'blockPlugin',
-    summary: 'Block a plugin: remove its bindings and reject new versions',
-    description: 'A repeated request replaces the reason.',
-    responses: { 200: json('the plugin', plugin, pluginExample) },
-    handle: async ({ deps }, { auth, params, body }) =>
-      toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason)),
-  }),
-  route('DELETE', `${artifactPath}/block`, {
-    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
-    id: 'unblockPlugin',
-    summary: 'Unblock a plugin and restore its bindings',
-    responses: { 204: { description: 'unblocked' } },
-    handle: ({ deps }, { auth, params }) => unblockPlugin(deps, auth.access, pluginTarget(params)),
-  }),
-  route('PUT', `${guestPath}/pins/:pluginName`, {
-    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
-    body: jsonBody(versionChoice, { version: 2 }),
-    id: 'pinBinding',
-    summary: "Pin a guest's binding to one version",
-    description:
-      'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
-    responses: { 200: json('the binding', guestBinding, guestBindingExample) },
-    errors: ['conflict'],
-    handle: async ({ deps }, { auth, params, body }) => {
-      const target = { guestId: params.guestId, name: params.pluginName };
-      return toGuestBinding(await pinBinding(deps, auth.access, target, body.version));
-    },
-  }),
-  route('DELETE', `${guestPath}/pins/:pluginName`, {
-    access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
-    id: 'unpinBinding',
-    summary: 'Unpin a binding: it follows the publisher again',
-    responses: { 204: { description: 'unpinned' } },
-    handle: ({ deps }, { auth, params }) =>
-      unpinBinding(deps, auth.access, { guestId: params.guestId, name: params.pluginName }),
-  }),
+  withDryRun(
+    route('PUT', `${artifactPath}/block`, {
+      access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+      body: jsonBody(reasonInput, { reason: 'Sends what it reads to a third party.' }),
+      id: 'blockPlugin',
+      summary: 'Block a plugin: remove its bindings and reject new versions',
+      description: 'A repeated request replaces the reason.',
+      responses: { 200: json('the plugin', plugin, pluginExample) },
+      handle: async ({ deps }, { auth, params, body }) =>
+        toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason)),
+    }),
+  ),
+  withDryRun(
+    route('DELETE', `${artifactPath}/block`, {
+      access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+      id: 'unblockPlugin',
+      summary: 'Unblock a plugin and restore its bindings',
+      responses: { 204: { description: 'unblocked' } },
+      handle: ({ deps }, { auth, params }) => unblockPlugin(deps, auth.access, pluginTarget(params)),
+    }),
+  ),
+  withDryRun(
+    route('PUT', `${guestPath}/pins/:pluginName`, {
+      access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+      body: jsonBody(versionChoice, { version: 2 }),
+      id: 'pinBinding',
+      summary: "Pin a guest's binding to one version",
+      description:
+        'Publishing and rolling back do not change a pinned binding. If the pinned version is yanked, nothing is bound.',
+      responses: { 200: json('the binding', guestBinding, guestBindingExample) },
+      errors: ['conflict'],
+      handle: async ({ deps }, { auth, params, body }) => {
+        const target = { guestId: params.guestId, name: params.pluginName };
+        return toGuestBinding(await pinBinding(deps, auth.access, target, body.version));
+      },
+    }),
+  ),
+  withDryRun(
+    route('DELETE', `${guestPath}/pins/:pluginName`, {
+      access: { kind: 'extensionPoint', purpose: 'decideOnPlugins' },
+      id: 'unpinBinding',
+      summary: 'Unpin a binding: it follows the publisher again',
+      responses: { 204: { description: 'unpinned' } },
+      handle: ({ deps }, { auth, params }) =>
+        unpinBinding(deps, auth.access, { guestId: params.guestId, name: params.pluginName }),
+    }),
+  ),
   route('GET', `${guestPath}/bindings`, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     query: pageQuery,

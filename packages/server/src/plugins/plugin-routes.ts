@@ -5,6 +5,7 @@ import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { artifactBody } from './artifact-body.ts';
+import { withDryRun } from './dry-run-route.ts';
 import { deletePlugin } from './host-control.ts';
 import { toPlugin } from './plugin-wire.ts';
 import { listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
@@ -85,17 +86,19 @@ export const pluginRoutes: readonly Route[] = [
       return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)));
     },
   }),
-  route('DELETE', artifactPath, {
-    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
-    id: 'deletePlugin',
-    summary: 'Delete a plugin with its versions and bindings',
-    description:
-      "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
-      'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
-    responses: { 204: { description: 'deleted' } },
-    errors: ['plugin_blocked', 'conflict'],
-    handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
-  }),
+  withDryRun(
+    route('DELETE', artifactPath, {
+      access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+      id: 'deletePlugin',
+      summary: 'Delete a plugin with its versions and bindings',
+      description:
+        "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
+        'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
+      responses: { 204: { description: 'deleted' } },
+      errors: ['plugin_blocked', 'conflict'],
+      handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
+    }),
+  ),
   route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     query: pageQuery,

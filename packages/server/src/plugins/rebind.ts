@@ -1,8 +1,9 @@
-import { bindingTarget, type GuestId, type VersionId } from '@tenon/protocol';
+import type { GuestId, VersionId } from '@tenon/protocol';
 import type { PluginKey, SelectionChange } from '../db/records.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
+import { bindingTarget } from './binding-target.ts';
 
 /*
  * A binding row exists for each guest under which a plugin has its name. The row says which version is bound, if any. These
@@ -11,7 +12,7 @@ import { DomainError } from '../http/domain-errors.ts';
  */
 
 /** How many bindings one transaction recomputes. */
-const rebindBatchSize = 1000;
+export const rebindBatchSize = 1000;
 
 export interface RebindOptions {
   /** The guests whose bindings may change. Default: all of the plugin's guests. */
@@ -62,8 +63,12 @@ export async function finishRebind(
   while (!signal?.aborted && (await store.write((tx) => rebindBatch(tx, key, clock()))));
 }
 
-/** @returns whether there is more to do */
-async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Promise<boolean> {
+/**
+ * Recomputes the next {@link rebindBatchSize} bindings of a pending rebind.
+ *
+ * @returns whether there is more to do
+ */
+export async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Promise<boolean> {
   const pending = await tx.pendingRebind(key);
   if (pending === undefined) return false;
   const { after, selection, isDeleted } = pending;
@@ -85,7 +90,7 @@ async function rebindBatch(tx: Transaction, key: PluginKey, nowMs: number): Prom
 }
 
 /** An earlier change of the plugin is not complete. */
-class PendingRebindError extends Error {
+export class PendingRebindError extends Error {
   readonly key: PluginKey;
 
   constructor(key: PluginKey) {

@@ -17,6 +17,11 @@ export const versionQueries = {
   version: (db: Db, key: PluginKey, number: number): Promise<VersionRecord | undefined> =>
     versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
 
+  async versionNumbers(db: Db, ids: readonly VersionId[]): Promise<ReadonlyMap<VersionId, number>> {
+    const rows = await db.selectFrom('versions').select(['id', 'number']).where('id', 'in', setOf(ids)).execute();
+    return new Map(rows.map(({ id, number }) => [id, number]));
+  },
+
   /** Returns the newest of a plugin's versions with these bytes. */
   versionOfContent: (db: Db, key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined> =>
     versionsOf(db, key)

@@ -3,6 +3,7 @@ import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginExample, versionExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { withDryRun } from './dry-run-route.ts';
 import { rollBack } from './host-control.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
 import { toPlugin, toVersion } from './plugin-wire.ts';
@@ -70,21 +71,23 @@ export const versionRoutes: readonly Route[] = [
     id: 'rejectVersion',
     summary: 'Reject a version that awaits approval, permanently',
   }),
-  route('POST', `${artifactPath}/rollback`, {
-    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
-    body: jsonBody(versionChoice, { version: 2 }),
-    id: 'rollBackPlugin',
-    summary: 'Roll back to a published version',
-    description:
-      `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
-      'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
-    responses: { 200: json('the plugin', plugin, pluginExample) },
-    errors: ['conflict'],
-    handle: async ({ deps }, { auth, params, body }) => {
-      const { access } = auth;
-      return toPlugin(await rollBack(deps, access, pluginTarget(params), body.version));
-    },
-  }),
+  withDryRun(
+    route('POST', `${artifactPath}/rollback`, {
+      access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+      body: jsonBody(versionChoice, { version: 2 }),
+      id: 'rollBackPlugin',
+      summary: 'Roll back to a published version',
+      description:
+        `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
+        'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
+      responses: { 200: json('the plugin', plugin, pluginExample) },
+      errors: ['conflict'],
+      handle: async ({ deps }, { auth, params, body }) => {
+        const { access } = auth;
+        return toPlugin(await rollBack(deps, access, pluginTarget(params), body.version));
+      },
+    }),
+  ),
 ];
 
 /** @param reason an example of the reason, for a decision that needs one */
@@ -94,7 +97,7 @@ function decisionRoute(
   reason: string | undefined,
   doc: Pick<Route, 'id' | 'summary' | 'description'>,
 ): Route {
-  return route('POST', `${versionPath}/${decision}`, {
+  const declared = route('POST', `${versionPath}/${decision}`, {
     ...doc,
     access: { kind: 'extensionPoint', purpose },
     body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
@@ -105,4 +108,5 @@ function decisionRoute(
       return toVersion(await decideVersion(deps, auth.access, target, params.number, decision, body?.reason));
     },
   });
+  return withDryRun(declared);
 }

@@ -13,6 +13,7 @@ import { createCache } from '../../src/cache/cache.ts';
 import { maxRelatedRows } from '../../src/db/paging.ts';
 import type { Mutations, Store } from '../../src/db/store.ts';
 import type { Deps } from '../../src/deps.ts';
+import { dryRun } from '../../src/plugins/dry-run.ts';
 import { deleteExtensionPoint } from '../../src/plugins/extension-points.ts';
 import { deletePlugin, rollBack } from '../../src/plugins/host-control.ts';
 import { listPlugins } from '../../src/plugins/plugins.ts';
@@ -277,6 +278,35 @@ export function largeChangesContract(title: string, backend: Backend): void {
         assert.equal(await store.read.pendingRebind(one.key), undefined);
       });
     }
+
+    it('examines the first 1,000 bindings in a dry run, in one transaction that is rolled back', async () => {
+      const one = await stage(manyGuests);
+      await one.publish();
+      await one.publish();
+      const state = async () => [
+        await one.bound(),
+        await one.head(),
+        await store.read.versions(one.key, {}),
+        await store.read.auditOfApp(one.app.id, {}, { limit: 10 }),
+        store.revision(),
+      ];
+      const before = await state();
+      one.watched.transactions.length = 0;
+      const decide = (deps: Deps) => decideVersion(deps, one.access, one.target, '2', 'yank', 'why');
+      for (const [act, after] of [
+        [decide, 1],
+        [(deps: Deps) => rollBack(deps, one.access, one.target, 1), 1],
+        [(deps: Deps) => deletePlugin(deps, one.access, one.target), null],
+      ] as const) {
+        const { bindings, hasMore } = await dryRun(one.deps, act);
+        assert.equal(hasMore, true);
+        assert.equal(bindings.length, mostRows);
+        for (const binding of bindings) assert.deepEqual([binding.before, binding.after], [2, after]);
+      }
+      assert.equal(one.watched.transactions.length, 3);
+      assertBounded(one.watched);
+      assert.deepEqual(await state(), before);
+    });
 
     it('completes a pending change before the next change of the same plugin', async () => {
       const one = await stage(manyGuests);

@@ -6,11 +6,13 @@ import type { StoreSettings } from '../../src/open-stores.ts';
 /** Tables that are a store's own: they say how it came to be, and who is at work on it. */
 const own = new Set(['schema_versions', 'leases', 'nodes', 'maintenance_runs', 'commits', 'blob_deletions']);
 
+type DumpedStore = Partial<Pick<StoreSettings, 'databaseUrl'>> & Pick<StoreSettings, 'dataDir'>;
+
 /**
  * Every row of every table that there is, as texts in an order of their own. Of bytes only those that versions name, and what is the
  * same wherever they are kept.
  */
-export async function dump({ databaseUrl, dataDir }: StoreSettings): Promise<Map<string, string[]>> {
+export async function dump({ databaseUrl, dataDir }: DumpedStore): Promise<Map<string, string[]>> {
   const ask = databaseUrl === undefined ? askFile(join(dataDir, 'tenon.db')) : await askPostgres(databaseUrl);
   const tables = new Map<string, string[]>();
   for (const name of (await ask.tables()).filter((table) => !own.has(table)).sort()) {

@@ -190,11 +190,13 @@ function* answersOf({ method, path, responses }: Route): Iterable<[string, TSche
 
 /** The schema without room for members that it doesn't name: those would be secrets that slip out. */
 function closed(schema: TSchema): TSchema {
-  const { type, properties, additionalProperties } = schema as {
+  const { type, properties, additionalProperties, anyOf } = schema as {
     type?: string;
+    anyOf?: TSchema[];
     properties?: object;
     additionalProperties?: unknown;
   };
+  if (anyOf !== undefined) return Type.Unsafe({ ...schema, anyOf: anyOf.map(closed) });
   if (type !== 'object' || properties === undefined || additionalProperties !== undefined) return schema;
   return Type.Unsafe({ ...schema, additionalProperties: false });
 }

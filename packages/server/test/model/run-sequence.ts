@@ -19,7 +19,7 @@ import {
   type Scene,
 } from './operations.ts';
 import { type Prediction, predict } from './predict.ts';
-import type { Sequence, Stage } from './stage.ts';
+import { changeText, type Sequence, type Stage } from './stage.ts';
 
 /** What came of the operations of sequences: how many were done, and how many were refused, by kind and code. */
 export type Tally = Map<string, number>;
@@ -45,7 +45,14 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
       nowMs += drawDelayMs(random);
       const { operation, prediction } = drawStep(random, scene, history, step);
       told.push(`${nowMs} ${JSON.stringify(operation)}`);
+      const before = await sequence.bound();
+      const tried = await sequence.dryRun(operation, nowMs);
       const code = await sequence.perform(operation, nowMs);
+      if (tried !== undefined) {
+        const changes = code ?? changesSince(before, await sequence.bound()).sort();
+        assert.deepEqual(typeof tried === 'string' ? tried : tried.toSorted(), changes, 'the effects of its dry run');
+        tally.set(`dry run of ${operation.kind}`, (tally.get(`dry run of ${operation.kind}`) ?? 0) + 1);
+      }
       const outcome = `${operation.kind} ${code ?? 'done'}`;
       tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
       assert.equal(code, 'code' in prediction ? prediction.code : undefined, 'what came of the last of them');
@@ -67,6 +74,13 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
   } catch (cause) {
     throw new Error(`The service and the model disagree, seed ${seed}:\n${told.join('\n')}`, { cause });
   }
+}
+
+function changesSince(before: ReadonlyMap<string, number | null>, after: ReadonlyMap<string, number | null>): string[] {
+  return [...before].flatMap(([binding, version]) => {
+    const now = after.get(binding) ?? null;
+    return now === version ? [] : changeText(binding, version, now);
+  });
 }
 
 /**

@@ -29,6 +29,7 @@ import type { Deps } from '../../src/deps.ts';
 import { DomainError } from '../../src/http/domain-errors.ts';
 import { readSchema } from '../../src/instrument/read-schema.ts';
 import { readBindings } from '../../src/plugins/bindings.ts';
+import { dryRun } from '../../src/plugins/dry-run.ts';
 import { updateExtensionPoint } from '../../src/plugins/extension-points.ts';
 import {
   blockPlugin,
@@ -63,6 +64,10 @@ export interface Stage {
 export interface Sequence {
   /** Does what is asked; `undefined`, or the code of the refusal. */
   perform(operation: Operation, nowMs: number): Promise<string | undefined>;
+  /** Dry runs an operation: the changes that it would make, or the code of the error. `undefined` if the operation has no dry run. */
+  dryRun(operation: Operation, nowMs: number): Promise<readonly string[] | string | undefined>;
+  /** The version that each plugin binds under each guest, by `<name> <guest_id>`. */
+  bound(): Promise<ReadonlyMap<string, number | null>>;
   /** A2's answer for a guest key. */
   list(guest: GuestKey): Promise<{ readonly json: string; readonly etag: string }>;
   /** The guest keys whose lists news has told of since the last time that this was asked, each as often as it was told. */
@@ -140,13 +145,22 @@ export function openStage(bare: Store): Stage {
       return {
         async perform(operation, atMs) {
           nowMs = atMs;
-          try {
-            await performOn(parts, operation);
-            return undefined;
-          } catch (error) {
-            if (error instanceof DomainError) return error.code;
-            throw error;
-          }
+          return codeOf(async () => void (await performOn(parts, operation)));
+        },
+        async dryRun(operation, atMs) {
+          if (!dryRunKinds.has(operation.kind)) return undefined;
+          nowMs = atMs;
+          return codeOf(async () => {
+            const { bindings } = await dryRun(deps, (trial) => performOn({ ...parts, deps: trial }, operation));
+            return bindings
+              .filter((one) => one.before !== one.after)
+              .map(({ pluginName, guestId, before, after }) => changeText(`${pluginName} ${guestId}`, before, after));
+          });
+        },
+        async bound() {
+          const ofGuests = [...guestIds.values()].map((id) => store.read.bindingsOfGuest(extensionPointId, id, {}));
+          const bindings = (await Promise.all(ofGuests)).flat();
+          return new Map(bindings.map(({ name, guestId, versionNumber }) => [`${name} ${guestId}`, versionNumber]));
         },
         list: (guest) => readBindings(deps, access, guest),
         async changes() {
@@ -165,6 +179,30 @@ export function openStage(bare: Store): Stage {
       };
     },
   };
+}
+
+const dryRunKinds: ReadonlySet<Operation['kind']> = new Set([
+  'decide',
+  'rollBack',
+  'pin',
+  'unpin',
+  'block',
+  'unblock',
+  'delete',
+] as const);
+
+/** A change of a binding, as text. */
+export function changeText(binding: string, before: number | null, after: number | null): string {
+  return `${binding}: ${before} becomes ${after}`;
+}
+
+async function codeOf<T>(run: () => Promise<T>): Promise<T | string> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
 }
 
 /** People, and an application of Olga's with all that a sequence begins with, in one transaction. */

@@ -1,5 +1,4 @@
 import type { App, Plugin, Version, VersionState } from '@tenon/protocol';
-import { bindingTarget } from '@tenon/protocol/binding-target';
 
 /*
  * What is bound of a plugin, and what would be after a change, so that a dialog can say so before it is made. The rule is the
@@ -44,12 +43,9 @@ export function modelOf({ status, hasMoreGuests }: Plugin, versions: readonly Ve
 /** The number of the version that a claim binds. */
 export function boundBy(model: PluginModel, claim: Claim): number | null {
   const { pinnedTo, rolledBackTo } = claim;
-  return bindingTarget({
-    isBlocked: model.isBlocked,
-    pinned: pinnedTo === null ? null : { id: pinnedTo, isPublished: isPublished(model, pinnedTo) },
-    selected: rolledBackTo !== null && isPublished(model, rolledBackTo) ? rolledBackTo : null,
-    newest: newestFor(model, claim),
-  });
+  if (model.isBlocked) return null;
+  if (pinnedTo !== null) return isPublished(model, pinnedTo) ? pinnedTo : null;
+  return rolledBackTo !== null && isPublished(model, rolledBackTo) ? rolledBackTo : newestFor(model, claim);
 }
 
 function isPublished({ versions }: PluginModel, wanted: number): boolean {

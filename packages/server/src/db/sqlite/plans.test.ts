@@ -85,6 +85,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],
+  versionNumbers: (ask) => [ask.versionNumbers([version.id, version.id])],
   versionOfContent: (ask) => [ask.versionOfContent(key, addressOf('a'))],
   withdrawalsOf: (ask) => [ask.withdrawalsOf(point, user, addressOf('a'))],
   publishedCopies: (ask) => [ask.publishedCopies(key), ask.publishedCopies(key, addressOf('a'))],

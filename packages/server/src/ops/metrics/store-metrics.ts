@@ -1,9 +1,9 @@
 import type { AuditAction } from '@tenon/protocol';
-import { ConflictError, StorageFullError, UnavailableError } from '../../db/store-errors.ts';
+import { ConflictError, DryRunComplete, StorageFullError, UnavailableError } from '../../db/store-errors.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import type { Registry } from './registry.ts';
 
-const outcomes = ['committed', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
+const outcomes = ['committed', 'dry_run', 'refused', 'conflict', 'unavailable', 'full', 'failed'] as const;
 
 export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 
@@ -40,6 +40,7 @@ export function createStoreMetrics(registry: Registry) {
 
 function outcomeOf(error: unknown): (typeof outcomes)[number] {
   if (error instanceof DomainError) return 'refused';
+  if (error instanceof DryRunComplete) return 'dry_run';
   if (error instanceof ConflictError) return 'conflict';
   if (error instanceof UnavailableError) return 'unavailable';
   return error instanceof StorageFullError ? 'full' : 'failed';

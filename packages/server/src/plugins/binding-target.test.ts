@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BindingFacts, bindingTarget } from './binding-target.ts';
-import type { VersionId } from './ids.ts';
+import type { VersionId } from '@tenon/protocol';
+import type { BindingFacts } from '../db/store.ts';
+import { bindingTarget } from './binding-target.ts';
 
 const [pinned, selected, newest]: VersionId[] = ['ver_pinned', 'ver_selected', 'ver_newest'];
 assert.ok(pinned && selected && newest);
-const facts: BindingFacts<VersionId> = { isBlocked: false, pinned: null, selected: null, newest };
+const facts: BindingFacts = { isBlocked: false, pinned: null, selected: null, newest };
 
 describe('bindingTarget()', () => {
   it('is the newest version by default', () => {
