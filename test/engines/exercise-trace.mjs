@@ -11,7 +11,6 @@ export async function exercise(packageUrl, modules) {
   return {
     known: await knownSpans(trace, module),
     own: await ownSpans(trace, module),
-    waiting: await waitingSpans(trace, module),
     refusal: refusal(trace, module),
   };
 }
@@ -71,37 +70,6 @@ async function ownSpans({ start }, module) {
     ids: new Set(spans.map(({ spanId }) => spanId)).size,
     areOrdered: spans.every(({ startTimeUnixNano, endTimeUnixNano }) => startTimeUnixNano <= endTimeUnixNano),
   };
-}
-
-/**
- * Two calls that wait at the same time, where the engine has promise integration; elsewhere the code of the error.
- *
- * @param {Trace} trace
- * @param {WebAssembly.Module} module
- */
-async function waitingSpans({ start, TraceError }, module) {
-  /** @type {string[][]} */
-  const batches = [];
-  const context = start(module, {
-    spanFilter: { minDurationMicroseconds: 0 },
-    exporters: [{ export: (spans) => void batches.push(spans.map(({ name }) => name)) }],
-  });
-  /** @type {(() => void)[]} */
-  const wake = [];
-  const wait = (/** @type {number} */ _) => new Promise((resolve) => wake.push(() => resolve(undefined)));
-  try {
-    const { exports } = await context.instantiate({ host: { again: context.suspending(wait) } });
-    const reenter = context.promising(/** @type {(argument: number) => unknown} */ (exports.reenter));
-    const both = [reenter(1), reenter(2)];
-    wake[1]?.();
-    await both[1];
-    wake[0]?.();
-    await Promise.all(both);
-    return batches;
-  } catch (error) {
-    if (error instanceof TraceError) return error.code;
-    throw error;
-  }
 }
 
 /**

@@ -1,35 +1,25 @@
-import { column, type Fiber, flag, stride } from './fiber.ts';
-import {
-  closeManual,
-  detailsAt,
-  hasFlag,
-  innermostSpan,
-  leaveTooDeep,
-  openFrame,
-  type RecordingContext,
-  setFlag,
-} from './frames.ts';
+import { type CallStack, column, flag, stride } from './call-stack.ts';
+import { closeManual, detailsAt, hasFlag, leaveTooDeep, openFrame, type RecordingContext, setFlag } from './frames.ts';
 import type { AttributeValue } from './span.ts';
 
-/** What is told of calls beside that they begin and end, and the spans that authors open by hand. */
+/** What modules report besides the start and end of calls, and the manual spans of authors. */
 export interface Annotations {
   readonly memoryGrow: (pages: number) => void;
   readonly spanEnter: (name: string) => void;
   readonly spanExit: () => void;
   /** Attributes of the innermost manual span, else of the innermost call. */
   readonly tag: (attributes: ReadonlyMap<string, AttributeValue>) => void;
-  /** Something that happened in the innermost call. */
+  /** An event of the innermost call. */
   readonly addEvent: (name: string, attributes: ReadonlyMap<string, AttributeValue>) => void;
-  /** Counts what a module reported and couldn't be read. */
+  /** Counts reports that could not be read. */
   readonly dropText: (kind: 'events' | 'attributes') => void;
 }
 
-export function createAnnotations(now: () => number, context: RecordingContext, current: () => Fiber): Annotations {
+export function createAnnotations(now: () => number, context: RecordingContext, stack: CallStack): Annotations {
   const { counters, limits, dropped } = context;
   const addEvent: Annotations['addEvent'] = (name, attributes) => {
-    const fiber = current();
-    const at = innermostSpan(fiber);
-    const details = at === 0 ? undefined : detailsAt(fiber, at);
+    const at = stack.top;
+    const details = at === 0 ? undefined : detailsAt(stack, at);
     if (details === undefined || details.events.length >= limits.events) {
       dropped.events++;
       if (details !== undefined) details.droppedEvents++;
@@ -40,31 +30,27 @@ export function createAnnotations(now: () => number, context: RecordingContext, 
   return {
     addEvent,
     memoryGrow(pages) {
-      const fiber = current();
-      const at = innermostSpan(fiber);
+      const at = stack.top;
       const count = pages >>> 0;
       if (at !== 0) {
-        const { frames } = fiber;
+        const { frames } = stack;
         frames[at + column.pages] = (frames[at + column.pages] as number) + count;
-        setFlag(fiber, at, flag.content);
+        setFlag(stack, at, flag.content);
         const func = frames[at + column.func] as number;
         if (!Number.isNaN(func)) counters?.grow(func, count);
       }
       addEvent('memory.grow', new Map([['pages', count]]));
     },
     spanEnter(name) {
-      const fiber = current();
-      if (openFrame(fiber, context, Number.NaN, now(), flag.manual)) detailsAt(fiber, fiber.top).name = name;
+      if (openFrame(stack, context, Number.NaN, now(), flag.manual)) detailsAt(stack, stack.top).name = name;
     },
     spanExit() {
       const end = now();
-      const fiber = current();
-      if (!leaveTooDeep(fiber, context)) closeManual(fiber, context, end);
+      if (!leaveTooDeep(stack)) closeManual(stack, context, end);
     },
     tag(attributes) {
-      const fiber = current();
-      const at = innermostManual(fiber) || innermostSpan(fiber);
-      const details = at === 0 ? undefined : detailsAt(fiber, at);
+      const at = innermostManual(stack) || stack.top;
+      const details = at === 0 ? undefined : detailsAt(stack, at);
       for (const [key, value] of attributes) {
         if (details !== undefined && (details.attributes.has(key) || details.attributes.size < limits.attributes)) {
           details.attributes.set(key, value);
@@ -81,8 +67,8 @@ export function createAnnotations(now: () => number, context: RecordingContext, 
 }
 
 /** The innermost manual span since the host last called into the module; 0 if there is none. */
-function innermostManual(fiber: Fiber): number {
-  let at = fiber.top;
-  while (at > 0 && !hasFlag(fiber, at, flag.manual | flag.boundary)) at -= stride;
-  return hasFlag(fiber, at, flag.manual) ? at : 0;
+function innermostManual(stack: CallStack): number {
+  let at = stack.top;
+  while (at > stack.floor && !hasFlag(stack, at, flag.manual)) at -= stride;
+  return at > stack.floor ? at : 0;
 }

@@ -58,13 +58,6 @@ describe('bind()', () => {
     assert.equal(context.bind(instance), instance);
   });
 
-  it('lets the original function be had, for tables', () => {
-    const { context, original, exports } = bound();
-    exports.table.set(0, context.unwrap(exports.trap));
-    assert.equal(exports.table.get(0), original.exports.trap);
-    assert.equal(context.unwrap(exports.table.get(0)), original.exports.trap);
-  });
-
   it('ends what a trap left, as failed, and begins the next call clean', () => {
     const { exports, batches, context } = bound();
     assert.throws(() => exports.trap(), { message: 'unreachable' });

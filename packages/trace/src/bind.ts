@@ -1,20 +1,15 @@
 import { messageOf } from './delivery.ts';
-import { TraceError } from './errors.ts';
 import type { CloseReason } from './frames.ts';
 import { memoryOf } from './memory.ts';
 import type { Recorder } from './recorder.ts';
 
-export type ExportedFunction = (...args: never[]) => unknown;
+type ExportedFunction = (...args: never[]) => unknown;
 
-/** Makes the functions that an instance exports tell where calls from the host begin and end. */
+/** Marks where calls from the host begin and end, by wrapping the functions that an instance exports. */
 export interface Binding {
   /** The instance, with its functions wrapped. */
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;
-  /** The function that a wrapper stands for; itself, if it is none. */
-  readonly unwrap: (wrapped: ExportedFunction) => ExportedFunction;
   readonly run: <Result>(action: () => Result, memory?: WebAssembly.Memory) => Result;
-  /** The memory of the instance that exports a function. */
-  readonly memoryOf: (original: ExportedFunction) => WebAssembly.Memory | undefined;
   readonly closeReasonOf: (thrown: unknown) => CloseReason;
 }
 
@@ -25,8 +20,6 @@ export function createBinding(
   failureReason: (thrown: unknown) => string | undefined = reasonOf,
 ): Binding {
   const wrappers = new WeakMap<ExportedFunction, ExportedFunction>();
-  const originals = new WeakMap<ExportedFunction, ExportedFunction>();
-  const memories = new WeakMap<ExportedFunction, WebAssembly.Memory>();
   const instances = new WeakMap<WebAssembly.Instance, WebAssembly.Instance>();
   const closeReasonOf = (thrown: unknown): CloseReason => {
     let failure: string | undefined;
@@ -56,8 +49,6 @@ export function createBinding(
     Object.defineProperty(wrapper, 'name', { value: original.name, configurable: true });
     Object.defineProperty(wrapper, 'length', { value: original.length, configurable: true });
     wrappers.set(original, wrapper);
-    if (memory !== undefined) memories.set(original, memory);
-    originals.set(wrapper, original);
     return wrapper;
   };
   return {
@@ -69,7 +60,7 @@ export function createBinding(
       for (const [name, value] of Object.entries(instance.exports)) {
         exports[name] = typeof value === 'function' ? (wrap(value as ExportedFunction, memory) as typeof value) : value;
       }
-      // Hosts look whether what they get is an instance.
+      // Hosts check for `instanceof WebAssembly.Instance`.
       const bound: WebAssembly.Instance = Object.create(WebAssembly.Instance.prototype, {
         exports: { value: Object.freeze(exports), enumerable: true },
       });
@@ -77,9 +68,7 @@ export function createBinding(
       instances.set(bound, bound);
       return bound;
     },
-    unwrap: (wrapped) => originals.get(wrapped) ?? wrapped,
     run,
-    memoryOf: (original) => memories.get(original),
     closeReasonOf,
   };
 }
@@ -98,11 +87,4 @@ function nameOf(thrown: unknown): string {
   return typeof WebAssembly.Exception === 'function' && thrown instanceof WebAssembly.Exception
     ? 'WebAssembly.Exception'
     : '';
-}
-
-export function notAnExport(): TraceError {
-  return new TraceError(
-    'not_an_export',
-    'Cannot make a promising function: expected a function that a bound instance exports',
-  );
 }

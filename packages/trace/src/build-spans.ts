@@ -1,5 +1,5 @@
+import { type CallStack, type RootTrace, recordColumn, recordStride } from './call-stack.ts';
 import { toNano } from './clock.ts';
-import { type Fiber, type RootTrace, recordColumn, recordStride } from './fiber.ts';
 import type { FunctionNames } from './names.ts';
 import type { Attributes, AttributeValue, Span, SpanEvent } from './span.ts';
 import type { SpanDetails } from './span-details.ts';
@@ -13,23 +13,23 @@ export interface SpanBuilding {
 }
 
 /** Makes spans of the records of a root that has ended: parents before children, by start. */
-export function buildSpans(fiber: Fiber, trace: RootTrace, building: SpanBuilding): Span[] {
-  const { records, recordCount } = fiber;
+export function buildSpans(stack: CallStack, trace: RootTrace, building: SpanBuilding): Span[] {
+  const { records, recordCount } = stack;
   const parents = parentRows(records, recordCount);
   const times = spanTimes(records, parents);
   const startUnixNano =
     building.originUnixNano + toNano(records[(recordCount - 1) * recordStride + recordColumn.start] as number);
-  const root: BuiltRoot = { fiber, trace, building, times, startUnixNano };
+  const root: BuiltRoot = { stack, trace, building, times, startUnixNano };
   const ids: string[] = [];
   return preorder(parents).map((row) => {
-    const spanId = fiber.recordDetails.get(row)?.spanId ?? building.spanId();
+    const spanId = stack.recordDetails.get(row)?.spanId ?? building.spanId();
     ids[row] = spanId;
     return describeRecord(root, row, spanId, ids[parents[row] as number]);
   });
 }
 
 interface BuiltRoot {
-  readonly fiber: Fiber;
+  readonly stack: CallStack;
   readonly trace: RootTrace;
   readonly building: SpanBuilding;
   readonly times: SpanTimes;
@@ -98,7 +98,7 @@ const nothingDropped = Object.freeze({ events: 0, attributes: 0 });
 const succeeded = Object.freeze({ code: 'unset', message: '' } as const);
 
 function describeRecord(
-  { fiber: { records, recordDetails }, trace, building, times, startUnixNano }: BuiltRoot,
+  { stack: { records, recordDetails }, trace, building, times, startUnixNano }: BuiltRoot,
   row: number,
   spanId: string,
   parentId: string | undefined,

@@ -1,33 +1,27 @@
-/** The stable reasons for which the adapter refuses something. */
+/** The stable codes of {@link TraceError}. */
 export type TraceErrorCode =
-  /** An option has a wrong type or value, or no such option exists; `faults` says which. */
+  /** An option is unknown or invalid; `faults` lists each. */
   | 'invalid_option'
-  /** The bytes handed in are no WebAssembly module, or its `name` section can't be had. */
+  /** The value is not a WebAssembly module. */
   | 'invalid_module'
-  /** An import was made with `WebAssembly.Suspending` itself, which hides from the adapter when a call waits. */
-  | 'foreign_suspending'
-  /** The engine has no JavaScript Promise Integration. */
-  | 'no_promise_integration'
-  /** A function was expected that an instance bound to this context exports. */
-  | 'not_an_export'
-  /** The module reported text, and its memory is not known: bind its instance, or export the memory. */
+  /** The module reported text, and its memory is unknown: bind its instance, or export the memory. */
   | 'no_memory'
   /** An exporter threw or rejected; `cause` is what it threw. */
   | 'export_failed';
 
-/** One option that is wrong. */
+/** An invalid option. */
 export interface OptionFault {
-  /** Where it is, as a JSON pointer: https://www.rfc-editor.org/rfc/rfc6901 */
+  /** A JSON pointer to the option: https://www.rfc-editor.org/rfc/rfc6901 */
   readonly pointer: string;
-  /** What was expected there and what was found. */
+  /** The expected and the actual value. */
   readonly detail: string;
 }
 
-/** The one error of this package. `code` is stable. */
+/** The error class of this package. `code` is stable. */
 export class TraceError extends Error {
   override readonly name = 'TraceError';
   readonly code: TraceErrorCode;
-  /** Every wrong option, for `invalid_option`; else empty. */
+  /** Every invalid option, for `invalid_option`; else empty. */
   readonly faults: readonly OptionFault[];
 
   constructor(

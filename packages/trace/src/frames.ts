@@ -1,110 +1,98 @@
-import { column, type Fiber, flag, growFrames, growRecords, recordColumn, recordStride, stride } from './fiber.ts';
+import {
+  type CallStack,
+  column,
+  flag,
+  growFrames,
+  growRecords,
+  recordColumn,
+  recordStride,
+  stride,
+} from './call-stack.ts';
 import type { FunctionCounters } from './function-counters.ts';
 import type { TraceLimits } from './options.ts';
 import { createDetails, foldDetails, type SpanDetails } from './span-details.ts';
 
-/** What the stacks of one context share. */
+/** What recording needs besides the stack. */
 export interface RecordingContext {
   readonly limits: TraceLimits;
   /** Calls shorter than this get no span. Milliseconds. */
   readonly minDurationMs: number;
   readonly dropped: { spans: number; depth: number; events: number; attributes: number; unmatched: number };
   readonly counters: FunctionCounters | undefined;
-  /** Takes what a root left in the records. */
-  readonly endRoot: (fiber: Fiber) => void;
+  /** Makes spans of the records of an ended root. */
+  readonly endRoot: (stack: CallStack) => void;
 }
 
-export function detailsAt(fiber: Fiber, at: number): SpanDetails {
-  let details = fiber.spanDetails.get(at);
+export function detailsAt(stack: CallStack, at: number): SpanDetails {
+  let details = stack.spanDetails.get(at);
   if (details === undefined) {
     details = createDetails();
-    fiber.spanDetails.set(at, details);
-    setFlag(fiber, at, flag.content);
+    stack.spanDetails.set(at, details);
+    setFlag(stack, at, flag.content);
   }
   return details;
 }
 
-export function setFlag({ frames }: Fiber, at: number, bit: number): void {
+export function setFlag({ frames }: CallStack, at: number, bit: number): void {
   frames[at + column.flags] = (frames[at + column.flags] as number) | bit;
 }
 
-export function hasFlag({ frames }: Fiber, at: number, bit: number): boolean {
+export function hasFlag({ frames }: CallStack, at: number, bit: number): boolean {
   return ((frames[at + column.flags] as number) & bit) !== 0;
 }
 
-/** Opens a frame: of a function, or with `NaN` of something else. `false` where there is no room, which is counted. */
+/** Opens a frame of a function, or with `NaN` of a manual span. `false` if the stack is full, which is counted. */
 export function openFrame(
-  fiber: Fiber,
+  stack: CallStack,
   { limits, dropped }: RecordingContext,
   func: number,
   start: number,
   bits: number,
 ): boolean {
-  if (fiber.tooDeep === 0 && !hasRoom(fiber, limits.depth)) openFrameAt(fiber, Number.NaN, start, flag.overflow);
-  if (hasFlag(fiber, fiber.top, flag.overflow)) {
-    fiber.tooDeep++;
+  const at = stack.top + stride;
+  if (at >= stack.frames.length && !growFrames(stack, limits.depth + 1)) {
+    stack.tooDeep++;
     dropped.depth++;
+    setFlag(stack, stack.top, flag.content);
     return false;
   }
-  openFrameAt(fiber, func, start, bits);
-  return true;
-}
-
-/** Whether there is a row for one more call, and one above it for what says that there are too many. */
-function hasRoom(fiber: Fiber, maxDepth: number): boolean {
-  const isFull = () => fiber.top + 2 * stride >= fiber.frames.length;
-  return !isFull() || (growFrames(fiber, maxDepth + 2) && !isFull());
-}
-
-function openFrameAt(fiber: Fiber, func: number, start: number, bits: number): void {
-  const at = fiber.top + stride;
-  const { frames } = fiber;
+  const { frames } = stack;
   frames[at + column.func] = func;
   frames[at + column.start] = start;
-  if (bits !== 0) setFlag(fiber, at, bits);
-  fiber.top = at;
-}
-
-/** Whether what ends is a call that has no frame. Those that the host's innermost call found open are not its to end. */
-export function leaveTooDeep(fiber: Fiber, context: RecordingContext): boolean {
-  if (!hasFlag(fiber, fiber.top, flag.overflow)) return false;
-  if (fiber.tooDeep <= fiber.tooDeepOutside) context.dropped.unmatched++;
-  else if (--fiber.tooDeep === 0) closeFrame(fiber, context, 0);
+  if (bits !== 0) setFlag(stack, at, bits);
+  stack.top = at;
   return true;
 }
 
-/** The innermost span that is open: neither ground nor boundary; 0 if there is none. */
-export function innermostSpan(fiber: Fiber): number {
-  return spanAtOrBelow(fiber, fiber.top);
+/** Ends a call that has no frame. `false` if there is none. */
+export function leaveTooDeep(stack: CallStack): boolean {
+  if (stack.tooDeep === 0) return false;
+  stack.tooDeep--;
+  return true;
 }
 
-function spanAtOrBelow(fiber: Fiber, at: number): number {
-  let found = at;
-  while (found > 0 && hasFlag(fiber, found, flag.boundary | flag.overflow)) found -= stride;
-  return found;
-}
-
-/** Ends the innermost frame: makes a record of it, or counts it where it lies in. */
-export function closeFrame(fiber: Fiber, context: RecordingContext, end: number, failure?: string): void {
-  const { frames, top } = fiber;
-  const bits = frames[top + column.flags] as number;
-  const isPlain = (bits & (flag.boundary | flag.overflow)) === 0;
-  if ((bits & flag.overflow) !== 0) fiber.tooDeep = 0;
-  if (failure !== undefined && isPlain) detailsAt(fiber, top).failure = failure;
-  const duration = isPlain ? Math.max(end - (frames[top + column.start] as number), 0) : 0;
-  if (isPlain) countCall(fiber, context, duration, failure !== undefined);
-  const isSpan = isPlain && becomesSpan(fiber, context, duration);
-  if (isSpan) record(fiber, end, duration);
-  else fold(fiber, context, isPlain ? 1 : 0, duration);
+/** Ends the innermost frame: records it as a span, or folds it into its parent. */
+export function closeFrame(stack: CallStack, context: RecordingContext, end: number, failure?: string): void {
+  const { frames, top } = stack;
+  if (failure !== undefined) detailsAt(stack, top).failure = failure;
+  const duration = Math.max(end - (frames[top + column.start] as number), 0);
+  countCall(stack, context, duration, failure !== undefined);
+  if (becomesSpan(stack, context, duration)) record(stack, end, duration);
+  else fold(stack, context, duration);
   frames.fill(0, top + column.foldedCalls, top + stride);
-  fiber.spanDetails.delete(top);
-  fiber.top = top - stride;
+  stack.spanDetails.delete(top);
+  stack.top = top - stride;
   if (top !== stride) return;
   frames[stride + column.flags] = flag.root;
-  context.endRoot(fiber);
+  context.endRoot(stack);
 }
 
-function countCall({ frames, top }: Fiber, { counters }: RecordingContext, duration: number, hasFailed: boolean): void {
+function countCall(
+  { frames, top }: CallStack,
+  { counters }: RecordingContext,
+  duration: number,
+  hasFailed: boolean,
+): void {
   const func = frames[top + column.func] as number;
   if (counters === undefined || Number.isNaN(func)) return;
   const within = (frames[top + column.spanTime] as number) + (frames[top + column.foldedTime] as number);
@@ -112,25 +100,29 @@ function countCall({ frames, top }: Fiber, { counters }: RecordingContext, durat
   if (hasFailed) counters.fail(func);
 }
 
-/** Every span around one that is emitted is emitted itself, so what has an id always becomes one. */
-function becomesSpan(fiber: Fiber, { limits, minDurationMs, dropped }: RecordingContext, duration: number): boolean {
-  const { top } = fiber;
-  if (top === stride || fiber.frames[top + column.id] !== 0) return true;
-  if (duration < minDurationMs && !hasFlag(fiber, top, flag.retained)) return false;
-  // Those around it need room as well.
-  if (fiber.recordCount + top / stride <= limits.spans) return true;
+/** All ancestors of a span become spans, so a frame with an id always does. */
+function becomesSpan(
+  stack: CallStack,
+  { limits, minDurationMs, dropped }: RecordingContext,
+  duration: number,
+): boolean {
+  const { top } = stack;
+  if (top === stride || stack.frames[top + column.id] !== 0) return true;
+  if (duration < minDurationMs && !hasFlag(stack, top, flag.retained)) return false;
+  // Its ancestors need room as well.
+  if (stack.recordCount + top / stride <= limits.spans) return true;
   dropped.spans++;
   return false;
 }
 
-function record(fiber: Fiber, end: number, duration: number): void {
-  const { frames, top, spanDetails } = fiber;
-  const parent = spanAtOrBelow(fiber, top - stride);
-  const id = idAt(fiber, top);
-  const parentId = parent === 0 ? 0 : idAt(fiber, parent);
-  const at = fiber.recordCount * recordStride;
-  if (at >= fiber.records.length) growRecords(fiber);
-  const { records } = fiber;
+function record(stack: CallStack, end: number, duration: number): void {
+  const { frames, top, spanDetails } = stack;
+  const parent = top - stride;
+  const id = idAt(stack, top);
+  const parentId = parent === 0 ? 0 : idAt(stack, parent);
+  const at = stack.recordCount * recordStride;
+  if (at >= stack.records.length) growRecords(stack);
+  const { records } = stack;
   const start = frames[top + column.start] as number;
   records[at + recordColumn.start] = start;
   records[at + recordColumn.end] = end > start ? end : start;
@@ -141,101 +133,99 @@ function record(fiber: Fiber, end: number, duration: number): void {
   records[at + recordColumn.id] = id;
   records[at + recordColumn.parentId] = parentId;
   const details = spanDetails.get(top);
-  if (details !== undefined) fiber.recordDetails.set(fiber.recordCount, details);
-  fiber.recordCount++;
+  if (details !== undefined) stack.recordDetails.set(stack.recordCount, details);
+  stack.recordCount++;
   if (parent === 0) return;
   frames[parent + column.spanTime] = (frames[parent + column.spanTime] as number) + duration;
-  setFlag(fiber, parent, flag.content);
+  setFlag(stack, parent, flag.content);
 }
 
-function idAt(fiber: Fiber, at: number): number {
-  const { frames } = fiber;
-  if (frames[at + column.id] === 0) frames[at + column.id] = ++fiber.lastId;
+function idAt(stack: CallStack, at: number): number {
+  const { frames } = stack;
+  if (frames[at + column.id] === 0) frames[at + column.id] = ++stack.lastId;
   return frames[at + column.id] as number;
 }
 
-function fold(fiber: Fiber, { limits, dropped }: RecordingContext, calls: number, duration: number): void {
-  const { frames, top, spanDetails } = fiber;
+function fold(stack: CallStack, { limits, dropped }: RecordingContext, duration: number): void {
+  const { frames, top, spanDetails } = stack;
   const below = top - stride;
   const add = (place: number, amount: number) => {
     frames[below + place] = (frames[below + place] as number) + amount;
   };
-  add(column.foldedCalls, calls + (frames[top + column.foldedCalls] as number));
-  // What wasn't a call hands on the time of the calls within it.
-  add(column.foldedTime, calls === 0 ? (frames[top + column.foldedTime] as number) : duration);
+  add(column.foldedCalls, 1 + (frames[top + column.foldedCalls] as number));
+  add(column.foldedTime, duration);
   const pages = frames[top + column.pages] as number;
   if (pages !== 0) {
     add(column.pages, pages);
-    setFlag(fiber, below, flag.content);
+    setFlag(stack, below, flag.content);
   }
   const details = spanDetails.get(top);
   if (details !== undefined && details.events.length + details.droppedEvents > 0) {
-    dropped.events += foldDetails(details, detailsAt(fiber, below), limits.events);
+    dropped.events += foldDetails(details, detailsAt(stack, below), limits.events);
   }
 }
 
-/** How calls end that were left open. */
+/** How unclosed calls end. */
 export interface CloseReason {
-  /** Why they failed, if they did. */
+  /** The failure; `undefined` if they succeeded. */
   readonly failure: string | undefined;
-  /** Whether their ends should have been reported. */
+  /** Whether the module should have reported their ends. */
   readonly isUnmatched: boolean;
 }
 
 const unreported: CloseReason = { failure: 'the end of this call was not reported', isUnmatched: true };
 
-/** Ends everything above a place. */
+/** Ends all calls above a row. */
 export function closeAbove(
-  fiber: Fiber,
+  stack: CallStack,
   context: RecordingContext,
   place: number,
   end: number,
   reason = unreported,
 ): void {
-  while (fiber.top > place) {
-    const isCall = !hasFlag(fiber, fiber.top, flag.boundary | flag.overflow);
-    if (isCall && reason.isUnmatched) context.dropped.unmatched++;
-    closeFrame(fiber, context, end, reason.failure);
+  stack.tooDeep = 0;
+  while (stack.top > place) {
+    if (reason.isUnmatched) context.dropped.unmatched++;
+    closeFrame(stack, context, end, reason.failure);
   }
 }
 
 /**
- * Ends the call of a function that is open but perhaps not innermost. Calls within it that are still open were left without
- * their end being reported. Manual spans that it opened live on in its caller: authors wrap `span-enter` in functions of theirs.
+ * Ends an open call of a function, which may not be the innermost. The module did not report the ends of open calls within
+ * it. Manual spans that it opened stay open in its caller, because authors wrap `span-enter` in functions of their own.
  */
-export function closeFunction(fiber: Fiber, context: RecordingContext, func: number, end: number): void {
-  const { frames } = fiber;
-  let at = fiber.top;
-  let innermostKept = at;
-  while (at > 0 && frames[at + column.func] !== func) {
-    if (hasFlag(fiber, at, flag.boundary | flag.overflow)) at = 0;
-    else if (!hasFlag(fiber, at, flag.manual)) innermostKept = at - stride;
+export function closeFunction(stack: CallStack, context: RecordingContext, func: number, end: number): void {
+  const { frames } = stack;
+  let at = stack.top;
+  let innermostManual = at;
+  while (at > stack.floor && frames[at + column.func] !== func) {
+    if (!hasFlag(stack, at, flag.manual)) innermostManual = at - stride;
     at -= stride;
   }
-  if (at <= 0) {
+  if (at <= stack.floor) {
     context.dropped.unmatched++;
     return;
   }
-  closeAbove(fiber, context, at === stride ? at : innermostKept, end);
-  closeFromBelow(fiber, context, at, end);
+  closeAbove(stack, context, at === stride ? at : innermostManual, end);
+  closeFromBelow(stack, context, at, end);
 }
 
-/** Ends the innermost manual span, which calls that were made since may still be within. */
-export function closeManual(fiber: Fiber, context: RecordingContext, end: number): void {
-  let at = fiber.top;
-  while (at > 0 && !hasFlag(fiber, at, flag.manual | flag.boundary | flag.overflow)) at -= stride;
-  if (at === 0 || !hasFlag(fiber, at, flag.manual)) context.dropped.unmatched++;
+/** Ends the innermost manual span; later calls within it may still be open. */
+export function closeManual(stack: CallStack, context: RecordingContext, end: number): void {
+  let at = stack.top;
+  while (at > stack.floor && !hasFlag(stack, at, flag.manual)) at -= stride;
+  if (at <= stack.floor) context.dropped.unmatched++;
   else if (at === stride) {
-    closeAbove(fiber, context, at, end);
-    closeFrame(fiber, context, end);
-  } else closeFromBelow(fiber, context, at, end);
+    closeAbove(stack, context, at, end);
+    closeFrame(stack, context, end);
+  } else closeFromBelow(stack, context, at, end);
 }
 
-/** Takes a frame out of the stack and ends it; those above it come to lie in the one below. */
-function closeFromBelow(fiber: Fiber, context: RecordingContext, at: number, end: number): void {
-  const { frames, top, spanDetails } = fiber;
-  fiber.top = at;
-  closeFrame(fiber, context, end);
+/** Removes a frame from the stack and ends it; the frames above it move down by one row. */
+function closeFromBelow(stack: CallStack, context: RecordingContext, at: number, end: number): void {
+  const { frames, top, spanDetails } = stack;
+  stack.top = at;
+  closeFrame(stack, context, end);
   frames.copyWithin(at, at + stride, top + stride);
   if (top > at) frames.fill(0, top + column.foldedCalls, top + stride);
   for (let above = at + stride; above <= top; above += stride) {
@@ -243,5 +233,5 @@ function closeFromBelow(fiber: Fiber, context: RecordingContext, at: number, end
     if (details !== undefined) spanDetails.set(above - stride, details);
     spanDetails.delete(above);
   }
-  fiber.top = top - stride;
+  stack.top = top - stride;
 }

@@ -1,5 +1,5 @@
+import type { CallStack } from './call-stack.ts';
 import { TraceError } from './errors.ts';
-import type { Fiber } from './fiber.ts';
 import type { TraceLimits } from './options.ts';
 import type { Recorder } from './recorder.ts';
 import type { AttributeValue } from './span.ts';
@@ -56,9 +56,9 @@ const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
 const statsdFormat = 1;
 
 function createManualFunctions(recorder: Recorder, reading: TextReading) {
-  const { spanEnter, spanExit, tag, addEvent, dropText, current } = recorder;
+  const { spanEnter, spanExit, tag, addEvent, dropText, stack } = recorder;
   const read = createTextReader(reading);
-  const take = (address: Address, length: Address): string | undefined => read(address, length, current());
+  const take = (address: Address, length: Address): string | undefined => read(address, length, stack);
   return {
     spanEnter: (address: Address, length: Address) => spanEnter(take(address, length) ?? 'span'),
     spanExit: () => spanExit(),
@@ -119,8 +119,8 @@ function parseTags(text: string): Map<string, AttributeValue> {
 function createTextReader({ memory, limits, report }: TextReading) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let hasReported = false;
-  return (address: Address, length: Address, fiber: Fiber): string | undefined => {
-    const found = fiber.memory ?? memory();
+  return (address: Address, length: Address, stack: CallStack): string | undefined => {
+    const found = stack.memory ?? memory();
     if (found === undefined) {
       if (!hasReported) report(noMemory());
       hasReported = true;
@@ -129,14 +129,14 @@ function createTextReader({ memory, limits, report }: TextReading) {
     const { buffer } = found;
     const start = unsigned(address);
     // Outside of every root nothing is kept, and nothing would give back what was taken of a root's share.
-    const isInRoot = fiber.top > 0;
-    const maxLength = isInRoot ? Math.min(limits.textLength, fiber.textLeft) : limits.textLength;
+    const isInRoot = stack.top > 0;
+    const maxLength = isInRoot ? Math.min(limits.textLength, stack.textLeft) : limits.textLength;
     // A code unit takes at most three bytes; what is beyond the memory's end isn't there.
     const end = Math.min(start + Math.min(unsigned(length), maxLength * 3), buffer.byteLength);
     if (!(start <= end) || maxLength === 0) return undefined;
     // Decoders refuse shared memory, so the bytes are copied.
     const text = decoder.decode(new Uint8Array(buffer, start, end - start).slice()).slice(0, maxLength);
-    if (isInRoot) fiber.textLeft -= text.length;
+    if (isInRoot) stack.textLeft -= text.length;
     return text;
   };
 }

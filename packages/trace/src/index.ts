@@ -1,4 +1,3 @@
-export type { ExportedFunction } from './bind.ts';
 export { systemClock, type TraceClock } from './clock.ts';
 export { type OptionFault, TraceError, type TraceErrorCode } from './errors.ts';
 export type { RandomSource } from './ids.ts';
@@ -15,7 +14,6 @@ export {
 export type {
   Attributes,
   AttributeValue,
-  CallDurations,
   DropCounts,
   FoldedCalls,
   FunctionStatistics,

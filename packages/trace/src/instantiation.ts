@@ -1,9 +1,8 @@
 import type { Binding } from './bind.ts';
-import { TraceError } from './errors.ts';
 import { type ObserveImports, observeModules } from './imports.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Makes instances of the module whose imports are those of the host and those of tracing. */
+/** Instantiates the module with the host's imports and those of tracing. */
 export interface Instantiation {
   readonly instantiate: (own?: WebAssembly.Imports) => Promise<WebAssembly.Instance>;
   readonly instantiateSync: (own?: WebAssembly.Imports) => WebAssembly.Instance;
@@ -13,26 +12,23 @@ export interface InstantiationParts {
   readonly recorder: Recorder;
   readonly binding: Binding;
   readonly imports: ObserveImports;
-  /** Whether an import was made with `WebAssembly.Suspending` itself. */
-  readonly isForeign: (value: unknown) => boolean;
-  /** Hears of the host's imports before the module's start function may run. */
+  /** Receives the host's imports before the module's start function may run. */
   readonly onImports: (module: WebAssembly.Module, own: WebAssembly.Imports) => void;
 }
 
-/** The module is compiled once. Its start function may leave calls open by a trap, which end then, with the reason. */
+/** Compiles the module once. Calls that a trap in the start function leaves open end with that reason. */
 export function createInstantiation(
   module: WebAssembly.Module | BufferSource,
-  { recorder, binding, imports, isForeign, onImports }: InstantiationParts,
+  { recorder, binding, imports, onImports }: InstantiationParts,
 ): Instantiation {
   let compiled = module instanceof WebAssembly.Module ? module : undefined;
   const merge = (found: WebAssembly.Module, own: WebAssembly.Imports): WebAssembly.Imports => {
-    refuseForeign(own, isForeign);
     onImports(found, own);
     const observed = observeModules.map((name) => [
       name,
       { value: { ...own[name], ...imports[name] }, enumerable: true },
     ]);
-    // Not a copy: hosts hand over objects that make what is asked for, such as proxies.
+    // Not a copy: the host's imports may be a proxy that makes values on demand.
     return Object.create(own, Object.fromEntries(observed));
   };
   return {
@@ -56,14 +52,4 @@ export function createInstantiation(
       return binding.run(() => new WebAssembly.Instance(found, merged));
     },
   };
-}
-
-function refuseForeign(imports: WebAssembly.Imports, isForeign: (value: unknown) => boolean): void {
-  for (const [module, fields] of Object.entries(imports)) {
-    for (const [field, value] of Object.entries(fields ?? {})) {
-      if (!isForeign(value)) continue;
-      const detail = `Cannot trace calls that wait in the import ${module}.${field}: make it with suspending() of the trace context`;
-      throw new TraceError('foreign_suspending', detail);
-    }
-  }
 }

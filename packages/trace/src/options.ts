@@ -33,7 +33,7 @@ export interface TraceLimits {
   readonly spans: number;
   /** Calls within each other. Default: 100,000, which is more than engines' stacks hold. */
   readonly depth: number;
-  /** Functions that `statistics()` tells of, at about 270 bytes each. Default: 100,000. */
+  /** Functions that `statistics()` tells of, at about 70 bytes each. Default: 100,000. */
   readonly functions: number;
   /** Events of one span. Default: 128. */
   readonly events: number;

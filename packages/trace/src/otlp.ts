@@ -1,5 +1,3 @@
-export { type OtlpMetrics, type OtlpMetricsOptions, otlpMetrics } from './otlp/metrics-exporter.ts';
-export type { Temporality } from './otlp/metrics-request.ts';
 export type { OtlpHeaders, OtlpOptions, OtlpRetry } from './otlp/options.ts';
 export type { ResourceAttributes } from './otlp/resource.ts';
 export {
@@ -8,4 +6,4 @@ export {
   type OtlpSpanCounts,
   otlpExporter,
 } from './otlp/span-exporter.ts';
-export { type HostSpan, otlpJson, otlpProtobuf } from './otlp/trace-request.ts';
+export { type HostSpan, otlpJson } from './otlp/trace-request.ts';

@@ -1,6 +1,6 @@
+import type { RootTrace } from './call-stack.ts';
 import { messageOf } from './delivery.ts';
 import { TraceError } from './errors.ts';
-import type { RootTrace } from './fiber.ts';
 import type { ParentSource, TraceOptions } from './options.ts';
 import { parseTraceParent, type SpanContext } from './trace-parent.ts';
 

@@ -1,7 +1,7 @@
 import { buildSpans } from './build-spans.ts';
-import { createAnchor, type TraceClock, toNano } from './clock.ts';
+import { type CallStack, clearRecords, type RootTrace } from './call-stack.ts';
+import { createAnchor, type TraceClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
-import { clearRecords, type Fiber, type RootTrace } from './fiber.ts';
 import { detailsAt } from './frames.ts';
 import type { IdSource } from './ids.ts';
 import type { FunctionNames } from './names.ts';
@@ -16,48 +16,47 @@ export interface RootParts {
   readonly names: FunctionNames;
   readonly delivery: Delivery;
   readonly ids: IdSource;
+  /** The host's span that the next root lies in. */
+  readonly parent: () => SpanContext | undefined;
   /** What every root gets. */
   readonly attributes: Attributes;
 }
 
 /** Makes spans of roots that have ended, and says which span a call that goes on will be. */
 export interface Roots {
-  readonly end: (fiber: Fiber) => void;
+  readonly end: (stack: CallStack) => void;
   /** Of the call at a place, which will be emitted; `undefined` for the place 0. */
-  readonly contextOf: (fiber: Fiber, at: number) => SpanContext | undefined;
-  /** Nanoseconds since 1970 when this was made. */
-  readonly startTimeUnixNano: bigint;
+  readonly contextOf: (stack: CallStack, at: number) => SpanContext | undefined;
 }
 
-export function createRoots({ clock, limits, names, delivery, ids, attributes }: RootParts): Roots {
+export function createRoots({ clock, limits, names, delivery, ids, parent, attributes }: RootParts): Roots {
   const anchor = createAnchor(clock);
-  const traceOf = (fiber: Fiber): RootTrace => {
-    fiber.trace ??= rootTrace(fiber.parent(), ids.traceId);
-    return fiber.trace;
+  const traceOf = (stack: CallStack): RootTrace => {
+    stack.trace ??= rootTrace(parent(), ids.traceId);
+    return stack.trace;
   };
-  const build = (fiber: Fiber, trace: RootTrace): Span[] =>
-    buildSpans(fiber, trace, {
+  const build = (stack: CallStack, trace: RootTrace): Span[] =>
+    buildSpans(stack, trace, {
       names,
       spanId: ids.spanId,
       originUnixNano: anchor.originUnixNano(),
       rootAttributes: attributes,
     });
   return {
-    end(fiber) {
-      const trace = delivery.isNeeded() ? traceOf(fiber) : undefined;
+    end(stack) {
+      const trace = delivery.isNeeded() ? traceOf(stack) : undefined;
       // A host that samples has decided already: https://www.w3.org/TR/trace-context/#sampled-flag
-      const spans = trace !== undefined && trace.traceFlags & 1 ? build(fiber, trace) : undefined;
+      const spans = trace !== undefined && trace.traceFlags & 1 ? build(stack, trace) : undefined;
       // Before exporters get the spans, since they may call the module.
-      clearRecords(fiber, limits.traceTextLength);
+      clearRecords(stack, limits.traceTextLength);
       if (spans !== undefined) delivery.deliver(spans);
     },
-    contextOf(fiber, at) {
+    contextOf(stack, at) {
       if (at === 0) return undefined;
-      const details = detailsAt(fiber, at);
+      const details = detailsAt(stack, at);
       details.spanId ??= ids.spanId();
-      const { traceId, traceFlags, traceState } = traceOf(fiber);
+      const { traceId, traceFlags, traceState } = traceOf(stack);
       return { traceId, spanId: details.spanId, traceFlags, traceState };
     },
-    startTimeUnixNano: anchor.originUnixNano() + toNano(clock.now()),
   };
 }

@@ -95,17 +95,6 @@ export interface FunctionStatistics {
   readonly maxTimeNano: bigint;
   /** Pages by which memories grew directly within it. */
   readonly grownPages: number;
-  readonly durations: CallDurations;
-}
-
-/** How many calls took how long. */
-export interface CallDurations {
-  /** Nanoseconds, in rising order. */
-  readonly bounds: readonly number[];
-  /** `bucketCounts[i]` counts durations up to `bounds[i]`, the last one all beyond. */
-  readonly bucketCounts: readonly number[];
-  /** Nanoseconds of all of them together: unlike in `totalTimeNano`, a recursive call counts beside the one it lies in. */
-  readonly sumNano: bigint;
 }
 
 /** What was not kept, so that nobody takes a part for the whole. */
@@ -129,10 +118,8 @@ export interface TraceStatistics {
   readonly functions: readonly FunctionStatistics[];
   readonly dropped: DropCounts;
   /**
-   * Pages of 64 KiB that memories have now: those that bound instances export or were were handed to `instantiate()`, and that
-   * the engine has not collected. `undefined` where none was ever seen.
+   * Current pages of 64 KiB of the memories that bound instances export or that were passed to `instantiate()`, unless the
+   * engine has collected them. `undefined` without any.
    */
   readonly livePages?: number | undefined;
-  /** Nanoseconds since 1970-01-01 UTC at which counting began. */
-  readonly startTimeUnixNano: bigint;
 }

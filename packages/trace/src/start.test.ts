@@ -237,55 +237,56 @@ describe('spanContext() and traceparent()', () => {
   });
 });
 
-describe('withParent()', () => {
-  it('ignores what is no header, and calls all the same', () => {
-    const { context, batches } = observe(module);
+describe('the option parent', () => {
+  it('is ignored if it is not a header', () => {
+    let parent: unknown;
+    const { context, batches } = observe(module, { parent: () => parent as ParentSource });
     const { inner } = instantiate(context);
-    for (const parent of [null, undefined, '', 'a', ['a', 'b'], {}, { traceparent: 5 }, { traceparent: null }, 5]) {
-      context.withParent(parent as ParentSource, inner);
-    }
+    for (parent of [null, undefined, '', 'a', ['a', 'b'], {}, { traceparent: 5 }, { traceparent: null }, 5]) inner();
     assert.equal(batches.length, 9);
     assert.ok(batches.every(([root]) => root?.parentSpanId === undefined));
   });
 
-  it('hangs what begins within under another span', () => {
-    const { context, batches } = observe(module, { parent: traceparent });
+  it('is read for each root', () => {
+    let parent: ParentSource = '00-11111111111111111111111111111111-2222222222222222-01';
+    const { context, batches } = observe(module, { parent: () => parent });
     const { inner } = instantiate(context);
-    const result = context.withParent('00-11111111111111111111111111111111-2222222222222222-01', () => {
-      inner();
-      return 'done';
-    });
     inner();
-    context.withParent(undefined, inner);
-    assert.equal(result, 'done');
+    parent = undefined;
+    inner();
     assert.deepEqual(
       batches.map(([root]) => root?.parentSpanId),
-      ['2222222222222222', '00f067aa0ba902b7', undefined],
+      ['2222222222222222', undefined],
     );
   });
 
-  it('puts calls back into the module under the span that the host began for them', () => {
-    const { context, batches } = observe(module);
-    const { inner } = instantiate(context);
+  it('connects the call of another module that a call makes', () => {
+    const other = observe(module, { parent: () => outside });
+    const { inner } = instantiate(other.context);
     let outside: string | undefined;
+    const { context, batches } = observe(module);
     instantiate(context, () => {
       outside = context.traceparent();
-      const [version, traceId] = (outside ?? '').split('-');
-      context.withParent(`${version}-${traceId}-aaaaaaaaaaaaaaaa-01`, inner);
+      inner();
     }).outer();
-    assert.deepEqual(batches.map(tree), [['inner'], ['outer', '  inner']]);
-    assert.equal(batches[0]?.[0]?.parentSpanId, 'aaaaaaaaaaaaaaaa');
-    assert.equal(batches[0]?.[0]?.traceId, batches[1]?.[0]?.traceId);
-    assert.equal(parseTraceParent(outside ?? '')?.spanId, batches[1]?.[0]?.spanId);
+    assert.deepEqual([...other.batches, ...batches].map(tree), [['inner'], ['outer', '  inner']]);
+    const [[nested], [outer]] = [other.batches[0] ?? [], batches[0] ?? []];
+    assert.deepEqual([nested?.parentSpanId, nested?.traceId], [outer?.spanId, outer?.traceId]);
   });
+});
 
-  it('goes back to where it was when the action throws', () => {
+describe('a call that waits for a promise', () => {
+  it('ends as failed where it first waits, and disturbs neither itself nor other calls', async () => {
+    const { Suspending, promising } = WebAssembly as unknown as {
+      Suspending: new (imported: () => Promise<void>) => WebAssembly.ImportValue;
+      promising: (exported: unknown) => () => Promise<void>;
+    };
     const { context, batches } = observe(module);
-    const { fails, inner } = instantiate(context);
-    assert.throws(() => context.withParent(traceparent, fails), WebAssembly.RuntimeError);
-    inner();
-    assert.deepEqual(batches.map(tree), [['fails ! RuntimeError: unreachable', '  inner'], ['inner']]);
-    assert.equal(batches[1]?.[0]?.parentSpanId, undefined);
+    const host = new Suspending(() => Promise.resolve());
+    const { exports } = new WebAssembly.Instance(module, { ...context.imports, env: { host } });
+    await promising(exports.outer)();
+    instantiate(context).inner();
+    assert.deepEqual(batches.map(tree), [['outer ! the end of this call was not reported', '  inner'], ['inner']]);
   });
 });
 

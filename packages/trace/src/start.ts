@@ -1,4 +1,4 @@
-import { createBinding, type ExportedFunction } from './bind.ts';
+import { createBinding } from './bind.ts';
 import { systemClock } from './clock.ts';
 import { createDelivery } from './delivery.ts';
 import type { TraceError } from './errors.ts';
@@ -10,12 +10,11 @@ import { createInstantiation } from './instantiation.ts';
 import { createLiveMemories, importedMemory, memoryOf } from './memory.ts';
 import { nameSectionOf } from './name-section.ts';
 import { createFunctionNames } from './names.ts';
-import { type ParentSource, resolveOptions, type TraceOptions } from './options.ts';
+import { resolveOptions, type TraceOptions } from './options.ts';
 import { createRecorder } from './recorder.ts';
-import { askForParent, resolveParent } from './root-trace.ts';
+import { askForParent } from './root-trace.ts';
 import { createRoots } from './roots.ts';
 import type { Attributes, TraceStatistics } from './span.ts';
-import { createSuspension, type Promising } from './suspend.ts';
 import { formatTraceParent, type SpanContext } from './trace-parent.ts';
 
 /** What a host adds around one instrumented module. Several of its instances may share it. */
@@ -24,27 +23,15 @@ export interface TraceContext {
   readonly imports: ObserveImports;
   /**
    * Instantiates the module with these imports and those of tracing, and binds the instance.
-   * Throws a {@link TraceError} with code `foreign_suspending`; else what the engine throws.
    */
   readonly instantiate: (imports?: WebAssembly.Imports) => Promise<WebAssembly.Instance>;
   /** The same at once, where the host lets a module of its size be instantiated so: not on the main thread of a browser. */
   readonly instantiateSync: (imports?: WebAssembly.Imports) => WebAssembly.Instance;
   /** An instance of the module whose exports tell where calls from the host begin and end, and why they failed. */
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;
-  /** The engine's own function behind one that a bound instance exports: for tables, which take no other. */
-  readonly unwrap: (exported: ExportedFunction) => ExportedFunction;
-  /** As `WebAssembly.promising`, of a function that a bound instance exports. Throws `no_promise_integration` or `not_an_export`. */
-  readonly promising: Promising;
-  /** As `new WebAssembly.Suspending`, of a function to import. Throws `no_promise_integration`. */
-  readonly suspending: (imported: (...args: never[]) => unknown) => object;
-  /** Calls `action`, which calls into the module by ways that aren't bound, such as its tables. */
+  /** Calls `action`, which may call functions of the module that aren't bound, such as those in its tables. */
   readonly run: <Result>(action: () => Result) => Result;
-  /**
-   * As {@link run}, and calls that begin within lie in this span of the host: those that end within, and promising ones. They
-   * make traces of their own even where the module itself is calling the host. `undefined`: they begin a trace.
-   */
-  readonly withParent: <Result>(parent: ParentSource, action: () => Result) => Result;
-  /** The call that is going on, for the host to hang its own spans under: it will be emitted however short. */
+  /** The current call, as the parent of the host's own spans. It becomes a span, however short it is. */
   readonly spanContext: () => SpanContext | undefined;
   /** The same as a `traceparent` header. */
   readonly traceparent: () => string | undefined;
@@ -72,6 +59,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     names,
     delivery,
     ids: createIdSource(options.random),
+    parent: () => askForParent(options.parent, report),
     attributes: attributesOf(options.attributes),
   });
   const context: RecordingContext = {
@@ -82,10 +70,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     counters: options.statistics ? createFunctionCounters(limits.functions) : undefined,
     endRoot: roots.end,
   };
-  const recorder = createRecorder(clock.now, context, () => askForParent(options.parent, report));
+  const recorder = createRecorder(clock.now, context);
   const binding = createBinding(recorder, options.failureReason);
-  const spanContext = () => roots.contextOf(recorder.current(), recorder.retain());
-  const suspension = createSuspension(recorder, binding, () => spanContext() ?? recorder.current().parent());
+  const spanContext = () => roots.contextOf(recorder.stack, recorder.retain());
   let memory: WebAssembly.Memory | undefined;
   const memories = createLiveMemories();
   const imports = createImports(recorder, { memory: () => memory, limits, report });
@@ -98,7 +85,6 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     recorder,
     binding,
     imports,
-    isForeign: suspension.isForeign,
     onImports(compiled, own) {
       const imported = importedMemory(compiled, own);
       memory = imported ?? memory;
@@ -110,12 +96,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     instantiate: async (own) => bind(await instantiation.instantiate(own)),
     instantiateSync: (own) => bind(instantiation.instantiateSync(own)),
     bind,
-    unwrap: binding.unwrap,
-    promising: suspension.promising,
-    suspending: suspension.suspending,
     run: binding.run,
-    withParent: (parent, action) =>
-      recorder.within(recorder.newFiber(resolveParent(parent)), () => binding.run(action)),
     spanContext,
     traceparent() {
       const context = spanContext();
@@ -129,7 +110,6 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
         exports: delivery.failedExports(),
       },
       livePages: memories.pages(),
-      startTimeUnixNano: roots.startTimeUnixNano,
     }),
     flush: delivery.flush,
     shutdown() {

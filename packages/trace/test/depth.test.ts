@@ -79,4 +79,56 @@ describe('start() with limits.depth', () => {
       assert.equal(functions[0]?.totalTimeNano, BigInt((depth + 2 + 2 * depth - 1) * eventNs));
     });
   }
+
+  it('lets a call by the host beyond the depth end no call outside of it', () => {
+    const { imports, run, statistics, batches } = eventsAlone(2);
+    const { enter, exit } = imports;
+    run(() => {
+      for (const func of [1, 2, 3]) enter(func);
+      run(() => {
+        enter(3);
+        exit(3);
+        for (const func of [3, 2, 1]) exit(func);
+      });
+      for (const func of [3, 2, 1]) exit(func);
+      enter(1);
+      exit(1);
+    });
+    assert.deepEqual(
+      batches.map((spans) => spans.map(({ status }) => status.code)),
+      [['unset', 'unset'], ['unset']],
+    );
+    const { depth, unmatched } = statistics().dropped;
+    assert.deepEqual([depth, unmatched], [2, 3]);
+  });
+
+  it('keeps the depth of the calls outside when a call by the host leaves too deep calls open', () => {
+    const { imports, run, statistics, batches } = eventsAlone(2);
+    const { enter, exit } = imports;
+    run(() => {
+      for (const func of [1, 2, 3]) enter(func);
+      run(() => {
+        for (const func of [1, 2, 3]) enter(func);
+      });
+      for (const func of [3, 2, 1]) exit(func);
+    });
+    assert.deepEqual(
+      batches.map((spans) => spans.map(({ status }) => status.code)),
+      [['unset', 'unset']],
+    );
+    const { depth, unmatched } = statistics().dropped;
+    assert.deepEqual([depth, unmatched], [4, 0]);
+  });
 });
+
+/** A context whose events the test sends itself. */
+function eventsAlone(depth: number) {
+  const batches: (readonly Span[])[] = [];
+  const { imports, run, statistics } = start(module, {
+    spanFilter: { minDurationMicroseconds: 0 },
+    exporters: [{ export: (spans) => void batches.push(spans) }],
+    limits: { depth },
+  });
+  const hooks = imports['dylibso:observe/instrument'] as Record<'enter' | 'exit', (func: number) => void>;
+  return { imports: hooks, run, statistics, batches };
+}

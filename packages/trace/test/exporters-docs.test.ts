@@ -5,7 +5,7 @@ import * as demangle from '@tenon/trace/demangle';
 import * as formats from '@tenon/trace/formats';
 import * as opentelemetry from '@tenon/trace/opentelemetry';
 import * as otlp from '@tenon/trace/otlp';
-import { dropCounter, durationHistogram, functionCounters, livePagesGauge } from '../src/function-metrics.ts';
+import { dropCounter, functionCounters, livePagesGauge } from '../src/opentelemetry/observe-statistics.ts';
 import { defaultRetry } from '../src/otlp/options.ts';
 import { spanAttributes } from '../src/span-attributes.ts';
 import { makeSpan } from './support/make-span.ts';
@@ -53,21 +53,17 @@ describe('docs/reference/trace-exporters.md', () => {
   });
 
   it('has every option of OTLP', () => {
-    const common = namesUnder('### Options of both');
-    const ofSpans = [...common, ...namesUnder('### otlpExporter(options?)')];
-    assert.deepEqual(ofSpans.sort(), optionsOf(otlp.otlpExporter).sort());
-    const metrics = namesUnder('### otlpMetrics(options)').filter((name) => !name.startsWith('wasm.'));
-    assert.deepEqual([...common, ...metrics].sort(), optionsOf(otlp.otlpMetrics).sort());
+    assert.deepEqual(namesUnder('### otlpExporter(options?)').sort(), optionsOf(otlp.otlpExporter).sort());
   });
 
   it('has every option of repetition with its default', () => {
-    const rows = rowsUnder('### When a collector does not take it').slice(1);
+    const rows = rowsUnder('### When the collector fails').slice(1);
     assert.deepEqual(Object.fromEntries(rows.map(([name, value]) => [name, Number(value)])), defaultRetry);
   });
 
   it('has every metric with its unit', () => {
-    const rows = rowsUnder('### otlpMetrics(options)').filter(([name]) => name?.startsWith('wasm.'));
-    const all = [...functionCounters, durationHistogram, livePagesGauge, dropCounter];
+    const rows = rowsUnder('### Metrics').slice(1);
+    const all = [...functionCounters, livePagesGauge, dropCounter];
     assert.deepEqual(
       rows.map(([name, , unit]) => `${name} ${unit}`).sort(),
       all.map(({ name, unit }) => `${name} ${unit}`).sort(),

@@ -9,7 +9,7 @@ import { start, type TraceOptions } from '@tenon/trace';
 import { createDemangler } from '@tenon/trace/demangle';
 import { foldedStacks } from '@tenon/trace/formats';
 import { activeParent, openTelemetryExporter } from '@tenon/trace/opentelemetry';
-import { otlpExporter, otlpMetrics } from '@tenon/trace/otlp';
+import { otlpExporter } from '@tenon/trace/otlp';
 import { wat } from '../../../test/helpers/wat.ts';
 import { type Collector, namesIn, spansIn, startCollector } from './helpers/collector.ts';
 import { attributesOf, hexOf, type Plain } from './helpers/otlp-definitions.ts';
@@ -87,42 +87,6 @@ describe('a module that is traced', () => {
     assert.match(failed.status.message, /unreachable/);
   });
 
-  it('is counted whether its calls are sent or not', async () => {
-    const { context, run, fail } = load({});
-    const metrics = otlpMetrics({ endpoint: collector.url, source: context.statistics });
-    run(40, 19_999);
-    assert.throws(fail);
-    await metrics.shutdown();
-    const found = new Map<string, Plain>(
-      collector.received
-        .at(-1)
-        ?.message.resourceMetrics[0].scopeMetrics[0].metrics.map((each: Plain) => [each.name, each]),
-    );
-    assert.deepEqual(byFunction(found.get('wasm.function.calls').sum), {
-      'core::step(int)': '40',
-      'plugin::grow': '1',
-      run: '1',
-      fail: '1',
-    });
-    assert.deepEqual(byFunction(found.get('wasm.function.failures').sum), { fail: '1' });
-    assert.deepEqual(byFunction(found.get('wasm.memory.grown').sum), { 'plugin::grow': '2' });
-    assert.equal(byFunction(found.get('wasm.function.self_time').sum)['core::step(int)'], (40 * 19_999) / 1e9);
-    const [histogram] = found
-      .get('wasm.function.duration')
-      .histogram.dataPoints.filter(
-        ({ attributes }: Plain) => attributesOf(attributes).get('code.function.name') === 'core::step(int)',
-      );
-    assert.equal(histogram.count, '40');
-    assert.equal(histogram.sum, (40 * 19_999) / 1e9);
-    assert.deepEqual(
-      found.get('wasm.memory.pages').gauge.dataPoints.map(({ asInt }: Plain) => asInt),
-      ['3'],
-      'what the memory has, without anybody giving livePages',
-    );
-    const bucket = histogram.bucketCounts.indexOf('40');
-    assert.deepEqual(histogram.explicitBounds.slice(bucket - 1, bucket + 1), [0.00001, 0.00002]);
-  });
-
   it('comes to the SDK of its host, under the request that called it', async () => {
     const memory = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(memory)] });
@@ -162,13 +126,4 @@ describe('a module that is traced', () => {
 
 function durationOf(span: Plain): bigint {
   return BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano);
-}
-
-function byFunction(sum: Plain): Record<string, unknown> {
-  return Object.fromEntries(
-    sum.dataPoints.map(({ attributes, asInt, asDouble }: Plain) => [
-      attributesOf(attributes).get('code.function.name'),
-      asInt ?? asDouble,
-    ]),
-  );
 }

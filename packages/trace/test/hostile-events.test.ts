@@ -42,13 +42,11 @@ function play(random: Random) {
     else if (kind < 88) api['span-tags'](random.below(70_000), random.below(70_000));
     else if (kind < 90) context.spanContext();
     else if (nesting < 4) {
-      const action = () => {
-        for (let count = random.below(12); count > 0; count--) step(nesting + 1);
-        if (random.chance(0.3)) throw new Error('a trap');
-      };
       try {
-        if (random.chance(0.2)) context.withParent(undefined, action);
-        else context.run(action);
+        context.run(() => {
+          for (let count = random.below(12); count > 0; count--) step(nesting + 1);
+          if (random.chance(0.3)) throw new Error('a trap');
+        });
       } catch (error) {
         assert.equal((error as Error).message, 'a trap');
       }
@@ -87,13 +85,7 @@ describe('start() on events that make no sense', () => {
       const { dropped, functions } = context.statistics();
       const told = batches.flat().reduce((sum, { folded }) => sum + 1 + folded.calls, 0);
       assert.equal(told + dropped.depth, counted.calls, `seed ${seed}: every call is told of`);
-      for (const { durations, calls: ofFunction, failures } of functions) {
-        assert.equal(
-          durations.bucketCounts.reduce((sum, count) => sum + count, 0),
-          ofFunction,
-        );
-        assert.ok(failures <= ofFunction);
-      }
+      for (const { calls: ofFunction, failures } of functions) assert.ok(failures <= ofFunction);
       assertClean(context, batches, seed);
       calls += counted.calls;
       spans += batches.flat().length;

@@ -352,7 +352,7 @@ describe('otlpExporter()', () => {
       collector.answer({ behaviour: 'hang' });
       const { exporter, world } = setUp({ shutdownTimeoutMs: 7_000, maxBatchSpans: 1 });
       exporter.export(spans(0, 3));
-      const closed = assert.rejects(exporter.shutdown(), { message: 'Sending 1 spans was given up at shutdown' });
+      const closed = assert.rejects(exporter.shutdown(), { message: 'Sending 1 spans was aborted at shutdown' });
       await world.until(() => collector.received.length === 1);
       world.pass(7_000);
       await closed;

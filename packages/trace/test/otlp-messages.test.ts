@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { otlpJson, otlpProtobuf } from '@tenon/trace/otlp';
+import { otlpJson } from '@tenon/trace/otlp';
+import { encodeProtobuf } from '../src/otlp/encode.ts';
+import { traceRequestSchema } from '../src/otlp/schema.ts';
+import { traceRequest } from '../src/otlp/trace-request.ts';
 import {
   attributesOf,
   decodeJson,
@@ -14,7 +17,10 @@ import { makeSpan, smallTrace, someTimeUnixNano, someTraceId, spanIdOf } from '.
 
 const type = official.traceRequest;
 
-describe('otlpProtobuf()', () => {
+const otlpProtobuf = (...given: Parameters<typeof traceRequest>) =>
+  encodeProtobuf(traceRequest(...given), traceRequestSchema);
+
+describe('a request in protobuf', () => {
   it('says everything of a span that the official definitions have a field for', () => {
     const [span, ...others] = spansOf(
       decodeProtobuf(

@@ -24,9 +24,6 @@ function rowsUnder(heading: string): string[][] {
 const codes: Record<TraceErrorCode, true> = {
   invalid_option: true,
   invalid_module: true,
-  foreign_suspending: true,
-  no_promise_integration: true,
-  not_an_export: true,
   no_memory: true,
   export_failed: true,
 };

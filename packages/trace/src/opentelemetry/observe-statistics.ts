@@ -1,19 +1,71 @@
-import { dropCounter, functionAttributes, functionCounters, livePagesGauge } from '../function-metrics.ts';
-import type { TraceStatistics } from '../span.ts';
+import type { Attributes, AttributeValue, FunctionStatistics, TraceStatistics } from '../span.ts';
 import type { BridgeMeter } from './api.ts';
 import { bridgeAttributes } from './attributes.ts';
+
+/** Units: https://ucum.org */
+interface MetricDescription {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+}
+
+/** The counters of each function. */
+export const functionCounters: readonly (MetricDescription & {
+  readonly read: (statistics: FunctionStatistics) => number;
+})[] = [
+  {
+    name: 'wasm.function.calls',
+    unit: '{call}',
+    description: 'Completed calls',
+    read: ({ calls }) => calls,
+  },
+  {
+    name: 'wasm.function.failures',
+    unit: '{call}',
+    description: 'Calls that ended with a trap or an exception',
+    read: ({ failures }) => failures,
+  },
+  {
+    name: 'wasm.function.total_time',
+    unit: 's',
+    description: 'Time in the function and its callees; recursive calls count once',
+    read: ({ totalTimeNano }) => seconds(totalTimeNano),
+  },
+  {
+    name: 'wasm.function.self_time',
+    unit: 's',
+    description: 'Time in the function without traced callees',
+    read: ({ selfTimeNano }) => seconds(selfTimeNano),
+  },
+  {
+    name: 'wasm.memory.grown',
+    unit: '{page}',
+    description: 'Pages of 64 KiB of memory growth in the function itself',
+    read: ({ grownPages }) => grownPages,
+  },
+];
+
+export const dropCounter: MetricDescription = {
+  name: 'wasm.trace.dropped',
+  unit: '{item}',
+  description: 'Items that tracing dropped',
+};
+export const livePagesGauge: MetricDescription = {
+  name: 'wasm.memory.pages',
+  unit: '{page}',
+  description: 'Current pages of 64 KiB of the memories',
+};
 
 interface Observer {
   observe(instrument: unknown, value: number, attributes: Record<string, unknown>): void;
 }
 
 /**
- * Has the host's own meter report calls, failures, times and growth of memory by function, as counters that the SDK reads when it
- * collects, and the pages that memories have, as a gauge. It sees to limits and temporality itself. Durations as a histogram need {@link otlpMetrics}: the API has no histogram that
- * is read.
+ * Reports calls, failures, times and memory growth by function as observable counters of the host's meter, and the memories'
+ * pages as a gauge. The SDK applies limits and temporality.
  *
  * @param source `() => context.statistics()`, of a context started with `statistics: true`
- * @returns ends it
+ * @returns a function that stops reporting
  */
 export function observeStatistics(meter: BridgeMeter, source: () => TraceStatistics): () => void {
   const create = ({ name, unit, description }: { name: string; unit: string; description: string }) =>
@@ -32,7 +84,7 @@ export function observeStatistics(meter: BridgeMeter, source: () => TraceStatist
     for (const each of functions) {
       const attributes = bridgeAttributes(functionAttributes(each));
       for (const { instrument, read } of counters) {
-        const value = Number(read(each));
+        const value = read(each);
         if (value > 0) observer.observe(instrument, value, attributes);
       }
     }
@@ -41,4 +93,15 @@ export function observeStatistics(meter: BridgeMeter, source: () => TraceStatist
 
   meter.addBatchObservableCallback(observe as never, instruments as never);
   return () => meter.removeBatchObservableCallback(observe as never, instruments as never);
+}
+
+function seconds(nano: bigint): number {
+  return Number(nano) / 1e9;
+}
+
+/** The attributes that identify a function. */
+function functionAttributes({ function: { index, name, rawName } }: FunctionStatistics): Attributes {
+  const attributes = new Map<string, AttributeValue>([['code.function.name', name]]);
+  if (rawName !== name) attributes.set('wasm.function.raw_name', rawName);
+  return attributes.set('wasm.function.index', index);
 }

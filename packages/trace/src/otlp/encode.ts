@@ -28,10 +28,10 @@ function writeFields(writer: ProtobufWriter, message: Message, { fields }: Messa
     const value = message[field.name];
     if (value === undefined) continue;
     if (!field.repeated) writeField(writer, field, value);
-    else if (typeof field.kind === 'object') {
+    else {
       const values = value as readonly unknown[];
       for (let at = values.length - 1; at >= 0; at--) writeField(writer, field, values[at]);
-    } else writePacked(writer, field, value as readonly unknown[]);
+    }
   }
 }
 
@@ -41,14 +41,6 @@ function writeField(writer: ProtobufWriter, { number, kind }: Field, value: unkn
   const type = wireTypeOf(kind);
   if (type === wire.lengthDelimited) writer.varint(writer.length() - end);
   writer.varint(number * 8 + type);
-}
-
-function writePacked(writer: ProtobufWriter, { number, kind }: Field, values: readonly unknown[]): void {
-  if (values.length === 0) return;
-  const end = writer.length();
-  for (let at = values.length - 1; at >= 0; at--) writeValue(writer, kind, values[at]);
-  writer.varint(writer.length() - end);
-  writer.varint(number * 8 + wire.lengthDelimited);
 }
 
 function writeValue(writer: ProtobufWriter, kind: FieldKind, value: unknown): void {
@@ -65,6 +57,6 @@ function writeValue(writer: ProtobufWriter, kind: FieldKind, value: unknown): vo
 
 function wireTypeOf(kind: FieldKind): number {
   if (typeof kind === 'object' || kind === 'string' || kind === 'hex') return wire.lengthDelimited;
-  if (kind === 'fixed64' || kind === 'sfixed64' || kind === 'double') return wire.fixed64;
+  if (kind === 'fixed64' || kind === 'double') return wire.fixed64;
   return kind === 'fixed32' ? wire.fixed32 : wire.varint;
 }

@@ -9,13 +9,6 @@ export interface TraceRequest {
   }[];
 }
 
-export interface MetricsRequest {
-  readonly resourceMetrics: readonly {
-    readonly resource: ResourceMessage;
-    readonly scopeMetrics: readonly { readonly scope: ScopeMessage; readonly metrics: readonly MetricMessage[] }[];
-  }[];
-}
-
 export interface ResourceMessage {
   readonly attributes: readonly KeyValueMessage[];
 }
@@ -59,36 +52,4 @@ export interface EventMessage {
   readonly timeUnixNano: bigint;
   readonly name: string;
   readonly attributes: readonly KeyValueMessage[];
-}
-
-export interface MetricMessage {
-  readonly name: string;
-  readonly description: string;
-  readonly unit: string;
-  readonly gauge?: { readonly dataPoints: readonly NumberDataPoint[] };
-  readonly sum?: {
-    readonly dataPoints: readonly NumberDataPoint[];
-    readonly aggregationTemporality: number;
-    readonly isMonotonic: boolean;
-  };
-  readonly histogram?: { readonly dataPoints: readonly HistogramDataPoint[]; readonly aggregationTemporality: number };
-}
-
-export interface NumberDataPoint {
-  readonly startTimeUnixNano?: bigint;
-  readonly timeUnixNano: bigint;
-  readonly asDouble?: number;
-  readonly asInt?: bigint;
-  readonly attributes: readonly KeyValueMessage[];
-}
-
-export interface HistogramDataPoint {
-  readonly startTimeUnixNano: bigint;
-  readonly timeUnixNano: bigint;
-  readonly count: bigint;
-  readonly sum?: number | undefined;
-  readonly bucketCounts: readonly bigint[];
-  readonly explicitBounds: readonly number[];
-  readonly attributes: readonly KeyValueMessage[];
-  readonly max?: number | undefined;
 }

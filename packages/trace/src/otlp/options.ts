@@ -13,7 +13,7 @@ import {
 import type { TraceError } from '../errors.ts';
 import type { ResourceAttributes } from './resource.ts';
 
-/** Headers of every request: as they are, or made anew for each, for tokens that change. */
+/** Headers of every request, or a function that returns them for each request. */
 export type OtlpHeaders =
   | Readonly<Record<string, string>>
   | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
@@ -56,14 +56,14 @@ export interface OtlpOptions {
   readonly onError?: ((error: TraceError) => void) | undefined;
 }
 
-/** The world around an exporter; tests hand another one in. */
+/** The platform functions that an exporter uses. */
 export interface OtlpEnvironment {
   readonly fetch: typeof fetch;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Evenly from 0 to 1. */
+  /** Uniformly distributed from 0 to 1. */
   readonly random: () => number;
-  /** Calls back once, unless cancelled by what it returns. A host that has nothing else to do waits for it only if `holds`. */
+  /** Calls back once, unless the returned function cancels it. The process stays alive for it only if `holds`. */
   readonly schedule: (callback: () => void, delayMs: number, holds: boolean) => () => void;
 }
 
@@ -74,7 +74,7 @@ export const defaultRetry: OtlpRetry = Object.freeze({
   maxRetryAfterMs: 60_000,
 });
 
-/** The host's own world. */
+/** The host's environment. */
 export function hostEnvironment(options: OtlpOptions): OtlpEnvironment {
   return {
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
@@ -82,7 +82,7 @@ export function hostEnvironment(options: OtlpOptions): OtlpEnvironment {
     random: Math.random,
     schedule(callback, delayMs, holds) {
       const timer: unknown = setTimeout(callback, delayMs);
-      // In browsers timers are numbers, and hold nothing.
+      // In browsers, timers are numbers.
       if (!holds) (timer as { unref?: () => void }).unref?.();
       return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0]);
     },

@@ -1,26 +1,28 @@
-/** What a collector says of what it took: https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */
+/** The collector's response to an accepted request: https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */
 export interface PartialSuccess {
-  /** Spans or data points that it refused, for good. */
+  /** Spans that it refused. */
   readonly rejected: number;
-  /** Its reason, or a warning where it refused nothing; cut to 500 UTF-16 code units. */
+  /** The reason, or a warning if it refused none; cut to 500 UTF-16 code units. */
   readonly message: string;
 }
 
 const maxMessageLength = 500;
 
-/** Reads the body of an answer of success. What can't be read counts for full success, as the specification has an empty one. */
+/** Reads the body of a successful response. An unreadable body counts as full success, like an empty one. */
 export function readPartialSuccess(body: Uint8Array, contentType: string): PartialSuccess {
   if (isJson(contentType)) {
     const partial = property(parseJson(body), 'partialSuccess');
-    const rejected = property(partial, 'rejectedSpans') ?? property(partial, 'rejectedDataPoints') ?? 0;
-    return { rejected: countOf(rejected), message: shortened(property(partial, 'errorMessage')) };
+    return {
+      rejected: countOf(property(partial, 'rejectedSpans')),
+      message: shortened(property(partial, 'errorMessage')),
+    };
   }
   const partial = bytesField(body, 1);
   const rejected = partial === undefined ? 0n : (varintField(partial, 1) ?? 0n);
   return { rejected: countOf(rejected), message: shortened(textField(partial, 2)) };
 }
 
-/** Reads the reason out of an answer of failure, a `google.rpc.Status`; else its text, which proxies send. */
+/** Reads the reason of a failed response: a `google.rpc.Status`, or the text that a proxy sends. */
 export function readFailure(body: Uint8Array, contentType: string): string {
   if (isJson(contentType)) {
     const message = property(parseJson(body), 'message');
@@ -79,11 +81,11 @@ function varintField(message: Uint8Array, number: number): bigint | undefined {
 
 interface ReadField {
   readonly number: number;
-  /** `undefined` for a field of a fixed size, of which there are none here. */
+  /** `undefined` for fields of a fixed size, which these messages don't have. */
   readonly value: bigint | Uint8Array | undefined;
 }
 
-/** The fields of a message up to where it is malformed: https://protobuf.dev/programming-guides/encoding/ */
+/** The fields before the first malformed one: https://protobuf.dev/programming-guides/encoding/ */
 function* fieldsOf(message: Uint8Array): Generator<ReadField> {
   let at = 0;
   while (at < message.length) {

@@ -8,7 +8,6 @@ export type FieldKind =
   | 'int64'
   | 'fixed32'
   | 'fixed64'
-  | 'sfixed64'
   | 'double'
   | MessageSchema;
 
@@ -17,7 +16,6 @@ export interface Field {
   readonly name: string;
   readonly number: number;
   readonly kind: FieldKind;
-  /** Numbers that repeat are packed: https://protobuf.dev/programming-guides/encoding/#packed */
   readonly repeated: boolean;
 }
 
@@ -69,45 +67,8 @@ const span = message(
 const scopeSpans = message(one(1, 'scope', scope), many(2, 'spans', span));
 const resourceSpans = message(one(1, 'resource', resource), many(2, 'scopeSpans', scopeSpans));
 
-const numberDataPoint = message(
-  one(2, 'startTimeUnixNano', 'fixed64'),
-  one(3, 'timeUnixNano', 'fixed64'),
-  one(4, 'asDouble', 'double'),
-  one(6, 'asInt', 'sfixed64'),
-  many(7, 'attributes', keyValue),
-);
-const histogramDataPoint = message(
-  one(2, 'startTimeUnixNano', 'fixed64'),
-  one(3, 'timeUnixNano', 'fixed64'),
-  one(4, 'count', 'fixed64'),
-  one(5, 'sum', 'double'),
-  many(6, 'bucketCounts', 'fixed64'),
-  many(7, 'explicitBounds', 'double'),
-  many(9, 'attributes', keyValue),
-  one(12, 'max', 'double'),
-);
-const gauge = message(many(1, 'dataPoints', numberDataPoint));
-const sum = message(
-  many(1, 'dataPoints', numberDataPoint),
-  one(2, 'aggregationTemporality', 'enum'),
-  one(3, 'isMonotonic', 'bool'),
-);
-const histogram = message(many(1, 'dataPoints', histogramDataPoint), one(2, 'aggregationTemporality', 'enum'));
-const metric = message(
-  one(1, 'name', 'string'),
-  one(2, 'description', 'string'),
-  one(3, 'unit', 'string'),
-  one(5, 'gauge', gauge),
-  one(7, 'sum', sum),
-  one(9, 'histogram', histogram),
-);
-const scopeMetrics = message(one(1, 'scope', scope), many(2, 'metrics', metric));
-const resourceMetrics = message(one(1, 'resource', resource), many(2, 'scopeMetrics', scopeMetrics));
-
 /** `ExportTraceServiceRequest` */
 export const traceRequestSchema: MessageSchema = message(many(1, 'resourceSpans', resourceSpans));
-/** `ExportMetricsServiceRequest` */
-export const metricsRequestSchema: MessageSchema = message(many(1, 'resourceMetrics', resourceMetrics));
 
 function message(...fields: Field[]): { readonly fields: Field[] } {
   return { fields };

@@ -1,12 +1,11 @@
 import type { Span } from '../span.ts';
 import { spanAttributes } from '../span-attributes.ts';
 import { attributeMessages } from './attributes.ts';
-import { encodeJson, encodeProtobuf } from './encode.ts';
+import { encodeJson } from './encode.ts';
 import type { EventMessage, ScopeMessage, SpanMessage, TraceRequest } from './messages.ts';
 import { type ResourceAttributes, resourceMessage, scopeMessage } from './resource.ts';
-import { traceRequestSchema } from './schema.ts';
 
-/** A span of the host's own, of a request that it serves say: it has the attributes that it is given, and no others. */
+/** A span that the host made itself, such as of a request that it serves. It gets no other attributes. */
 export interface HostSpan
   extends Pick<
     Span,
@@ -31,7 +30,7 @@ export interface HostSpan
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 const errorStatus = 2;
 
-/** The request that takes spans to a collector: `ExportTraceServiceRequest`. */
+/** An `ExportTraceServiceRequest`. */
 export function traceRequest(
   spans: readonly (Span | HostSpan)[],
   resource?: ResourceAttributes,
@@ -41,14 +40,9 @@ export function traceRequest(
   return { resourceSpans: [{ resource: resourceMessage(resource), scopeSpans }] };
 }
 
-/** Spans in OTLP's JSON, as one line: what a collector's `otlpjsonfile` receiver reads. */
+/** Spans in OTLP's JSON as one line, for a collector's `otlpjsonfile` receiver. */
 export function otlpJson(spans: readonly Span[], resource?: ResourceAttributes): string {
   return `${encodeJson(traceRequest(spans, resource))}\n`;
-}
-
-/** Spans in OTLP's protobuf: one `ExportTraceServiceRequest`, which is also a `TracesData`. */
-export function otlpProtobuf(spans: readonly Span[], resource?: ResourceAttributes): Uint8Array<ArrayBuffer> {
-  return encodeProtobuf(traceRequest(spans, resource), traceRequestSchema);
 }
 
 function spanMessage(span: Span | HostSpan): SpanMessage {

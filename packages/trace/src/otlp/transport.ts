@@ -4,20 +4,20 @@ import { defaultRetry, type OtlpEnvironment, type OtlpOptions, type OtlpRetry } 
 import { type PartialSuccess, readFailure, readPartialSuccess } from './response.ts';
 import type { MessageSchema } from './schema.ts';
 
-/** Takes requests to a collector, again where that may help. */
+/** Sends requests to a collector, and retries those that may succeed later. */
 export interface Transport {
   /**
-   * @throws DeliveryFailure where the collector did not take it, for good or after the last attempt
+   * @throws DeliveryFailure if the collector refused it, or the last attempt failed
    */
   send(message: object): Promise<PartialSuccess>;
-  /** Gives up what is on its way, and all that is sent from now on. */
+  /** Aborts the current request and all later ones. */
   abort(): void;
 }
 
-/** Why a request was not delivered. Stays inside: others see a {@link TraceError} with it as its cause. */
+/** Why a request was not delivered. Callers of this package get a {@link TraceError} with this as its cause. */
 export class DeliveryFailure extends Error {
   override readonly name = 'DeliveryFailure';
-  /** The status of the last answer; `undefined` where there was none. */
+  /** The status of the last response, if any. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, cause?: unknown) {
@@ -26,24 +26,18 @@ export class DeliveryFailure extends Error {
   }
 }
 
-/** Answers of 64 KiB say all that is to be said. */
 const maxResponseBytes = 65_536;
 
 const retryable = new Set([429, 502, 503, 504]);
 
-/** What one attempt came to. */
+/** The result of one attempt. */
 type Attempt =
   | { readonly kind: 'taken'; readonly partial: PartialSuccess }
   | { readonly kind: 'failed'; readonly failure: DeliveryFailure; readonly retryAfterMs?: number | undefined }
   | { readonly kind: 'refused'; readonly failure: DeliveryFailure };
 
-export function createTransport(
-  path: '/v1/traces' | '/v1/metrics',
-  schema: MessageSchema,
-  options: OtlpOptions,
-  environment: OtlpEnvironment,
-): Transport {
-  const url = options.url ?? below(options.endpoint ?? 'http://localhost:4318', path);
+export function createTransport(schema: MessageSchema, options: OtlpOptions, environment: OtlpEnvironment): Transport {
+  const url = options.url ?? tracesUrl(options.endpoint ?? 'http://localhost:4318');
   const retry: OtlpRetry = { ...defaultRetry, ...options.retry };
   const closing = new AbortController();
 
@@ -55,7 +49,7 @@ export function createTransport(
       if (result.kind === 'refused') throw result.failure;
       const { retryAfterMs = 0 } = result;
       if (attempt >= retry.maxAttempts || retryAfterMs > retry.maxRetryAfterMs) throw result.failure;
-      const delayMs = Math.max(retryAfterMs, backOff(attempt, retry, environment.random()));
+      const delayMs = Math.max(retryAfterMs, backoff(attempt, retry, environment.random()));
       await wait(delayMs, environment, closing.signal);
       if (closing.signal.aborted) throw result.failure;
     }
@@ -64,15 +58,15 @@ export function createTransport(
   return { send, abort: () => closing.abort() };
 }
 
-/** `base` may end in a slash, have a path and a query, as some services want it. */
-function below(base: string, path: string): string {
+/** `base` may end in a slash, and may have a path and a query, which some services require. */
+function tracesUrl(base: string): string {
   const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
   return url.href;
 }
 
-/** From half to the whole of a delay that doubles, so that many hosts do not come back at once. */
-function backOff(attempt: number, { initialDelayMs, maxDelayMs }: OtlpRetry, random: number): number {
+/** Exponential backoff, with jitter between half the delay and the whole. */
+function backoff(attempt: number, { initialDelayMs, maxDelayMs }: OtlpRetry, random: number): number {
   const delayMs = Math.min(initialDelayMs * 2 ** (attempt - 1), maxDelayMs);
   return delayMs * (0.5 + random / 2);
 }
@@ -95,8 +89,8 @@ async function attemptOnce(
   const timeoutMs = options.timeoutMs ?? 10_000;
   const attempt = new AbortController();
   const cancel = environment.schedule(() => attempt.abort(), timeoutMs, true);
-  const give = () => attempt.abort();
-  closing.addEventListener('abort', give);
+  const abort = () => attempt.abort();
+  closing.addEventListener('abort', abort);
   try {
     closing.throwIfAborted();
     const headers = await headersOf(options);
@@ -105,7 +99,7 @@ async function attemptOnce(
       headers,
       body,
       signal: attempt.signal,
-      // A redirect would take the headers, and a key among them, to who knows whom.
+      // A redirect would send the headers, which may contain a key, to another server.
       redirect: 'manual',
       credentials: 'omit',
       cache: 'no-store',
@@ -115,7 +109,7 @@ async function attemptOnce(
     return { kind: 'failed', failure: unreachable(cause, attempt.signal, closing, timeoutMs) };
   } finally {
     cancel();
-    closing.removeEventListener('abort', give);
+    closing.removeEventListener('abort', abort);
   }
 }
 
@@ -128,8 +122,8 @@ async function headersOf(options: OtlpOptions): Promise<Headers> {
 }
 
 function unreachable(cause: unknown, attempt: AbortSignal, closing: AbortSignal, timeoutMs: number): DeliveryFailure {
-  if (closing.aborted) return new DeliveryFailure('was given up at shutdown', undefined, cause);
-  if (attempt.aborted) return new DeliveryFailure(`had no answer within ${timeoutMs} ms`, undefined, cause);
+  if (closing.aborted) return new DeliveryFailure('was aborted at shutdown', undefined, cause);
+  if (attempt.aborted) return new DeliveryFailure(`had no response within ${timeoutMs} ms`, undefined, cause);
   return new DeliveryFailure(`did not reach it: ${describe(cause)}`, undefined, cause);
 }
 
@@ -144,14 +138,14 @@ async function judge(response: Response, nowMs: number): Promise<Attempt> {
   const body = await readLimited(response);
   if (response.ok) return { kind: 'taken', partial: readPartialSuccess(body, contentType) };
   const reason = readFailure(body, contentType);
-  // A browser does not say which status a redirect has.
+  // Browsers hide the status of a redirect.
   const status = response.type === 'opaqueredirect' ? 'a redirect' : `${response.status}`;
   const failure = new DeliveryFailure(`was answered with ${status}${reason && `: ${reason}`}`, response.status);
   if (!retryable.has(response.status)) return { kind: 'refused', failure };
   return { kind: 'failed', failure, retryAfterMs: retryAfter(response.headers.get('retry-after'), nowMs) };
 }
 
-/** Reads as much of an answer as is worth it, and lets go of the rest. */
+/** Reads a response up to a limit; a longer one counts as empty. */
 async function readLimited(response: Response): Promise<Uint8Array> {
   if (response.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -185,7 +179,7 @@ function retryAfter(header: string | null, nowMs: number): number | undefined {
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/** Resolves after so long, or as soon as it is given up. */
+/** Resolves after the delay, or when `closing` aborts. */
 function wait(delayMs: number, environment: OtlpEnvironment, closing: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (closing.aborted) return resolve();
@@ -199,16 +193,16 @@ function wait(delayMs: number, environment: OtlpEnvironment, closing: AbortSigna
   });
 }
 
-/** Tells of a failure; that a listener fails too is no reason to stop. */
-export function tell(options: OtlpOptions, error: TraceError): void {
+/** Reports a failure to the listener. Errors of the listener are ignored. */
+export function report(options: OtlpOptions, error: TraceError): void {
   try {
     options.onError?.(error);
   } catch {
-    // It was told.
+    // The listener got the error.
   }
 }
 
-/** A failure as others see it. */
+/** The error that callers get. */
 export function exportFailed(what: string, cause: unknown): TraceError {
   const reason = cause instanceof DeliveryFailure ? cause.message : `failed: ${describe(cause)}`;
   return new TraceError('export_failed', `Sending ${what} ${reason}`, { cause });

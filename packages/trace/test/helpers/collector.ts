@@ -73,7 +73,7 @@ export async function startCollector(): Promise<Collector> {
 function read(request: IncomingMessage, body: Buffer): Received {
   const path = request.url ?? '';
   const plain = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
-  const type = path.includes('/v1/metrics') ? official.metricsRequest : official.traceRequest;
+  const type = official.traceRequest;
   const message =
     request.headers['content-type'] === 'application/json'
       ? decodeJson(type, plain.toString())

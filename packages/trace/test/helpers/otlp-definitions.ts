@@ -18,15 +18,12 @@ const { collector } = (definitions as unknown as { opentelemetry: { proto: { col
 
 interface Collector {
   readonly trace: { readonly v1: Readonly<Record<string, MessageType>> };
-  readonly metrics: { readonly v1: Readonly<Record<string, MessageType>> };
 }
 
 /** The official definitions of OTLP: https://github.com/open-telemetry/opentelemetry-proto */
 export const official = {
   traceRequest: typeNamed(collector.trace.v1, 'ExportTraceServiceRequest'),
   traceResponse: typeNamed(collector.trace.v1, 'ExportTraceServiceResponse'),
-  metricsRequest: typeNamed(collector.metrics.v1, 'ExportMetricsServiceRequest'),
-  metricsResponse: typeNamed(collector.metrics.v1, 'ExportMetricsServiceResponse'),
 };
 
 function typeNamed(types: Readonly<Record<string, MessageType>>, name: string): MessageType {

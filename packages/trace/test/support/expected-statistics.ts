@@ -9,38 +9,24 @@ export interface ExpectedStatistics {
   readonly selfNs: number;
   readonly maxNs: number;
   readonly grownPages: number;
-  /** Of all durations, those of recursive calls too. */
-  readonly sumNs: number;
-  /** Of all durations that passed the first of these bounds, and so on, the last beyond all. */
-  readonly buckets: readonly number[];
 }
 
 /** Adds up a forest by function, in the order of the indices. */
-export function expectedStatistics(
-  roots: readonly CallNode[],
-  timeNs: (tick: number) => number,
-  boundsNs: readonly number[],
-): ExpectedStatistics[] {
+export function expectedStatistics(roots: readonly CallNode[], timeNs: (tick: number) => number): ExpectedStatistics[] {
   const found = new Map<number, { -readonly [Key in keyof ExpectedStatistics]: ExpectedStatistics[Key] }>();
   const durationNs = ({ startTick, endTick }: CallNode) => timeNs(endTick) - timeNs(startTick);
   const visit = (node: CallNode, around: readonly number[]): void => {
     const { index } = node;
-    const row = found.get(index) ?? {
-      index,
-      ...{ calls: 0, failures: 0, totalNs: 0, selfNs: 0, maxNs: 0, grownPages: 0, sumNs: 0 },
-      buckets: new Array<number>(boundsNs.length + 1).fill(0),
-    };
+    const none = { calls: 0, failures: 0, totalNs: 0, selfNs: 0, maxNs: 0, grownPages: 0 };
+    const row = found.get(index) ?? { index, ...none };
     found.set(index, row);
     const duration = durationNs(node);
     row.calls++;
-    row.sumNs += duration;
     if (node.ending !== 'exit') row.failures++;
     if (!around.includes(index)) row.totalNs += duration;
     row.selfNs += node.calls.reduce((rest, call) => rest - durationNs(call), duration);
     row.maxNs = Math.max(row.maxNs, duration);
     for (const { pages } of node.growths) row.grownPages += pages;
-    const bucket = boundsNs.findIndex((bound) => duration <= bound);
-    row.buckets = row.buckets.with(bucket === -1 ? boundsNs.length : bucket, (row.buckets.at(bucket) ?? 0) + 1);
     for (const call of node.calls) visit(call, [...around, index]);
   };
   for (const root of roots) visit(root, []);

@@ -1,1 +1,0 @@
-import './waiting-calls.test.ts';
