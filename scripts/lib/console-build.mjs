@@ -15,7 +15,7 @@ export function consoleBuilds(root) {
 /** Everything that a build is made from: the console, the packages that it may import, and the versions of everybody else's. */
 const sources = [
   ...['index.html', 'package.json', 'public', 'vite.config.ts', 'src'].map((name) => `packages/console/${name}`),
-  ...['protocol', 'extension-schema', 'instrument', 'trace'].flatMap((name) => [
+  ...['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit'].flatMap((name) => [
     `packages/${name}/package.json`,
     `packages/${name}/src`,
   ]),

@@ -12,10 +12,11 @@ const allowed = new Map([
   ['extension-schema', []],
   ['instrument', []],
   ['trace', []],
+  ['run-kit', ['extension-schema', 'instrument', 'trace']],
   ['client', ['protocol']],
   ['server', ['protocol', 'extension-schema', 'instrument', 'trace']],
-  ['console', ['protocol', 'extension-schema', 'instrument', 'trace']],
-  ['cli', ['protocol', 'extension-schema', 'client', 'instrument', 'trace', 'server']],
+  ['console', ['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit']],
+  ['cli', ['protocol', 'extension-schema', 'client', 'instrument', 'trace', 'run-kit', 'server']],
 ]);
 
 /** What the tests and benches of a package may import besides: what it works on is made there. */
@@ -38,7 +39,7 @@ const serverLayers = [
 const serverTypes = ['services.ts', 'deps.ts', 'queries.ts'];
 
 /** Packages whose sources run in any JavaScript host. */
-const hostNeutral = new Set(['protocol', 'extension-schema', 'instrument', 'trace', 'client', 'console']);
+const hostNeutral = new Set(['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit', 'client', 'console']);
 
 /** Files of these that are made for what has Node's built-ins, behind an export of their own. */
 const forNode = ['packages/client/src/disk/'];

@@ -11,15 +11,22 @@ export const wasiModule = 'wasi_snapshot_preview1';
 /** The import module of both kinds of functions before Extism 1.0. Functions of the runtime had the prefix `extism_`. */
 export const olderModule = 'env';
 
-export const kernelFunctions: readonly string[] = [
-  'alloc free length length_unsafe load_u8 load_u64 store_u8 store_u64',
-  'input_set input_offset input_length input_load_u8 input_load_u64 output_set output_offset output_length',
-  'error_set error_get reset memory_bytes config_get var_get var_set http_request http_status_code http_headers',
-  'get_log_level log_trace log_debug log_info log_warn log_error',
-].flatMap((names) => names.split(' '));
+export const kernelFunctions = [
+  ...(['alloc', 'free', 'length', 'length_unsafe', 'load_u8', 'load_u64', 'store_u8', 'store_u64'] as const),
+  ...(['input_set', 'input_offset', 'input_length', 'input_load_u8', 'input_load_u64'] as const),
+  ...(['output_set', 'output_offset', 'output_length', 'error_set', 'error_get', 'reset', 'memory_bytes'] as const),
+  ...(['config_get', 'var_get', 'var_set', 'http_request', 'http_status_code', 'http_headers'] as const),
+  ...(['get_log_level', 'log_trace', 'log_debug', 'log_info', 'log_warn', 'log_error'] as const),
+] as const;
+export type KernelFunction = (typeof kernelFunctions)[number];
 
-export const olderKernelFunctions: readonly string[] = [...kernelFunctions, 'load_u32', 'store_u32'].map(
-  (name) => `extism_${name}`,
+/** Functions that only the older module has, besides those of the kernel. */
+export const olderOnlyFunctions = ['load_u32', 'store_u32'] as const;
+
+export const olderPrefix = 'extism_';
+
+export const olderKernelFunctions: readonly string[] = [...kernelFunctions, ...olderOnlyFunctions].map(
+  (name) => `${olderPrefix}${name}`,
 );
 
 /** https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md */

@@ -1,6 +1,6 @@
 import { readBodyBounds } from './binary/code.ts';
 import { exportName } from './binary/exports.ts';
-import type { ExternalKind } from './binary/imports.ts';
+import { type ExternalKind, isHook } from './binary/imports.ts';
 import { type Memory, type Module, readModule } from './binary/module.ts';
 import { describeFunctionType } from './binary/types.ts';
 
@@ -70,6 +70,11 @@ export function describeModule(bytes: Uint8Array): ModuleDescription {
   });
   const memories = module.memories.map(describeMemory);
   return { imports, exports, memories, functionCount: module.functionTypes.length };
+}
+
+/** Whether a module reports its calls already, because it imports a function for that. */
+export function isInstrumented({ imports }: Pick<ModuleDescription, 'imports'>): boolean {
+  return imports.some(isHook);
 }
 
 function describeMemory(memory: Memory): MemoryDescription {

@@ -6,6 +6,7 @@ export {
   type ExportDescription,
   type FunctionSignature,
   type ImportDescription,
+  isInstrumented,
   type MemoryDescription,
   type ModuleDescription,
 } from './describe.ts';

@@ -1,6 +1,7 @@
 import {
   describeModule,
   type FunctionSignature,
+  isInstrumented,
   listProposals,
   listSections,
   type MemoryDescription,
@@ -14,7 +15,6 @@ import { readInput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { count, formatNumber, formatSize, printable } from '../text.ts';
-import { isInstrumented } from '../trace/prepare.ts';
 import { refusing } from '../tracing-options.ts';
 
 interface Inspected extends ModuleDescription {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { InstrumentOptions } from '@tenon/instrument';
+import { describeModule, type InstrumentOptions } from '@tenon/instrument';
+import type { Ending, RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
@@ -14,13 +15,18 @@ import { createReporter, type Reporter, writeBytes } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
 import { createStyle, hasColours, printable } from '../text.ts';
 import { type Format, formats, formatTrace, type Trace, traceAsJson } from '../trace/formats.ts';
-import type { Ending, RunResult } from '../trace/messages.ts';
-import { prepareProgram } from '../trace/prepare.ts';
+import { prepareProgram } from '../trace/program.ts';
 import { formatHeading, formatReport } from '../trace/report.ts';
 import { runInThread } from '../trace/run-thread.ts';
 import { collectAll, readEnvironmentFlags, readFolderFlags, readPluginConfig, wholeNumber } from '../trace/settings.ts';
 import { summarize } from '../trace/summary.ts';
-import { assertOneFromStdin, readTracingOptions, type TracingFlags, withTracing } from '../tracing-options.ts';
+import {
+  assertOneFromStdin,
+  readTracingOptions,
+  refusing,
+  type TracingFlags,
+  withTracing,
+} from '../tracing-options.ts';
 
 interface Options extends TracingFlags {
   readonly invoke?: string;
@@ -48,8 +54,8 @@ export function addTraceCommand(program: Command, io: Io): void {
     program
       .command('trace')
       .argument('<module>', 'a compiled module, instrumented or not; "-" reads stdin')
-      .argument('[args...]', 'what the command, or the export, is called with; behind "--"')
-      .description('run a module here, and show which of its functions took how long'),
+      .argument('[args...]', 'arguments of the command or the export, after "--"')
+      .description('run a module on this machine and show how long each of its functions took'),
   );
   withReport(withTracing(withProgram(command)))
     .addHelpText(
@@ -62,9 +68,9 @@ export function addTraceCommand(program: Command, io: Io): void {
         'tenon trace tool.wasm --banned malloc,free --min-duration 100us',
         'tenon trace tool.wasm --json | jq .functions[0]',
       )}
-A command of WASI runs from its _start. With --invoke an export is called: one of a plugin for Extism with bytes, any other
-with numbers. What the program writes, and what an export answers, goes to stdout; the report goes to stderr, or to a file.
-With "-o -" and --json the report goes to stdout, and what the program writes to stderr.
+A WASI command runs from its _start. --invoke calls an export: of an Extism plugin with bytes, of any other module with
+numbers. The program's output and the results of an export go to stdout, the report to stderr or a file. With "-o -" and
+--json, the report goes to stdout, and the program's output to stderr.
 `,
     )
     .action((input: string, args: string[], options: Options) => run(io, input, args, options));
@@ -73,15 +79,15 @@ With "-o -" and --json the report goes to stdout, and what the program writes to
 function withProgram(command: Command): Command {
   return command
     .optionsGroup('The program:')
-    .option('-i, --invoke <export>', 'call this export rather than _start')
+    .option('-i, --invoke <export>', 'call this export instead of _start')
     .addOption(new Option('--input <text>', "a plugin's input").conflicts(['inputFile']))
-    .option('--input-file <file>', 'the same from a file; "-" reads stdin')
-    .option('--plugin-config <key=value>', "a plugin's configuration; may be given again", collectAll)
-    .option('--env <name[=value]>', 'a variable that the program sees; may be given again', collectAll)
-    .option('--dir <folder[::path]>', 'a folder that it sees, as this path; may be given again', collectAll)
-    .option('--stub-imports', 'replace missing imports by functions that do nothing')
-    .option('--timeout <duration>', 'stop the program after this long, and report the run so far', parseTimeout)
-    .option('--repeat <runs>', 'run it so often, and sum up', wholeNumber(1, 100_000), 1);
+    .option('--input-file <file>', 'read the input from a file; "-" is stdin')
+    .option('--plugin-config <key=value>', "a plugin's configuration; repeatable", collectAll)
+    .option('--env <name[=value]>', 'an environment variable of the program; repeatable', collectAll)
+    .option('--dir <folder[::path]>', 'a folder for the program, under this path; repeatable', collectAll)
+    .option('--stub-imports', 'replace missing imports with functions that return zero')
+    .option('--timeout <duration>', 'stop the program after this long and report the run so far', parseTimeout)
+    .option('--repeat <runs>', 'run it this many times and report the spread', wholeNumber(1, 100_000), 1);
 }
 
 function withReport(command: Command): Command {
@@ -90,16 +96,16 @@ function withReport(command: Command): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'tree, or a file: html (a flame graph), chrome (for Perfetto too), speedscope, folded, otlp, json',
+        'tree, or a file: html (a flame graph), chrome (also for Perfetto), speedscope, folded, otlp, json',
       ).choices(Object.keys(formats)),
     )
-    .option('-o, --output <file>', '"-" is stdout (default: stderr for a tree; else a file beside the module)')
-    .option('--top <functions>', 'list this many functions, those with the most self time', wholeNumber(0, 1e6), 10)
+    .option('-o, --output <file>', '"-" is stdout (default: stderr for a tree, else a file next to the module)')
+    .option('--top <functions>', 'list this many functions with the most self time', wholeNumber(0, 1e6), 10)
     .option('--depth <calls>', 'show the call tree down to this depth', wholeNumber(1, 100_000), 40)
-    .option('--each', 'give each call a line of its own in the tree')
+    .option('--each', 'show each call on its own line of the tree')
     .option(
       '--min-duration <duration>',
-      `shorter calls are counted with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
+      `count shorter calls with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
       parseMicroseconds,
     )
     .option(
@@ -117,28 +123,34 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   const out = createReporter(io, format === 'json');
   assertOneFromStdin(input, options);
   if (input === standardStream && options.inputFile === standardStream) {
-    throw usageError('The module and its input can not both come from stdin.');
+    throw usageError('The module and its input can’t both come from stdin.');
   }
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
-  const prepared = await prepareProgram(bytes, { ...options, args });
+  const prepared = prepareProgram(
+    refusing(() => describeModule(bytes)),
+    { ...options, args },
+  );
   const module = prepared.isInstrumented ? assertNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
   const demangler = await readDemangler();
-  const result = await io.interruptible(async (signal) => {
+  const { traced, whyStopped } = await io.interruptible(async (signal) => {
     const task = {
-      module,
-      program: prepared.program,
-      stubs: prepared.stubs,
-      programName,
+      run: {
+        module: new Uint8Array(module),
+        program: prepared.program,
+        input: pluginInput,
+        pluginConfig: readPluginConfig(options.pluginConfig ?? []),
+        missing: 'zero' as const,
+        minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
+        maxSpans: options.maxSpans,
+        maxMemoryBytes: Number.POSITIVE_INFINITY,
+        repeat: options.repeat,
+      },
+      args: [programName, ...args],
       environment: readEnvironmentFlags(options.env ?? [], io.environment),
       folders: readFolderFlags(options.dir ?? []),
-      input: pluginInput,
-      pluginConfig: readPluginConfig(options.pluginConfig ?? []),
-      repeat: options.repeat,
-      minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
-      maxSpans: options.maxSpans,
       isStdoutTaken: output === standardStream,
       demangler,
     };
@@ -150,18 +162,26 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
       hasStdin: input !== standardStream && options.inputFile !== standardStream,
       onLog: (text) => io.stderr.write(`plugin ${printable(text)}\n`),
     });
-    return { ...traced, whyStopped: signal.aborted ? (signal.reason as unknown) : timedOut(options.timeout) };
+    return { traced, whyStopped: signal.aborted ? (signal.reason as unknown) : timedOut(options.timeout) };
   });
-  if (result.ending.kind === 'refused') throw refused(result.ending.reason);
-  if (result.output !== undefined) await writeAnswer(io, result.output, output);
+  if (traced === undefined) {
+    out.note(nothingKnown);
+    throw whyStopped;
+  }
+  if (traced.ending.kind === 'refused') throw refused(traced.ending.reason);
+  await writeAnswer(io, traced, output);
   const title = options.invoke === undefined ? programName : `${programName} ${options.invoke}`;
-  if (result.statistics === undefined) out.note(nothingKnown);
-  else await report(io, out, { format, output, options, trace: traceOf(title, result, options) });
-  throwUnlessSucceeded(result.ending, result.whyStopped);
+  await report(io, out, { format, output, options, trace: traceOf(title, traced, options) });
+  throwUnlessSucceeded(traced.ending, whyStopped);
 }
 
-/** What an export has answered, on a line of its own where people see it beside the report. */
-async function writeAnswer(io: Io, answer: Uint8Array, reportOutput: string | undefined): Promise<void> {
+/** Writes a plugin's output, or the results of a function, and ends the line if people read it. */
+async function writeAnswer(
+  io: Io,
+  { output: bytes, values }: RunResult,
+  reportOutput: string | undefined,
+): Promise<void> {
+  const answer = bytes ?? new TextEncoder().encode(values.map((value) => `${value}\n`).join(''));
   const stream = reportOutput === standardStream ? io.stderr : io.stdout;
   await writeBytes(stream, answer);
   if (stream.isTTY && answer.length > 0 && answer.at(-1) !== 0x0a) await writeBytes(stream, new Uint8Array([0x0a]));
@@ -169,7 +189,7 @@ async function writeAnswer(io: Io, answer: Uint8Array, reportOutput: string | un
 
 function formatOf({ format, json }: Options): Format {
   if (json && format !== undefined && format !== 'json') {
-    throw usageError('--json is a format of its own.', `Give --format ${format} alone.`);
+    throw usageError('--json and --format are exclusive.', `For ${format}, leave out --json.`);
   }
   return json ? 'json' : (format ?? 'tree');
 }
@@ -182,8 +202,8 @@ function beside(input: string, format: Format): string {
 function assertNoChoice(bytes: Uint8Array, { allowed, allowedFile, banned, bannedFile, config }: Options): Uint8Array {
   if ([allowed, allowedFile, banned, bannedFile, config].every((flag) => flag === undefined)) return bytes;
   throw usageError(
-    'The module is instrumented already: what is traced of it was chosen then.',
-    'Trace the module that it was made from, or leave that choice out.',
+    'The module is already instrumented, so its traced functions can’t be chosen.',
+    'Trace the original module, or leave out these options.',
   );
 }
 
@@ -207,7 +227,7 @@ function readDemangler(): Promise<Uint8Array> {
 
 function traceOf(title: string, result: RunResult, options: Options): Trace {
   const { runs, statistics, spans, timeNano, initialPages, ending } = result;
-  const isRepeated = options.repeat > 1 && statistics !== undefined;
+  const isRepeated = options.repeat > 1;
   return {
     title,
     spans,
@@ -220,8 +240,7 @@ function traceOf(title: string, result: RunResult, options: Options): Trace {
   };
 }
 
-const nothingKnown =
-  'There is nothing to report: the call that was going on called nothing that is traced, and could only be ended from outside.';
+const nothingKnown = 'No report: the program never reached a traced function, so it was terminated without a trace.';
 
 interface Reporting {
   readonly format: Format;
@@ -248,7 +267,7 @@ async function report(io: Io, out: Reporter, { format, output, options, trace }:
 }
 
 function refused(reason: string): CliError {
-  return new CliError('invalid_module', `The engine can not run the module: ${printable(reason)}`, {
+  return new CliError('invalid_module', `The engine can’t run the module: ${printable(reason)}`, {
     exitCode: exitCodes.refused,
   });
 }
@@ -264,6 +283,6 @@ function throwUnlessSucceeded(ending: Ending, whyStopped: unknown): void {
   if (ending.kind === 'stopped') throw whyStopped;
   if (ending.kind === 'failed') throw new CliError('program_failed', `The program failed: ${printable(ending.reason)}`);
   if (ending.kind === 'returned' && (ending.exitCode ?? 0) !== 0) {
-    throw new CliError('program_failed', `The program ended with exit code ${ending.exitCode}.`);
+    throw new CliError('program_failed', `The program exited with code ${ending.exitCode}.`);
   }
 }

@@ -1,11 +1,11 @@
+import type { Ending } from '@tenon/run-kit';
 import type { Span, TraceStatistics } from '@tenon/trace';
 import { flameGraphHtml } from '@tenon/trace/flame-graph';
 import { chromeTrace, foldedStacks, speedscope } from '@tenon/trace/formats';
 import { otlpJson } from '@tenon/trace/otlp';
-import type { Ending } from './messages.ts';
 import type { RepeatSummary } from './summary.ts';
 
-/** What `--format` takes, and how a file of it is called beside the module. */
+/** The values of `--format`, and the endings of their files next to the module. */
 export const formats = {
   tree: '.trace.txt',
   json: '.trace.json',
@@ -18,21 +18,21 @@ export const formats = {
 
 export type Format = keyof typeof formats;
 
-/** Everything that there is to tell of a trace. */
+/** A trace, and how it was made. */
 export interface Trace {
-  /** What was traced: the module's name, and what was called. */
+  /** The module's name, and the export that was called. */
   readonly title: string;
   readonly spans: readonly Span[];
-  readonly statistics: TraceStatistics | undefined;
+  readonly statistics: TraceStatistics;
   readonly initialPages: number | undefined;
   readonly ending: Ending;
   readonly minDurationMicroseconds: number;
-  /** Nanoseconds that the last run took within traced calls. */
+  /** Nanoseconds of the last run within traced calls. */
   readonly timeNano: number;
   readonly summary: RepeatSummary | undefined;
 }
 
-/** A trace in one of the formats that other programs read. */
+/** Formats a trace for other programs. */
 export function formatTrace(format: Exclude<Format, 'tree' | 'json'>, trace: Trace): string {
   const { spans, title, initialPages } = trace;
   switch (format) {
@@ -49,7 +49,7 @@ export function formatTrace(format: Exclude<Format, 'tree' | 'json'>, trace: Tra
   }
 }
 
-/** A trace as `--json` has it. Durations are numbers of nanoseconds; moments, which JSON's numbers can't hold, are texts of digits. */
+/** A trace for `--json`. Durations are numbers of nanoseconds; points in time, which are too large for numbers of JSON, are strings. */
 export function traceAsJson(trace: Trace): unknown {
   const { title, spans, statistics, ending, initialPages, minDurationMicroseconds, timeNano, summary } = trace;
   return {
@@ -59,7 +59,7 @@ export function traceAsJson(trace: Trace): unknown {
     minDurationMicroseconds,
     initialPages: initialPages ?? null,
     spans: spans.map(spanAsJson),
-    functions: (statistics?.functions ?? []).map((entry) => ({
+    functions: statistics.functions.map((entry) => ({
       ...entry.function,
       calls: entry.calls,
       failures: entry.failures,
@@ -68,7 +68,7 @@ export function traceAsJson(trace: Trace): unknown {
       maxTimeNano: Number(entry.maxTimeNano),
       grownPages: entry.grownPages,
     })),
-    dropped: statistics?.dropped ?? null,
+    dropped: statistics.dropped,
     repeat: summary ?? null,
   };
 }

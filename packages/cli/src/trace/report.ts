@@ -11,31 +11,31 @@ export interface ReportOptions {
   readonly top: number;
   /** How deep the tree is shown. */
   readonly depth: number;
-  /** Whether each call has a line of its own. */
+  /** Whether each call has its own line. */
   readonly isEach: boolean;
 }
 
-/** What a trace comes to, in a line. */
+/** A trace in one line. */
 export function formatHeading(trace: Trace): string {
   const { title, timeNano, spans, statistics, minDurationMicroseconds, summary } = trace;
-  const calls = (statistics?.functions ?? []).reduce((sum, entry) => sum + entry.calls, 0);
-  const ofFunctions = `${count(calls, 'call')} of ${count(statistics?.functions.length ?? 0, 'function')}`;
+  const calls = statistics.functions.reduce((sum, entry) => sum + entry.calls, 0);
+  const ofFunctions = `${count(calls, 'call')} of ${count(statistics.functions.length, 'function')}`;
   const least = minDurationMicroseconds === 0 ? '' : ` of ${formatNumber(minDurationMicroseconds)} µs or more`;
   const kept = `${count(spans.length, 'span')}${least}`;
   const time = formatDuration(timeNano);
   if (summary === undefined) return `${printable(title)}: ${time} in ${ofFunctions}, ${kept}`;
-  return `${printable(title)}: ${count(summary.runs, 'run')} with ${ofFunctions}; the last one took ${time}, ${kept}`;
+  return `${printable(title)}: ${count(summary.runs, 'run')} with ${ofFunctions}; the last took ${time}, ${kept}`;
 }
 
-/** The whole report for people: the tree of calls, the functions with the most self time, what was dropped. */
+/** The report for people: the tree of calls, the functions with the most self time, and what was dropped. */
 export function formatReport(trace: Trace, options: ReportOptions): string {
   const { style, isColoured, top, depth, isEach } = options;
   const parts = [`${style.bold(formatHeading(trace))}\n`];
   const tree = treeText(trace.spans, { color: isColoured, calls: isEach ? 'each' : 'merged', maxDepth: depth });
-  parts.push(tree === '' ? 'Nothing that is traced was called.\n' : tree);
+  parts.push(tree === '' ? 'No traced function was called.\n' : tree);
   const { statistics, summary } = trace;
   if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));
-  else if (top > 0 && statistics !== undefined) parts.push(formatTop(statistics, top, style));
+  else if (top > 0) parts.push(formatTop(statistics, top, style));
   parts.push(droppedNotes(trace).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -65,9 +65,9 @@ function topRow(entry: FunctionStatistics, wholeNano: number): string[] {
 
 function formatSummary({ runs, timeNano, functions }: RepeatSummary, top: number, style: Style): string {
   const rows = functions.slice(0, top).map(summaryRow);
-  const all = [...spreadCells(timeNano), '', '', style.bold('a whole run')];
+  const all = [...spreadCells(timeNano), '', '', style.bold('whole run')];
   const headings = ['min', 'median', 'p95', 'max', 'total', 'calls', 'function'];
-  const heading = `${count(runs, 'run')}, and the time that functions took of their own in each:\n`;
+  const heading = `${count(runs, 'run')}, self time of functions in each:\n`;
   return `${heading}${formatFigures(headings, [all, ...rows], style)}${restNote(functions.length, top)}`;
 }
 
@@ -83,21 +83,20 @@ function restNote(functions: number, top: number): string {
   return functions > top ? `… and ${count(functions - top, 'more function')}; --top shows more\n` : '';
 }
 
-/** What was not kept, so that nobody takes a part for the whole. */
+/** Notes on what the report lacks. */
 function droppedNotes({ statistics }: Trace): string[] {
-  if (statistics === undefined) return [];
   const { spans, depth, events, attributes, functions, unmatched } = statistics.dropped;
   const notes: string[] = [];
-  if (spans > 0) notes.push(`${count(spans, 'span')} had no room: --max-spans makes some, --min-duration needs less.`);
-  if (depth > 0) notes.push(`${count(depth, 'call')} lay too deep to be kept.`);
-  if (events > 0) notes.push(`${count(events, 'event')} of spans had no room.`);
-  if (attributes > 0) notes.push(`${count(attributes, 'attribute')} of spans had no room.`);
-  if (functions > 0) notes.push(`${count(functions, 'call')} of functions that are too many to count are in no table.`);
-  if (unmatched > 0) notes.push(`${count(unmatched, 'call')} began or ended without the other.`);
+  if (spans > 0) notes.push(`${count(spans, 'span')} dropped: raise --max-spans or --min-duration.`);
+  if (depth > 0) notes.push(`${count(depth, 'call')} dropped: too deep.`);
+  if (events > 0) notes.push(`${count(events, 'event')} dropped: too many.`);
+  if (attributes > 0) notes.push(`${count(attributes, 'attribute')} dropped: too many.`);
+  if (functions > 0) notes.push(`${count(functions, 'call')} not in the table: too many functions.`);
+  if (unmatched > 0) notes.push(`${count(unmatched, 'call')} without a start or an end.`);
   return notes.map((text) => `note: ${text}\n`);
 }
 
-/** A table of figures, aligned on the right, but for the last column. */
+/** A table of numbers, aligned on the right except for the last column. */
 function formatFigures(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
   const all = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));

@@ -1,13 +1,14 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { RunResult } from '@tenon/run-kit';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type RunFigures, type RunMessage, type RunResult, type RunTask, signals } from './messages.ts';
+import { type RunMessage, signals, type ThreadTask } from './messages.ts';
 
 export interface RunOptions {
-  readonly task: Omit<RunTask, 'shared' | 'stdin'>;
+  readonly task: Omit<ThreadTask, 'shared' | 'stdin'>;
   /** Stops the program. */
   readonly signal: AbortSignal;
-  /** Stops it after so many milliseconds; what is done before it begins does not count. */
+  /** Stops the program this long after its start. */
   readonly timeoutMs: number | undefined;
   readonly stdin: Io['stdin'];
   /** Whether the program may read stdin. */
@@ -15,29 +16,28 @@ export interface RunOptions {
   readonly onLog: (text: string) => void;
 }
 
-/** How long it may take to reach a program that is to stop, before its thread is ended: then nothing is known of what it did. */
+/** Time for a program to stop at a traced call. Then its thread is terminated, without a trace. */
 const graceMs = 2_000;
-/** And how long the making of spans may take, once it is reached. */
+/** Time for creating the spans of a program that has stopped. */
 const spansMs = 60_000;
 
 /**
- * Runs a program in a thread of its own, so that one that never ends can be ended.
+ * Runs a program in another thread, so that one that never ends can be terminated.
  *
- * @returns what it came to; when it was stopped, what there was until then
+ * @returns its result, until the stop if it was stopped; `undefined` if its thread had to be terminated
  */
-export async function runInThread(options: RunOptions): Promise<RunResult> {
+export async function runInThread(options: RunOptions): Promise<RunResult | undefined> {
   const { signal, onLog } = options;
   const shared = new SharedArrayBuffer(8);
   const flags = new Int32Array(shared);
   const { port1: ours, port2: theirs } = new MessageChannel();
-  const task: RunTask = { ...options.task, shared, stdin: theirs };
+  const task: ThreadTask = { ...options.task, shared, stdin: theirs };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: task,
     transferList: [theirs],
-    // What it may be started with is for this process, and not for a thread of it.
+    // Options of this process are not for its threads.
     execArgv: [],
   });
-  const runs: RunFigures[] = [];
   const input = createInputPump(options, ours, flags);
   let deadline: NodeJS.Timeout | undefined;
   let timeout: NodeJS.Timeout | undefined;
@@ -47,21 +47,14 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
   };
   const stop = () => {
     Atomics.store(flags, signals.stop, 1);
+    // The program may sleep, or wait for stdin.
+    Atomics.notify(flags, signals.stop);
     Atomics.notify(flags, signals.stdin);
     endAfter(graceMs);
   };
   signal.addEventListener('abort', stop);
   try {
-    return await new Promise<RunResult>((resolve, reject) => {
-      const unfinished = (): RunResult => ({
-        ending: { kind: 'stopped' },
-        spans: [],
-        timeNano: 0,
-        statistics: undefined,
-        runs,
-        initialPages: undefined,
-        output: undefined,
-      });
+    return await new Promise<RunResult | undefined>((resolve, reject) => {
       worker.on('message', (message: RunMessage) => {
         switch (message.type) {
           case 'begins':
@@ -73,14 +66,12 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
             return input.sendMore();
           case 'log':
             return onLog(message.text);
-          case 'ran':
-            return void runs.push(message.figures);
           case 'ended':
-            return resolve({ ...message.result, runs });
+            return resolve(message.result);
         }
       });
       worker.on('error', (error: Error & { code?: string }) => reject(threadError(error)));
-      worker.on('exit', () => resolve(unfinished()));
+      worker.on('exit', () => resolve(undefined));
       if (signal.aborted) stop();
     });
   } finally {
@@ -95,13 +86,13 @@ export async function runInThread(options: RunOptions): Promise<RunResult> {
 
 function threadError(error: Error & { code?: string }): Error {
   if (error instanceof CliError || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return new CliError('out_of_memory', 'There is not enough memory for what was traced.', {
-    hint: 'Trace fewer functions (--allowed, --banned), or longer calls alone (--min-duration).',
+  return new CliError('out_of_memory', 'Not enough memory for the trace.', {
+    hint: 'Trace fewer functions (--allowed, --banned), or only longer calls (--min-duration).',
     cause: error,
   });
 }
 
-/** Reads stdin when the program asks for it, a piece at a time, and wakes the thread that waits for it. */
+/** Reads a piece of stdin when the program asks for it, and wakes the thread that waits for it. */
 function createInputPump({ stdin, hasStdin }: RunOptions, port: MessagePort, flags: Int32Array) {
   let pieces: AsyncIterator<unknown> | undefined;
   let isReading = false;
@@ -117,7 +108,7 @@ function createInputPump({ stdin, hasStdin }: RunOptions, port: MessagePort, fla
       const { done, value } = await pieces.next();
       if (done) return new Uint8Array();
       const piece = typeof value === 'string' ? new TextEncoder().encode(value) : (value as Uint8Array);
-      // An empty piece would say that there is no more.
+      // An empty piece means the end.
       if (piece.length > 0) return Uint8Array.from(piece);
     }
   };
@@ -132,7 +123,7 @@ function createInputPump({ stdin, hasStdin }: RunOptions, port: MessagePort, fla
           send(bytes);
         });
     },
-    /** Nobody reads any more: a terminal would keep the process. */
+    /** Closes stdin, because a terminal would keep the process running. */
     end() {
       if (pieces !== undefined) stdin.destroy();
     },

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { usageError } from '../errors.ts';
 import { printable } from '../text.ts';
 
-/** Reads `--env`: `NAME=value`, or `NAME` for what the own environment has. @throws CliError `usage` */
+/** Parses `--env`: `NAME=value`, or `NAME` for the value in this environment. @throws CliError `usage` */
 export function readEnvironmentFlags(
   flags: readonly string[],
   own: Readonly<Record<string, string | undefined>>,
@@ -10,32 +10,32 @@ export function readEnvironmentFlags(
   return Object.fromEntries(
     flags.map((flag) => {
       const [name, value = own[name]] = splitOnce(flag, '=');
-      if (name === '') throw usageError(`--env takes NAME=value, and "${printable(flag)}" came.`);
-      if (value === undefined) throw usageError(`--env ${printable(name)}: there is no such variable here to hand on.`);
+      if (name === '') throw usageError(`--env takes NAME=value (got "${printable(flag)}").`);
+      if (value === undefined) throw usageError(`--env ${printable(name)}: this environment has no such variable.`);
       return [name, value];
     }),
   );
 }
 
-/** Reads `--dir`: `folder`, or `folder::path` for another path to see it under. @returns folders by these paths */
+/** Parses `--dir`: `folder`, or `folder::path` for another path in the program. @returns folders by these paths */
 export function readFolderFlags(flags: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     flags.map((flag) => {
       const [folder, path = folder] = splitOnce(flag, '::');
       if (folder === '' || path === '')
-        throw usageError(`--dir takes a folder, or folder::path, and "${printable(flag)}" came.`);
+        throw usageError(`--dir takes a folder or folder::path (got "${printable(flag)}").`);
       return [path, folder];
     }),
   );
 }
 
-/** Reads `--plugin-config`: `key=value`. @throws CliError `usage` */
+/** Parses `--plugin-config`: `key=value`. @throws CliError `usage` */
 export function readPluginConfig(flags: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     flags.map((flag): [string, string] => {
       const [key, value] = splitOnce(flag, '=');
       if (value === undefined || key === '') {
-        throw usageError(`--plugin-config takes key=value, and "${printable(flag)}" came.`);
+        throw usageError(`--plugin-config takes key=value (got "${printable(flag)}").`);
       }
       return [key, value];
     }),
@@ -47,7 +47,7 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** Collects the values of an option that may be given several times, each as it stands. */
+/** Collects the values of a repeatable option, unchanged. */
 export function collectAll(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
@@ -57,7 +57,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`It takes a whole number from ${least} to ${most}.`);
+      throw new InvalidArgumentError(`Expected an integer from ${least} to ${most}.`);
     }
     return value;
   };

@@ -1,39 +1,40 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Stopper } from '@tenon/run-kit';
 import { signals } from './messages.ts';
-import type { Stopper } from './stopper.ts';
 
-/** Stdin, for a thread that runs a program which knows nothing of waiting. */
+/** Stdin for a thread that runs a synchronous program. */
 export interface StandardInput {
-  /** Waits until there is something, and fills a buffer with it. @returns how many bytes; 0 at the end */
+  /** Waits for input and copies it. @returns the number of bytes, 0 at the end */
   readonly read: (into: Uint8Array) => number;
-  /** Begins anew: a program that runs again reads the same. */
+  /** Starts again at the first byte, for another run. */
   readonly rewind: () => void;
 }
 
-/** Has another thread read a piece of stdin. */
+/** The thread that reads stdin. */
 export interface StandardInputSource {
-  /** Where the pieces come; an empty one is the end. */
+  /** Brings the pieces. An empty one is the end. */
   readonly port: MessagePort;
+  readonly flags: Int32Array;
   readonly stopper: Stopper;
   readonly askForMore: () => void;
 }
 
 /**
- * Reads what another thread reads of stdin and sends when it is asked. The system's own read can't be interrupted: a program that
- * waits for somebody to type could not be stopped.
+ * Reads stdin through another thread, on request. The system's own read can't be interrupted, so a program that waits for
+ * input couldn't be stopped.
  */
-export function createStandardInput({ port, stopper, askForMore }: StandardInputSource): StandardInput {
+export function createStandardInput({ port, flags, stopper, askForMore }: StandardInputSource): StandardInput {
   const pieces: Uint8Array[] = [];
   let piece = 0;
   let offset = 0;
   const receive = (): Uint8Array => {
     askForMore();
     for (;;) {
-      stopper.check();
-      const seen = Atomics.load(stopper.shared, signals.stdin);
+      stopper();
+      const seen = Atomics.load(flags, signals.stdin);
       const received = receiveMessageOnPort(port) as { readonly message: Uint8Array } | undefined;
       if (received !== undefined) return received.message;
-      Atomics.wait(stopper.shared, signals.stdin, seen);
+      Atomics.wait(flags, signals.stdin, seen);
     }
   };
   return {

@@ -1,7 +1,7 @@
+import type { RunFigures } from '@tenon/run-kit';
 import type { TraceStatistics } from '@tenon/trace';
-import type { RunFigures } from './messages.ts';
 
-/** How a figure spread over several runs. */
+/** The spread of a number over several runs. */
 export interface Spread {
   readonly min: number;
   readonly median: number;
@@ -9,7 +9,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** What one function took in each run, in nanoseconds; runs in which it was not called count as 0. */
+/** Nanoseconds of one function in each run; 0 for runs that didn't call it. */
 export interface FunctionSpread {
   readonly name: string;
   readonly index: number;
@@ -19,23 +19,23 @@ export interface FunctionSpread {
   readonly self: Spread;
 }
 
-/** What several runs came to. */
+/** The summary of several runs. */
 export interface RepeatSummary {
   readonly runs: number;
   /** Nanoseconds of a whole run, within traced calls. */
   readonly timeNano: Spread;
-  /** By the median of their own time, most first. */
+  /** By the median of their self time, most first. */
   readonly functions: readonly FunctionSpread[];
 }
 
-/** How values spread: the nearest value that at least such a share of them does not exceed. */
+/** Percentiles by the nearest-rank method. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   return { min: sorted[0] ?? 0, median: at(0.5), p95: at(0.95), max: sorted.at(-1) ?? 0 };
 }
 
-/** Sums several runs up. */
+/** Summarises several runs. */
 export function summarize(runs: readonly RunFigures[], statistics: TraceStatistics): RepeatSummary {
   const names = new Map(statistics.functions.map((entry) => [entry.function.index, entry.function.name]));
   const byFunction = new Map<number, { calls: number; total: number[]; self: number[] }>();

@@ -1,9 +1,42 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RunMessage, RunTask } from './messages.ts';
-import { createProgramRunner } from './program-runner.ts';
+import { createRunner, createStopper, type LogLevel } from '@tenon/run-kit';
+import { createDemangler } from '@tenon/trace/demangle';
+import type { RunMessage, ThreadTask } from './messages.ts';
+import { createStandardInput } from './standard-input.ts';
+import { createWasiHost, loadWasi } from './wasi-host.ts';
 
-/** The code that runs in the thread that a traced program has for itself: it is told by {@link RunTask} what to do, once. */
+/* The thread of a traced program. It runs one task. */
+
+/** A plugin that logs without end would fill the memory, because the other thread reads messages more slowly. */
+const maxLogs = 10_000;
+
+const task = workerData as ThreadTask;
+const flags = new Int32Array(task.shared);
 const send = (message: RunMessage) => parentPort?.postMessage(message);
-const task = workerData as RunTask;
-const runner = await createProgramRunner(task, send);
-send({ type: 'ended', result: runner() });
+let logs = 0;
+const log = (level: LogLevel, text: string): void => {
+  logs += 1;
+  if (logs < maxLogs) send({ type: 'log', text: `${level}: ${text}` });
+  else if (logs === maxLogs) send({ type: 'log', text: '… (further messages are not shown)' });
+};
+const stopper = createStopper(flags, (throws) => {
+  if (throws === 1) send({ type: 'stops' });
+});
+const stdin = createStandardInput({
+  port: task.stdin,
+  flags,
+  stopper,
+  askForMore: () => send({ type: 'wants-input' }),
+});
+const NodeWasi = await loadWasi();
+const run = createRunner(task.run, {
+  createWasi(module) {
+    stdin.rewind();
+    return createWasiHost(NodeWasi, module, task, { stdin, stopper, flags });
+  },
+  log,
+  stopper,
+  demangle: createDemangler(task.demangler),
+});
+send({ type: 'begins' });
+send({ type: 'ended', result: run() });

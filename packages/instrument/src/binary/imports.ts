@@ -28,12 +28,22 @@ type ImportType =
   | { readonly kind: 'memory'; readonly limits: Limits }
   | { readonly kind: 'global'; readonly global: GlobalType };
 
+/** The import module of the functions that instrumented modules call. */
+export const hookModule = 'dylibso:observe/instrument';
+
+const olderModule = 'dylibso_observe';
+
+/** A function that instrumented modules call, under its current or an older name. */
+export function isHook({ module, name }: { readonly module: string; readonly name: string }): boolean {
+  return module === hookModule || (module === olderModule && name.startsWith('instrument_'));
+}
+
 /**
  * The manual tracing API, under its current and an older name. It isn't traced: an automatic `exit` after a manual
  * `span-enter` would close the wrong span.
  */
 export function isManualApi(entry: Import): boolean {
-  return entry.module === 'dylibso:observe/api' || entry.module === 'dylibso_observe';
+  return entry.module === 'dylibso:observe/api' || entry.module === olderModule;
 }
 
 /** Functions that the engine provides, such as `wasm:js-string`; engines compile calls of them to instructions. */

@@ -1,4 +1,4 @@
-import type { Import } from '../binary/imports.ts';
+import { hookModule, type Import } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
@@ -10,7 +10,6 @@ import type { BodyContext } from './body-context.ts';
 import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { whyStale } from './custom-sections.ts';
 import { type GeneratedFunction, writeGeneratedBodies } from './generated-functions.ts';
-import { hookModule } from './layout.ts';
 import type { Measures } from './measure-bodies.ts';
 import { writeProducers } from './producers.ts';
 import { rewriteSection, type SectionContext } from './rewrite-section.ts';

@@ -1,13 +1,11 @@
+import { isHook } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Section } from '../binary/sections.ts';
 import { InstrumentError } from '../errors.ts';
-import { hookModule } from './layout.ts';
 
 /** Refuses instrumented modules, and object files that have not been linked. */
 export function checkRewritable(module: Module): void {
-  const hook = module.imports.find(
-    ({ module: from, name }) => from === hookModule || (from === 'dylibso_observe' && name.startsWith('instrument_')),
-  );
+  const hook = module.imports.find(isHook);
   if (hook !== undefined) {
     const message = `Expected a module without tracing, found an import of ${hook.module}.${hook.name}: instrumenting twice would count every call twice`;
     throw new InstrumentError('already_instrumented', message, { offset: hook.offset });

@@ -2,9 +2,6 @@ import { isBuiltin, isManualApi } from '../binary/imports.ts';
 import { canGrow, type Module } from '../binary/module.ts';
 import type { ExceptionHandling } from '../scan/cursor.ts';
 
-/** The module from which an instrumented module imports its hooks. */
-export const hookModule = 'dylibso:observe/instrument';
-
 /** Facts about the code that the layout depends on. */
 interface CodeFacts {
   readonly exceptionHandling: ExceptionHandling;

@@ -1,3 +1,4 @@
+import { hookModule } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { readCount, readU32 } from '../binary/reader.ts';
@@ -16,7 +17,7 @@ import {
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
 import { type GeneratedFunction, type LastSizeGlobal, lastSizeGlobals } from './generated-functions.ts';
-import { callIndex, definitionIndex, hookModule, type Layout, referenceIndex } from './layout.ts';
+import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
 /** What the sections outside of the code depend on. */
