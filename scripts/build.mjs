@@ -4,6 +4,8 @@
 //   npm run build -- --out <folder>        into <folder>/<package>
 //   npm run build -- <package> …           those packages alone
 //
+// `npm pack` then makes an archive of each, next to the folders: tenon-client-0.1.0.tgz.
+//
 // Every package with a tsconfig.build.json is built: libraries, that is. What is run rather than imported (the server, the
 // command line) runs from its sources.
 import './lib/require-node.mjs';
@@ -37,7 +39,7 @@ for (const config of configs.filter((_, place) => wanted.length === 0 || wanted.
   cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
   const readme = join(from, 'README.md');
   if (existsSync(readme)) cpSync(readme, join(to, 'README.md'));
-  console.log(to);
+  console.log(pack(to));
 }
 
 /**
@@ -48,6 +50,21 @@ function compile(config, to) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [compiler, '-p', config, '--outDir', to], { stdio: 'inherit' });
   return status === 0;
+}
+
+/**
+ * @param {string} folder
+ * @returns the path of the archive
+ */
+function pack(folder) {
+  const { status, stdout } = spawnSync('npm', ['pack', '--silent', '--pack-destination', out], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exitCode = 1;
+  return join(out, stdout.trim());
 }
 
 /**

@@ -9,6 +9,11 @@ export interface ChangeSource {
   follow(extensionPointId: string): void;
   /** The sequence number from which on every change was received. `undefined` if no stream is live. */
   liveSince(extensionPointId: string): number | undefined;
+  /**
+   * Until when the stream would have reported a change of a list that was requested at `sequence`, by the monotonic clock: its last
+   * heartbeat, also after it broke. `-Infinity` if it did not follow the list.
+   */
+  confirmedMs(extensionPointId: string, sequence: number): number;
 }
 
 /** Receives the changes of a {@link ChangeSource}. */

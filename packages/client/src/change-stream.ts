@@ -18,6 +18,8 @@ export interface ChangeStreamDeps {
 export interface ChangeStream {
   /** As in `ChangeSource`. */
   liveSince(): number | undefined;
+  /** As in `ChangeSource`. */
+  confirmedMs(sequence: number): number;
 }
 
 /** The delay before a rejected stream is requested again. */
@@ -32,7 +34,7 @@ interface StreamState {
   liveSince: number | undefined;
   /** Whether the stream is connected and all past events were received. */
   isLive: boolean;
-  /** The time of the last chunk. The monotonic clock and its timers may stop while the machine is suspended. */
+  /** The time of the last chunk while live. The monotonic clock and its timers may stop while the machine is suspended. */
   lastReceived: { readonly monotonicMs: number; readonly wallMs: number };
   lastId: string;
   retryMs: number;
@@ -49,7 +51,13 @@ export function openChangeStream(deps: ChangeStreamDeps, extensionPointId: strin
     const { lastReceived } = state;
     return Math.max(monotonicMs - lastReceived.monotonicMs, wallMs - lastReceived.wallMs) > heartbeatTimeoutMs;
   };
-  return { liveSince: () => (state.isLive && !isSilent() ? state.liveSince : undefined) };
+  return {
+    liveSince: () => (state.isLive && !isSilent() ? state.liveSince : undefined),
+    confirmedMs: (sequence) =>
+      sequence >= (state.liveSince ?? Number.POSITIVE_INFINITY)
+        ? state.lastReceived.monotonicMs
+        : Number.NEGATIVE_INFINITY,
+  };
 }
 
 function timeOf(clock: Clock): StreamState['lastReceived'] {
@@ -116,11 +124,11 @@ async function connect(
     }
     const parser = createEventParser(state.lastId);
     for await (const events of eventsOf(stream.response, parser, clock, heartbeatTimeoutMs)) {
-      state.lastReceived = timeOf(clock);
       for (const event of events) {
         if (!apply(event, extensionPointId, state, receiver)) return undefined;
         state.lastId = event.id;
       }
+      if (state.isLive) state.lastReceived = timeOf(clock);
       state.lastId = parser.lastId;
       state.retryMs = parser.retryMs ?? state.retryMs;
     }

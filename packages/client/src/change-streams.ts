@@ -45,6 +45,8 @@ export function createChangeStreams({
       usage.stream = openChangeStream({ settings, transport, receiver, semaphore }, extensionPointId, signal);
     },
     liveSince: (extensionPointId) => usages.get(extensionPointId)?.stream?.liveSince(),
+    confirmedMs: (extensionPointId, sequence) =>
+      usages.get(extensionPointId)?.stream?.confirmedMs(sequence) ?? Number.NEGATIVE_INFINITY,
     close() {
       controller.abort(new ClientError('closed', 'The client was closed'));
     },

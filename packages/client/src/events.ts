@@ -4,7 +4,7 @@ import { ClientError } from './errors.ts';
 /** The purpose of a request. */
 export type Operation = 'bindings' | 'content' | 'changes';
 
-/** Identifies a binding list. Guest keys are private to the application: keep them out of metrics and logs. */
+/** Identifies a binding list. Guests must not see guest keys: keep them out of what guests can read. */
 export interface BindingsKey {
   readonly extensionPointId: string;
   /** The application's own name for the guest. */

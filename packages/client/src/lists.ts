@@ -62,11 +62,19 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
   let changes: ChangeSource | undefined;
   let sequence = 0;
 
-  const ageOf = ({ checkedMs }: CachedList) => clock.monotonicMs() - checkedMs;
-  /** By the clock that says more: the monotonic one may stop while the machine is suspended. */
-  const longestAgeOf = (cached: CachedList) => Math.max(ageOf(cached), clock.wallMs() - cached.checkedAtMs);
+  const ageOf = (cached: CachedList) => clock.monotonicMs() - confirmedMsOf(cached);
+  /** Since the last response, by the clock that says more: the monotonic one may stop while the machine is suspended. */
+  const longestAgeOf = (cached: CachedList) =>
+    Math.max(clock.monotonicMs() - cached.checkedMs, clock.wallMs() - cached.checkedAtMs);
   const isServable = (cached: CachedList, maxAgeMs: number) => ageOf(cached) <= maxAgeMs + staleIfErrorMs;
   const isCurrent = (cached: CachedList) => cached.sequence > (changedAt.get(cacheKeyOf(cached)) ?? 0);
+
+  /** When a response or the change stream last confirmed the list, by the monotonic clock. */
+  function confirmedMsOf(cached: CachedList): number {
+    const { checkedMs, extensionPointId, sequence } = cached;
+    if (changes === undefined || !cached.isConfirmed || !isCurrent(cached)) return checkedMs;
+    return Math.max(checkedMs, changes.confirmedMs(extensionPointId, sequence));
+  }
 
   function isFresh(cached: CachedList, maxAgeMs: number): boolean {
     if (!cached.isConfirmed || maxAgeMs === 0) return false;
@@ -188,7 +196,11 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
     maxAgeMs: number,
     signal: AbortSignal | undefined,
   ): Promise<BindingsResult> {
-    if (!breaker.tryRequest()) return serveStale(cached, breaker.lastError() ?? noResponseLately());
+    if (!breaker.tryRequest())
+      return serveStale(
+        cached,
+        breaker.lastError() ?? new ClientError('unavailable', 'The server did not respond recently'),
+      );
     const flight = revalidate(cached, cached, 0);
     const timeout = startTimer(clock, revalidateTimeoutMs);
     try {
@@ -270,10 +282,11 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
     nextSequence: () => ++sequence,
     invalidate(key: BindingsKey): void {
       const cacheKey = cacheKeyOf(key);
-      const isCached = memory.get(cacheKey) !== undefined;
-      if (!isCached && !flights.has(cacheKey)) return;
+      const cached = memory.get(cacheKey);
+      if (cached === undefined && !flights.has(cacheKey)) return;
+      if (cached !== undefined) memory.set(cacheKey, { ...cached, checkedMs: confirmedMsOf(cached) }, 1);
       changedAt.set(cacheKey, ++sequence);
-      if (isCached && !settings.isOffline) refetches.add(key);
+      if (cached !== undefined && !settings.isOffline) refetches.add(key);
     },
     abortAll(reason: ClientError): void {
       refetches.clear();
@@ -285,8 +298,4 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
 /** The server doesn't know the extension point, or the token may not see it. A proxy's 404 has no such code. */
 function isGone(error: unknown): boolean {
   return error instanceof ClientError && error.status === 404 && error.code === 'not_found';
-}
-
-function noResponseLately(): ClientError {
-  return new ClientError('unavailable', 'The server did not respond lately');
 }

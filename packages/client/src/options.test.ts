@@ -27,6 +27,9 @@ describe('createClient()', () => {
       ['retry.maxRetries', { retry: { maxRetries: '3' } }],
       ['memory.maxContentBytes', { memory: { maxContentBytes: -5 } }],
       ['limits.maxListBytes', { limits: { maxListBytes: {} } }],
+      ['maxAge', { maxAge: 3 }],
+      ['retry.attempts', { retry: { attempts: 3 } }],
+      ['streaming.silenceMs', { streaming: { silenceMs: 3 } }],
     ];
     for (const [option, options] of wrong) {
       assert.throws(

@@ -131,6 +131,11 @@ export interface Settings
 
 const mebibyte = 1024 * 1024;
 
+const optionNames = [
+  ...['baseUrl', 'token', 'fetch', 'store', 'cachePartition', 'memory', 'limits', 'maxAgeMs', 'staleIfErrorMs'],
+  ...['revalidateTimeoutMs', 'staleOnUnauthorized', 'timeouts', 'retry', 'streaming', 'offline'],
+];
+
 /** @throws ClientError `invalid_option`, which names the option */
 export function readOptions(
   options: ClientOptions,
@@ -140,6 +145,7 @@ export function readOptions(
   if (globalThis.crypto?.subtle === undefined) {
     throw new ClientError('invalid_option', 'Digests need `crypto.subtle`, which pages have over https only');
   }
+  rejectUnknown('', options, optionNames);
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     ...readToken(options.token),
@@ -217,12 +223,19 @@ function readStreaming(streaming: ClientOptions['streaming']): Required<Streamin
   return streaming === false ? { ...settings, maxStreams: 0 } : settings;
 }
 
+/** Without this check, a misspelt option would silently have no effect. */
+function rejectUnknown(prefix: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalidOption(prefix + unknown, `is not known: use ${known.join(', ')}`);
+}
+
 /** The numbers among the options, with their defaults. */
 function readNumbers<K extends string>(
   prefix: string,
   options: { readonly [_ in NoInfer<K>]?: number } = {},
   defaults: Readonly<Record<K, number>>,
 ): Record<K, number> {
+  if (prefix !== '') rejectUnknown(prefix, options, Object.keys(defaults));
   const numbers: Record<K, number> = { ...defaults };
   for (const name of Object.keys(defaults) as K[]) {
     const { [name]: value = defaults[name] } = options;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ClientOptions } from '@tenon/client';
+import type { Client, ClientOptions } from '@tenon/client';
 import {
   conditionalResponse,
   createFakeServer,
@@ -21,6 +21,8 @@ const two = { p: entry('b'.repeat(43), '2026-01-02T00:00:00.000Z') };
 function openStage(options: Partial<ClientOptions> = {}) {
   const stage = {
     list: one as object,
+    /** Whether no request reaches the server. */
+    isDown: false,
     /** How the next requests for news are answered. */
     changes: (asked: FakeRequest): Response | Promise<Response> => streamAnswer(asked),
     /** Responses with lists wait for it. */
@@ -28,6 +30,7 @@ function openStage(options: Partial<ClientOptions> = {}) {
   };
   const streams: Stream[] = [];
   const server = createFakeServer(async (asked) => {
+    if (stage.isDown) throw noConnection();
     if (asked.path.endsWith('/changes')) return stage.changes(asked);
     await stage.held();
     return conditionalResponse(asked, stage.list as never);
@@ -56,6 +59,12 @@ function openStage(options: Partial<ClientOptions> = {}) {
     look: async (guestKey: string = key.guestKey, maxAgeMs?: number) =>
       (await client.getBindings({ extensionPointId, guestKey }, { maxAgeMs })).bindings.p?.contentAddress.slice(0, 1),
   };
+}
+
+/** Of the one list, as a host would log it. */
+async function ageOf(client: Client): Promise<object> {
+  const { ageMs, isStale } = await client.getBindings(key);
+  return { ageMs, isStale };
 }
 
 interface Stream {
@@ -137,6 +146,37 @@ describe('a client with a change stream', () => {
     }
     assert.equal(requests('bindings'), 2);
     assert.equal((await client.getBindings(key)).source, 'memory');
+    await client.close();
+  });
+
+  it('counts the age of a list from the last heartbeat, so that it stays servable after an outage begins', async () => {
+    const { client, clock, streams, stage } = await openLive({ staleIfErrorMs: 8_000 });
+    for (let time = 0; time < 10; time++) {
+      clock.pass(10_000);
+      await streams[0]?.send(':\n\n');
+    }
+    clock.pass(2_000);
+    assert.deepEqual(await ageOf(client), { ageMs: 2_000, isStale: false });
+    stage.isDown = true;
+    await streams[0]?.fail();
+    assert.deepEqual(await ageOf(client), { ageMs: 2_000, isStale: true });
+    clock.pass(7_000);
+    assert.deepEqual(await ageOf(client), { ageMs: 9_000, isStale: true }); // `maxAgeMs` plus `staleIfErrorMs`
+    clock.pass(1);
+    await assert.rejects(client.getBindings(key), { code: 'network' });
+    await client.close();
+  });
+
+  it('counts the age of a changed list from the change', async () => {
+    const { client, clock, streams, stage } = await openLive({ staleIfErrorMs: 8_000 });
+    clock.pass(10_000);
+    await streams[0]?.send(':\n\n');
+    stage.isDown = true;
+    clock.pass(3_000);
+    await streams[0]?.send(binding());
+    assert.deepEqual(await ageOf(client), { ageMs: 3_000, isStale: true });
+    clock.pass(6_001);
+    await assert.rejects(client.getBindings(key), { code: 'network' });
     await client.close();
   });
 

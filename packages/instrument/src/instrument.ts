@@ -32,7 +32,7 @@ export interface InstrumentReport {
 
 export interface InstrumentResult {
   /** The instrumented module, in a new buffer. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly report: InstrumentReport;
 }
 

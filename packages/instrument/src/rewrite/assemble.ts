@@ -31,7 +31,7 @@ type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uin
  * Assembles the output from ranges of the input and changed sections, each copied once. Custom sections keep their place
  * between the others. The `name` section goes to the end, where the specification puts it.
  */
-export function assemble(parts: Parts): Uint8Array {
+export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   const { module, layout } = parts;
   const untracedReferences = new Set(referredOpenImports(parts));
   const context: SectionContext = {
@@ -164,7 +164,7 @@ function header(id: number, size: number): Uint8Array {
   return encoded.subarray(0, putU32(encoded, 1, size));
 }
 
-function concatenate(pieces: readonly Piece[]): Uint8Array {
+function concatenate(pieces: readonly Piece[]): Uint8Array<ArrayBuffer> {
   const output = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0));
   let at = 0;
   for (const piece of pieces) {
