@@ -10,11 +10,11 @@ export interface ExtismOptions extends ExtismPluginOptions, CallOptions {
 }
 
 /**
- * Creates an instance of a plugin in Extism. The module is compiled once for all instances. Each instance has its own memory, and the
+ * Creates an instance of a plugin in Extism. `useWasi` is for plugins that import WASI. The module is compiled once for all instances. Each instance has its own memory, and the
  * caller must close it.
  *
  * ```ts
- * const plugin = await createExtismPlugin(client, { extensionPointId, guestKey, name }, { useWasi: true });
+ * const plugin = await createExtismPlugin(client, { extensionPointId, guestKey, name });
  * try {
  *   console.log((await plugin.call('greet', 'world'))?.text());
  * } finally {

@@ -129,7 +129,7 @@ function notFoundNotes(
     });
   }
   return missing.map((name): Note => {
-    const message = `No function is called ${JSON.stringify(name)}, which the configuration names as ${list}`;
+    const message = `No function is called ${JSON.stringify(name)}, which is in "${list}"`;
     const note = { code: 'name_not_found', list, name } as const;
     const hint = misunderstanding(name, hasPatterns);
     if (hint !== undefined) return { ...note, message: `${message}; ${hint}` };
@@ -143,6 +143,7 @@ function notFoundNotes(
 /** A hint at the likely mistake in a name. */
 function misunderstanding(name: string, hasPatterns: boolean): string | undefined {
   if (!hasPatterns && /[*?]/.test(name)) return 'the option "patterns" would make a pattern of it';
-  if (/^func\[\d+\]$/.test(name)) return 'a trace calls a function so that has no name to choose it by';
+  if (/^func\[\d+\]$/.test(name))
+    return 'a trace shows functions without a name like this; only named functions can be listed';
   return undefined;
 }

@@ -149,7 +149,7 @@ export const instrumentationReportExample = {
   notes: [
     {
       code: 'name_not_found',
-      message: 'No function is called "gret", which the configuration names as allowed; is "greet" meant?',
+      message: 'No function is called "gret", which is in "allowed"; is "greet" meant?',
       list: 'allowed',
       name: 'gret',
       nearName: 'greet',
