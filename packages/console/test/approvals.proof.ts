@@ -65,7 +65,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByText('It is used as soon as they approve it').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: 'Its page' }).click();
-    await page.getByText('Version 2 waits for the team’s approval').waitFor();
+    await page.getByText('Version 2 awaits the team’s approval').waitFor();
     await page.getByText('Faster <b>by half</b>').waitFor();
     assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -89,13 +89,13 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Reject version 1 of mode' }).click();
     await dialog.getByLabel('Reason').fill('We have one already.');
-    await dialog.getByRole('button', { name: 'Reject the version' }).click();
+    await dialog.getByRole('button', { name: 'Reject version' }).click();
     await page.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor();
     await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
     await page.getByRole('button', { name: 'Approve version 2 of median' }).click();
     await dialog.getByText('version 1 →').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await dialog.getByRole('button', { name: 'Approve the version' }).click();
+    await dialog.getByRole('button', { name: 'Approve version' }).click();
     await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
     await page.getByRole('link', { name: 'Approvals', exact: true }).waitFor();
 
@@ -115,11 +115,11 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     const { page } = owner;
     await owner.open(approvals());
     await page.getByRole('link', { name: 'range' }).click();
-    await page.getByText('Version 1 waits for your approval').waitFor();
+    await page.getByText('Version 1 awaits your approval').waitFor();
     await page.getByRole('button', { name: 'Approve version 1 …' }).click();
     await page.getByRole('dialog').getByText('nothing →').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Approve the version' }).click();
-    await page.getByText('Cleared by the team').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve version' }).click();
+    await page.getByText('Approved by the team').waitFor();
     assert.deepEqual((await bound()).sort(), ['median', 'range']);
   });
 

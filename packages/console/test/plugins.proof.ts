@@ -78,12 +78,12 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await publish('median', 2);
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
-    await page.getByRole('row', { name: /median.*Ada Lovelace.*v2 in use/ }).waitFor();
+    await page.getByRole('row', { name: /median.*Ada Lovelace.*v2 active/ }).waitFor();
     await page.getByRole('link', { name: 'median' }).click();
     await page.getByRole('heading', { name: 'median', level: 1 }).waitFor();
     await page.getByText('Ada Lovelace').waitFor();
     assert.deepEqual(await page.locator('.history-entry h3').allInnerTexts(), ['Version 2 1.2.0', 'Version 1 1.1.0']);
-    await entry(page, 2).getByText('in use').waitFor();
+    await entry(page, 2).getByText('active', { exact: true }).waitFor();
     await entry(page, 1).getByText('Step 1').waitFor();
     await entry(page, 1)
       .getByText(`${addressOf(greetThatSays('median 1')).slice(0, 10)}…`)
@@ -114,13 +114,13 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await gone(page);
     await page.getByRole('row', { name: /your guest 2.*version 1.*rolled back/ }).waitFor();
     assert.equal(await bound(initech, 'mode'), 1);
-    await button(page, 'Go back to version 3').click();
-    await dialog(page).getByRole('button', { name: 'Go back to it' }).click();
+    await button(page, 'Use newest version 3').click();
+    await dialog(page).getByRole('button', { name: 'Use version 3' }).click();
     await page.getByRole('row', { name: /your guest 1.*version 3.*the newest/ }).waitFor();
     assert.equal(await bound(globex, 'mode'), 3);
 
     await button(page, 'Yank version 3').click();
-    const yank = dialog(page).getByRole('button', { name: 'Yank the version' });
+    const yank = dialog(page).getByRole('button', { name: 'Yank version' });
     assert.ok(await yank.isDisabled(), 'a reason is needed');
     await dialog(page).getByLabel('Reason').fill('Counts <i>twice</i>');
     await yank.click();
@@ -130,7 +130,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     assert.equal(await bound(globex, 'mode'), 2);
     assert.deepEqual(await faultsInBothColours(page), []);
     await button(page, 'Restore version 3').click();
-    await dialog(page).getByRole('button', { name: 'Restore the version' }).click();
+    await dialog(page).getByRole('button', { name: 'Restore version' }).click();
     await entry(page, 3).getByText('Restored by its publisher').waitFor();
     assert.equal(await bound(globex, 'mode'), 3);
   });
@@ -140,7 +140,8 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     const { page } = owner;
     await open(owner, teamPath('range'));
     await button(page, `Pin for ${initech}`).click();
-    await dialog(page).getByText('What programs get stays as it is.').waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'version');
+    await dialog(page).getByText('No change for hosts.').waitFor();
     await dialog(page).getByLabel('Version').selectOption('1');
     await dialog(page).getByText('version 2 →').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -157,7 +158,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await open(ada.visitor, guestPath('range'));
     const { page: theirs } = ada.visitor;
     await theirs.getByRole('row', { name: /your guest 2.*version 1.*pinned by the team/ }).waitFor();
-    await theirs.getByText('Only the team can delete it meanwhile.').waitFor();
+    await theirs.getByText('Only the team can delete it.').waitFor();
     assert.equal(await theirs.getByRole('button', { name: /Pin|Unpin|Block|Approve|Delete/ }).count(), 0);
     assert.doesNotMatch(await theirs.locator('main').innerHTML(), /globex|initech/);
 
@@ -173,14 +174,14 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await open(owner, teamPath('sum'));
     await button(page, 'Yank version 2').click();
     await dialog(page).getByLabel('Reason').fill('Overflows.');
-    await dialog(page).getByRole('button', { name: 'Yank the version' }).click();
+    await dialog(page).getByRole('button', { name: 'Yank version' }).click();
     await entry(page, 2).getByText('Yanked by the team').waitFor();
     await button(page, 'Restore version 2').waitFor();
-    await button(page, 'Block the plugin …').click();
-    await beginsAt(page, 'reason', 'Block the plugin', 'Enter a reason first, to enable “Block the plugin”.');
+    await button(page, 'Block plugin …').click();
+    await beginsAt(page, 'reason', 'Block plugin', 'Enter a reason first, to enable “Block plugin”.');
     await dialog(page).getByLabel('Reason').fill('Sends what it reads to others.');
     assert.deepEqual(await faultsInBothColours(page), []);
-    await dialog(page).getByRole('button', { name: 'Block the plugin' }).click();
+    await dialog(page).getByRole('button', { name: 'Block plugin' }).click();
     await page.getByText('The team has blocked this plugin').waitFor();
     assert.equal(await bound(globex, 'sum'), undefined);
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -194,10 +195,10 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await theirs.getByRole('link', { name: 'Greetings' }).click();
     await theirs.getByRole('row', { name: /sum.*blocked/ }).waitFor();
 
-    await button(page, 'Unblock the plugin …').click();
+    await button(page, 'Unblock plugin …').click();
     await dialog(page).getByText('nothing →').first().waitFor();
-    await dialog(page).getByRole('button', { name: 'Unblock the plugin' }).click();
-    await button(page, 'Block the plugin …').waitFor();
+    await dialog(page).getByRole('button', { name: 'Unblock plugin' }).click();
+    await button(page, 'Block plugin …').waitFor();
     assert.equal(await bound(globex, 'sum'), 1);
   });
 
@@ -208,7 +209,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await workshop.call('POST', `${apiPath('late')}/versions/1/yank`, { reason: 'Old.' });
     await button(page, 'Roll back to version 1').click();
     await dialog(page).getByRole('button', { name: 'Roll back' }).click();
-    await dialog(page).getByText('Version 1 is yanked. Only a published version can be bound.').waitFor();
+    await dialog(page).getByText('Version 1 is yanked. Only a published version can be bound.').nth(1).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     const { status } = await ada.call<{ status: PluginStatus }>('GET', apiPath('late'));
     assert.deepEqual(new Set(status.bindings.map(({ version }) => version)), new Set([2]));
@@ -231,9 +232,9 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await publish('brief', 1);
     const { page } = ada.visitor;
     await open(ada.visitor, guestPath('brief'));
-    await button(page, 'Delete the plugin …').click();
-    const remove = dialog(page).getByRole('button', { name: 'Delete the plugin' });
-    await beginsAt(page, 'confirmation', 'Delete the plugin', 'Type the name first, to enable “Delete the plugin”.');
+    await button(page, 'Delete plugin …').click();
+    const remove = dialog(page).getByRole('button', { name: 'Delete plugin' });
+    await beginsAt(page, 'confirmation', 'Delete plugin', 'Type the name first, to enable “Delete plugin”.');
     await dialog(page).getByLabel(/^Type/).fill('brief');
     assert.deepEqual(await faultsInBothColours(page), []);
     await remove.click();
@@ -272,10 +273,54 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     const { page } = owner;
     await open(owner, teamPath('often'));
     assert.equal(await page.locator('.history-entry').count(), 20);
-    await page.getByText(`for ${globex} alone`).waitFor();
-    await page.getByText(`in use by ${initech}`).waitFor();
+    await page.getByText(`only for ${globex}`).waitFor();
+    await page.getByText(`active for ${initech}`).waitFor();
     await button(page, 'Older versions').click();
     await page.getByRole('heading', { name: 'Version 1', exact: true }).waitFor();
     assert.equal(await page.locator('.history-entry').count(), 22);
+  });
+
+  it('asks the server what changes: says that it waits, why it failed, and for many guests how many get what', async () => {
+    for (let at = 1; at <= 10; at++) {
+      const code = new URL(await workshop.invite(`customers/many ${at}`)).searchParams.get('code');
+      await ada.call('POST', '/api/v1/invitations/accept', { code });
+    }
+    await publish('many', 2);
+    const { page } = owner;
+    const answers: string[] = [];
+    let mayAnswer = Promise.withResolvers<boolean>();
+    await page.route(/dryRun=true/, async (route) => {
+      answers.push(route.request().method());
+      await ((await mayAnswer.promise) ? route.continue() : route.abort());
+    });
+    await open(owner, teamPath('many'));
+    await button(page, 'Roll back to version 1').click();
+    await dialog(page).getByText('Loading …').waitFor({ state: 'attached' });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    mayAnswer.resolve(false);
+    await dialog(page).getByRole('button', { name: 'Try again' }).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    mayAnswer = Promise.withResolvers();
+    mayAnswer.resolve(true);
+    await dialog(page).getByRole('button', { name: 'Try again' }).click();
+    await dialog(page)
+      .getByText(/^12 guests\s*version 2 → becomes version 1$/)
+      .waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.keyboard.press('Escape');
+    await button(page, `Pin for ${initech}`).click();
+    await dialog(page).getByLabel('Version').selectOption('1');
+    await dialog(page)
+      .getByText(/customers\/initech\s*version 2/)
+      .waitFor();
+    await dialog(page).getByRole('button', { name: 'Pin version 1' }).click();
+    await gone(page);
+    await button(page, 'Roll back to version 1').click();
+    await dialog(page).getByText('11 guests').waitFor();
+    await dialog(page).getByText('No change for 1 other guest.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.unroute(/dryRun=true/);
+    assert.deepEqual(new Set(answers), new Set(['POST', 'PUT']));
+    assert.equal(await bound(globex, 'many'), 2);
   });
 });

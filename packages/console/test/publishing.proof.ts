@@ -363,7 +363,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await publish(visitor);
     await page.getByText('greet is sent: version 1 waits for the team').waitFor();
     const row = page.getByRole('row', { name: /greet/ });
-    await row.getByText('not in use · newest v1 awaiting approval', { exact: true }).waitFor();
+    await row.getByText('not active · newest v1 awaiting approval', { exact: true }).waitFor();
     await row.getByText('Version 1 awaits approval').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 

@@ -158,6 +158,7 @@ export function SelectField(
     readonly name: string;
     readonly value: string;
     readonly options: readonly Option[];
+    readonly hasFocus?: boolean | undefined;
     readonly onChange: (value: string) => void;
   },
 ) {
@@ -170,6 +171,7 @@ export function SelectField(
           name={props.name}
           value={props.value}
           disabled={props.isDisabled}
+          autofocus={props.hasFocus}
           onChange={(event) => props.onChange(event.currentTarget.value)}
         >
           {props.options.map(({ value, label }) => (

@@ -1,70 +1,74 @@
-import type { Plugin } from '@tenon/protocol';
 import { Button } from '../../components/button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Table } from '../../components/table.tsx';
-import { boundBy, type Claim, type PluginModel } from './plugin-model.ts';
-import { boundWords, guestCount, whyBound } from './plugin-words.ts';
+import { guestCount, versionWords, whyBound } from './plugin-words.ts';
+import type { PluginData } from './use-plugin.ts';
+import type { Binding } from './version-actions.ts';
 
-/** Under which guests a plugin has its name, what is bound under each, and why. */
+/** A plugin's active version under each guest, and the reason. */
 export function BoundTable(props: {
-  readonly plugin: Plugin;
-  readonly model: PluginModel;
+  readonly data: PluginData;
   readonly guests: ReadonlyMap<string, string>;
-  /** Where a guest has a page of its own. */
+  /** The path of a guest's page. */
   readonly guestPath?: ((guestId: string) => string) | undefined;
-  /** For those who may pin: what is pressed. */
-  readonly onPin?: ((claim: Claim) => void) | undefined;
-  readonly onUnpin?: ((claim: Claim) => void) | undefined;
+  /** For users who may pin. */
+  readonly onPin?: ((binding: Binding) => void) | undefined;
+  readonly onUnpin?: ((binding: Binding) => void) | undefined;
 }) {
-  const { model, guests, guestPath, onPin, onUnpin } = props;
-  if (model.claims.length === 0) {
-    return <p class="soft">Under none: every guest that it was published under is gone.</p>;
+  const { data, guests, guestPath, onPin, onUnpin } = props;
+  const { plugin, versions } = data;
+  const { bindings } = plugin.status;
+  if (bindings.length === 0) {
+    return <p class="soft">None: all guests that it was published for are removed.</p>;
   }
-  const nameOf = ({ guestId }: Claim) => guests.get(guestId) ?? 'a guest that is gone';
-  const hasPublished = model.versions.some(({ state }) => state === 'published');
+  const nameOf = ({ guestId }: Binding) => guests.get(guestId) ?? 'a removed guest';
+  const hasPublished = versions.some(({ state }) => state === 'published');
   const table = (
     <Table
-      caption={`What is bound of ${props.plugin.name}`}
-      rows={model.claims}
+      caption={`Active versions of ${plugin.name}`}
+      rows={bindings}
       rowKey={({ guestId }) => guestId}
       columns={[
         {
           header: 'Guest',
-          cell: (claim) =>
-            guestPath !== undefined && guests.has(claim.guestId) ? (
-              <Link to={guestPath(claim.guestId)}>{nameOf(claim)}</Link>
+          cell: (binding) =>
+            guestPath !== undefined && guests.has(binding.guestId) ? (
+              <Link to={guestPath(binding.guestId)}>{nameOf(binding)}</Link>
             ) : (
-              nameOf(claim)
+              nameOf(binding)
             ),
         },
         {
-          header: 'Gets',
-          cell: (claim) => {
-            const bound = boundBy(model, claim);
-            return bound === null ? <span class="soft">{boundWords(bound)}</span> : boundWords(bound);
-          },
+          header: 'Version',
+          cell: ({ version }) =>
+            version === null ? <span class="soft">{versionWords(version)}</span> : versionWords(version),
         },
-        { header: 'Because', cell: (claim) => whyBound(model, claim) },
+        { header: 'Reason', cell: (binding) => whyBound(data, binding) },
         ...(onPin === undefined || onUnpin === undefined
           ? []
           : [
               {
                 header: 'Actions',
                 isActions: true,
-                cell: (claim: Claim) => (
+                cell: (binding: Binding) => (
                   <span class="row-actions">
                     {hasPublished ? (
                       <Button
                         kind="quiet"
                         isSmall
-                        label={`${claim.pinnedTo === null ? 'Pin' : 'Change pin'} for ${nameOf(claim)}`}
-                        onClick={() => onPin(claim)}
+                        label={`${binding.pinnedTo === null ? 'Pin' : 'Change pin'} for ${nameOf(binding)}`}
+                        onClick={() => onPin(binding)}
                       >
-                        {claim.pinnedTo === null ? 'Pin …' : 'Change pin …'}
+                        {binding.pinnedTo === null ? 'Pin …' : 'Change pin …'}
                       </Button>
                     ) : null}
-                    {claim.pinnedTo === null ? null : (
-                      <Button kind="quiet" isSmall label={`Unpin for ${nameOf(claim)}`} onClick={() => onUnpin(claim)}>
+                    {binding.pinnedTo === null ? null : (
+                      <Button
+                        kind="quiet"
+                        isSmall
+                        label={`Unpin for ${nameOf(binding)}`}
+                        onClick={() => onUnpin(binding)}
+                      >
                         Unpin …
                       </Button>
                     )}
@@ -75,8 +79,8 @@ export function BoundTable(props: {
       ]}
     />
   );
-  if (!props.plugin.hasMoreGuests) return table;
-  const guestIds = model.claims.map(({ guestId }) => guestId);
+  if (!plugin.hasMoreGuests) return table;
+  const guestIds = bindings.map(({ guestId }) => guestId);
   return (
     <>
       {table}

@@ -3,54 +3,51 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { counted } from '../../components/count.ts';
 import { Section } from '../../components/page.tsx';
-import { useServices } from '../../state/services.ts';
-import type { PluginModel } from './plugin-model.ts';
+import { ActionDialog } from './action-dialog.tsx';
+import type { GuestNames } from './effects.tsx';
 
 /** Deletes a plugin with its whole history, once its name was typed. */
 export function DeletePlugin(props: {
   readonly plugin: Plugin;
-  readonly model: PluginModel;
   readonly versions: number;
   readonly apiPath: string;
+  readonly guests: GuestNames;
   readonly isHost: boolean;
   readonly listPath: string;
 }) {
-  const { plugin, model, versions, apiPath, isHost, listPath } = props;
-  const { session, toasts } = useServices();
+  const { plugin, versions, apiPath, guests, isHost, listPath } = props;
   const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
-  const isHeld = model.isBlocked || model.claims.some(({ pinnedTo }) => pinnedTo !== null);
+  const [isOpen, setOpen] = useState(false);
+  const isBlocked = plugin.status.state === 'blocked';
+  const isHeld = isBlocked || plugin.status.bindings.some(({ isPinned }) => isPinned);
   return (
-    <Section isBeside title="Delete the plugin" intro="With all of its versions, at once and for good.">
+    <Section isBeside title="Delete plugin" intro="Permanently deletes the plugin with all its versions.">
       {isHeld && !isHost ? (
         <p class="soft">
-          The team has {model.isBlocked ? 'blocked it' : 'pinned one of its versions'}. Only the team can delete it
-          meanwhile.
+          The team has {isBlocked ? 'blocked the plugin' : 'pinned one of its versions'}. Only the team can delete it.
         </p>
       ) : (
-        <Button kind="danger" onClick={() => setAsking(true)}>
-          Delete the plugin …
+        <Button kind="danger" onClick={() => setOpen(true)}>
+          Delete plugin …
         </Button>
       )}
-      {isAsking ? (
-        <ConfirmDialog
-          title="Delete the plugin?"
-          action="Delete the plugin"
-          typed={plugin.name}
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await session.api.delete(apiPath);
-            route(href(listPath), true);
-            toasts.show(`${plugin.name} is deleted.`);
+      {isOpen ? (
+        <ActionDialog
+          words={{
+            title: 'Delete plugin?',
+            text: `Permanently deletes ${counted(versions, 'version')} with ${versions === 1 ? 'its' : 'their'} content. The name stays reserved for its publisher for 90 days.`,
+            button: 'Delete plugin',
+            done: `${plugin.name} deleted.`,
           }}
-        >
-          <p>
-            {versions === 1 ? 'Its one version goes' : `All ${versions} versions go`} with it. Programs that ask for it
-            get nothing, and its bytes can’t be fetched any more. The name is free for a new plugin.
-          </p>
-        </ConfirmDialog>
+          action={{ method: 'DELETE', path: apiPath }}
+          guests={guests}
+          isDangerous
+          typed={plugin.name}
+          onDone={() => route(href(listPath), true)}
+          onClose={() => setOpen(false)}
+        />
       ) : null}
     </Section>
   );

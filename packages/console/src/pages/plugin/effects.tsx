@@ -1,51 +1,64 @@
-import { type Change, effectOf, type PluginModel } from './plugin-model.ts';
-import { boundWords, sortEffects } from './plugin-words.ts';
+import type { DryRun } from '@tenon/protocol';
+import { counted } from '../../components/count.ts';
+import { Loaded } from '../../components/loaded.tsx';
+import { useApi } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
+import { dryRun, type PluginAction } from './plugin-action.ts';
+import { versionWords } from './plugin-words.ts';
 import './effects.css';
 
-/** So many guests are told one by one. */
-const shownEffects = 8;
+/** With more changes, guests with the same change share a line. */
+const maxGuestLines = 8;
 
-/** What a change would do to what is bound, guest by guest. */
-export function Effects(props: {
-  readonly model: PluginModel;
-  readonly change: Change;
-  /** What to call the guests, by id. */
-  readonly guests: ReadonlyMap<string, string>;
-}) {
-  const { changing, staying } = sortEffects(effectOf(props.model, props.change));
-  const unlisted = props.model.hasMoreGuests ? (
-    <p class="soft small">
-      The plugin has more guests than are listed here. Under the others, something may change too.
-    </p>
-  ) : null;
-  if (changing.length === 0) {
-    return (
-      <div class="effects">
-        <p>What programs get {unlisted === null ? '' : 'under the listed guests '}stays as it is.</p>
-        {unlisted}
-      </div>
-    );
-  }
-  const more = changing.length - shownEffects;
+/** What to call guests, by id, where the server does not return their keys. */
+export type GuestNames = ReadonlyMap<string, string> | undefined;
+
+/** What an action would change for hosts, according to the server. */
+export function Effects({ action, guests }: { readonly action: PluginAction; readonly guests: GuestNames }) {
+  const api = useApi();
+  const effects = useData((signal) => dryRun(api, action, signal), [JSON.stringify(action)]);
   return (
-    <div class="effects">
-      <p>What programs get then:</p>
-      <ul>
-        {changing.slice(0, shownEffects).map(({ guestId, before, after }) => (
-          <li key={guestId}>
-            <span class="effect-guest">{props.guests.get(guestId) ?? 'a guest that is gone'}</span>
-            <span>
-              {boundWords(before)} <span aria-hidden="true">→</span>
-              <span class="visually-hidden">becomes</span> <strong>{boundWords(after)}</strong>
-            </span>
-          </li>
-        ))}
-      </ul>
-      {more > 0 ? <p class="soft small">And so for {more} more.</p> : null}
-      {staying === 0 ? null : (
-        <p class="soft small">Nothing changes under {staying === 1 ? 'one other guest' : `${staying} other guests`}.</p>
-      )}
-      {unlisted}
+    <div class="effects" aria-live="polite">
+      <Loaded of={effects} lines={2}>
+        {(data) => <EffectList effects={data} guests={guests} />}
+      </Loaded>
     </div>
+  );
+}
+
+function EffectList({ effects, guests }: { readonly effects: DryRun; readonly guests: GuestNames }) {
+  const { changed, unchanged, changes, outcomes, hasMore } = effects;
+  const names = new Set(outcomes.map(({ pluginName }) => pluginName));
+  const lines =
+    changed <= maxGuestLines
+      ? changes.map(({ guestId, guestKey, ...change }) => ({
+          ...change,
+          label: guestKey ?? guests?.get(guestId) ?? 'a removed guest',
+        }))
+      : outcomes.map(({ guests: count, ...change }) => ({ ...change, label: counted(count, 'guest') }));
+  return (
+    <>
+      <p>{changed === 0 ? 'No change for hosts.' : 'After this, hosts get:'}</p>
+      {changed === 0 ? null : (
+        <ul>
+          {lines.map(({ label, pluginName, before, after }) => (
+            <li key={`${pluginName} ${label} ${before} ${after}`}>
+              <span class="effect-guest">
+                {label}
+                {names.size === 1 ? null : <span class="soft"> ({pluginName})</span>}
+              </span>
+              <span>
+                {versionWords(before)} <span aria-hidden="true">→</span>
+                <span class="visually-hidden">becomes</span> <strong>{versionWords(after)}</strong>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {changed === 0 || unchanged === 0 ? null : (
+        <p class="soft small">No change for {counted(unchanged, 'other guest')}.</p>
+      )}
+      {hasMore ? <p class="soft small">The server checked the first 1,000 guests. There are more.</p> : null}
+    </>
   );
 }

@@ -6,22 +6,29 @@ import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Time } from '../../components/time.tsx';
-import { isReturnToNewest, type PluginModel, type Sides, type VersionAction, versionActions } from './plugin-model.ts';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
+import type { PluginData } from './use-plugin.ts';
+import {
+  hasMoreGuests,
+  isNewestEverywhere,
+  type Roles,
+  type VersionAction,
+  versionActions,
+} from './version-actions.ts';
 
-/** So many versions are drawn at once. */
+/** How many versions are shown at first, and with each press of the button. */
 const pageSize = 20;
 
-/** A plugin's versions as a line in time, the newest first, each with what may be done to it. */
-export function History(props: {
-  readonly name: string;
-  readonly model: PluginModel;
-  readonly versions: readonly Version[];
+interface HistoryProps {
+  readonly data: PluginData;
   readonly guests: ReadonlyMap<string, string>;
-  readonly sides: Sides;
+  readonly roles: Roles;
   readonly onAction: (action: VersionAction, version: Version) => void;
-}) {
-  const { versions } = props;
+}
+
+/** A plugin's versions on a timeline, the newest first, each with its actions. */
+export function History(props: HistoryProps) {
+  const { versions } = props.data;
   const [shown, setShown] = useState(pageSize);
   return (
     <>
@@ -39,16 +46,12 @@ export function History(props: {
   );
 }
 
-interface EntryProps {
-  readonly name: string;
-  readonly model: PluginModel;
+interface EntryProps extends HistoryProps {
   readonly version: Version;
-  readonly guests: ReadonlyMap<string, string>;
-  readonly sides: Sides;
-  readonly onAction: (action: VersionAction, version: Version) => void;
 }
 
-function HistoryEntry({ name, model, version, guests, sides, onAction }: EntryProps) {
+function HistoryEntry({ data, version, guests, roles, onAction }: EntryProps) {
+  const { name } = data.plugin;
   const { number, semver, note, state, createdAt, size, contentAddress, boundGuestIds } = version;
   return (
     <li class={`history-entry history-${state}`}>
@@ -57,7 +60,7 @@ function HistoryEntry({ name, model, version, guests, sides, onAction }: EntryPr
           Version {number}
           {semver === null ? null : <span class="history-semver"> {semver}</span>}
         </h3>
-        {boundGuestIds.length > 0 ? <Badge kind="good">{boundUnder(version, guests, model)}</Badge> : null}
+        {boundGuestIds.length > 0 ? <Badge kind="good">{activeFor(version, guests, data)}</Badge> : null}
         {state === 'published' ? null : <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>}
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
@@ -66,18 +69,18 @@ function HistoryEntry({ name, model, version, guests, sides, onAction }: EntryPr
         <Time at={createdAt} />
         <span>{byteSize(size)}</span>
         <ContentAddressView address={contentAddress} />
-        <UnderSome version={version} model={model} guests={guests} />
+        <PublishedFor version={version} data={data} guests={guests} />
       </p>
       <div class="actions history-actions">
-        {versionActions(model, version, sides).map((action) => (
+        {versionActions(data, version, roles).map((action) => (
           <Button
             key={action}
             kind="quiet"
             isSmall
-            label={actionLabel(action, number, model)}
+            label={actionLabel(action, version, data)}
             onClick={() => onAction(action, version)}
           >
-            {actionWords(action, number, model)}
+            {actionWords(action, version, data)}
           </Button>
         ))}
         <DownloadButton
@@ -105,34 +108,31 @@ function Decision({ version }: { readonly version: Version }) {
   );
 }
 
-/** Said only of a version that went to some of the plugin's guests. */
-function UnderSome({ version: { guestIds }, model, guests }: Pick<EntryProps, 'version' | 'model' | 'guests'>) {
-  const claimed = model.claims.map(({ guestId }) => guestId);
-  const reached = claimed.filter((id) => guestIds.includes(id));
-  if (reached.length === claimed.length || model.hasMoreGuests) return null;
-  return <span>{reached.length === 0 ? 'for no present guest' : `for ${namesOf(reached, guests)} alone`}</span>;
+/** The guests of a version that was published only for some of the plugin's guests. */
+function PublishedFor({ version: { guestIds }, data, guests }: Pick<EntryProps, 'version' | 'data' | 'guests'>) {
+  const bound = data.plugin.status.bindings.map(({ guestId }) => guestId);
+  const reached = bound.filter((id) => guestIds.includes(id));
+  if (reached.length === bound.length || hasMoreGuests(data)) return null;
+  return <span>{reached.length === 0 ? 'only for removed guests' : `only for ${namesOf(reached, guests)}`}</span>;
 }
 
-function boundUnder(
-  { boundGuestIds: ids, hasMoreGuests }: Version,
-  guests: ReadonlyMap<string, string>,
-  { claims }: PluginModel,
-): string {
-  if (hasMoreGuests || ids.length === claims.length) return 'in use';
-  return `in use by ${namesOf(ids, guests)}`;
+function activeFor(version: Version, guests: ReadonlyMap<string, string>, { plugin }: PluginData): string {
+  const { boundGuestIds: ids, hasMoreGuests } = version;
+  if (hasMoreGuests || ids.length === plugin.status.bindings.length) return 'active';
+  return `active for ${namesOf(ids, guests)}`;
 }
 
 const listFormat = new Intl.ListFormat('en');
 
 function namesOf(ids: readonly string[], guests: ReadonlyMap<string, string>): string {
   if (ids.length > 2) return `${ids.length} guests`;
-  return listFormat.format(ids.map((id) => guests.get(id) ?? 'a guest that is gone'));
+  return listFormat.format(ids.map((id) => guests.get(id) ?? 'a removed guest'));
 }
 
-function actionWords(action: VersionAction, number: number, model: PluginModel): string {
+function actionWords(action: VersionAction, version: Version, data: PluginData): string {
   switch (action) {
     case 'rollBack':
-      return isReturnToNewest(model, number) ? 'Go back …' : 'Roll back …';
+      return isNewestEverywhere(data, version) ? 'Use newest …' : 'Roll back …';
     case 'approve':
       return 'Approve …';
     case 'reject':
@@ -144,8 +144,8 @@ function actionWords(action: VersionAction, number: number, model: PluginModel):
   }
 }
 
-/** Many buttons say the same; to who hears them, they say of which version. */
-function actionLabel(action: VersionAction, number: number, model: PluginModel): string {
-  const words = actionWords(action, number, model).replace(/ …$/, '');
-  return `${words}${action === 'rollBack' ? ' to' : ''} version ${number}`;
+/** The accessible name, which also has the version: several buttons have the same text. */
+function actionLabel(action: VersionAction, version: Version, data: PluginData): string {
+  const words = actionWords(action, version, data).replace(/ …$/, '');
+  return `${words}${words === 'Roll back' ? ' to' : ''} version ${version.number}`;
 }

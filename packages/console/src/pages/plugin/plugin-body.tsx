@@ -14,19 +14,13 @@ import { DeletePlugin } from './delete-plugin.tsx';
 import { History } from './history.tsx';
 import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
-import { type Claim, modelOf, sidesOf, type VersionAction } from './plugin-model.ts';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
+import { type Binding, isNewestEverywhere, rolesOf, type VersionAction } from './version-actions.ts';
 import { VersionDialog } from './version-dialog.tsx';
 import './plugin.css';
 
-/** What is being asked. */
-type Asked =
-  | { readonly kind: VersionAction; readonly version: Version }
-  | { readonly kind: 'pin'; readonly claim: Claim }
-  | { readonly kind: 'unpin'; readonly claim: Claim };
-
-/** A plugin: where it stands, what is bound of it, its history, and what one may do to it. The same for its publisher and the team. */
+/** A plugin's status, active versions, history, and actions. The same for its publisher and the team. */
 export function PluginBody(props: {
   readonly app: App;
   readonly data: PluginData;
@@ -35,33 +29,46 @@ export function PluginBody(props: {
   /** What to call its guests, by id: keys for the team, neutral names for others. */
   readonly guests: ReadonlyMap<string, string>;
   readonly guestPath?: (guestId: string) => string;
-  /** Who publishes it, for the team. */
+  /** The publisher, for the team. */
   readonly publisher?: ComponentChildren;
-  /** Where one is taken once the plugin is deleted. */
+  /** The page to show after the plugin is deleted. */
   readonly listPath: string;
   readonly onChanged: () => void;
 }) {
   const { app, data, apiPath, guests, guestPath, publisher } = props;
   const { plugin, versions } = data;
   const account = useAccount();
-  const [asked, setAsked] = useState<Asked>();
-  const close = (): void => setAsked(undefined);
+  const [dialog, setDialog] = useState<ComponentChildren>();
   const keepFocus = useHeadingFocus();
   const onDone = (): void => {
     keepFocus();
     props.onChanged();
   };
-  const model = modelOf(plugin, versions);
-  const sides = sidesOf(app, plugin, account.id);
-  const pinPath = ({ guestId }: Claim) =>
-    `/api/v1/extension-points/${plugin.extensionPointId}/guests/${guestId}/pins/${plugin.name}`;
+  const roles = rolesOf(app, plugin, account.id);
   const waiting = versions.filter(({ state }) => state === 'awaiting_approval');
-  const shared = { model, guests, onDone, onClose: close };
+  const shared = { guests, onDone, onClose: () => setDialog(undefined) };
+  const confirm = (action: VersionAction, version: Version): void =>
+    setDialog(
+      <VersionDialog
+        {...shared}
+        action={action}
+        version={version}
+        isReturn={isNewestEverywhere(data, version)}
+        apiPath={apiPath}
+        isOthers={!roles.isPublisher}
+      />,
+    );
+  const pin = (Dialog: typeof PinDialog, binding: Binding): void => {
+    const { extensionPointId, name } = plugin;
+    const pinPath = `/api/v1/extension-points/${extensionPointId}/guests/${binding.guestId}/pins/${name}`;
+    const guest = guests.get(binding.guestId) ?? 'this guest';
+    setDialog(<Dialog {...shared} binding={binding} guest={guest} versions={versions} apiPath={pinPath} />);
+  };
   return (
     <>
       <dl class="facts">
         <div>
-          <dt>In use</dt>
+          <dt>Active</dt>
           <dd>
             <InUseBadge plugin={plugin} />
           </dd>
@@ -90,67 +97,41 @@ export function PluginBody(props: {
           </dd>
         </div>
       </dl>
-      <StandingNotice data={data} isHost={sides.isHost}>
-        {sides.isHost && waiting[0] !== undefined ? (
-          <ApprovalActions version={waiting[0]} onAsk={(kind, version) => setAsked({ kind, version })} />
-        ) : null}
+      <StandingNotice data={data} isHost={roles.isHost}>
+        {roles.isHost && waiting[0] !== undefined ? <ApprovalActions version={waiting[0]} onAction={confirm} /> : null}
       </StandingNotice>
       <Section
-        title="What is bound"
-        intro={
-          publisher === undefined
-            ? `What ${app.name} is told when it asks for the plugins of each guest.`
-            : 'What your program is told when it asks for the plugins of each guest key.'
-        }
+        title="Active versions"
+        intro={`The version ${publisher === undefined ? app.name : 'your app'} gets for each guest.`}
       >
         <BoundTable
-          plugin={plugin}
-          model={model}
+          data={data}
           guests={guests}
           guestPath={guestPath}
-          onPin={sides.isHost ? (claim) => setAsked({ kind: 'pin', claim }) : undefined}
-          onUnpin={sides.isHost ? (claim) => setAsked({ kind: 'unpin', claim }) : undefined}
+          onPin={roles.isHost ? (binding) => pin(PinDialog, binding) : undefined}
+          onUnpin={roles.isHost ? (binding) => pin(UnpinDialog, binding) : undefined}
         />
       </Section>
       <Section title="History">
-        <History
-          name={plugin.name}
-          model={model}
-          versions={versions}
-          guests={guests}
-          sides={sides}
-          onAction={(kind, version) => setAsked({ kind, version })}
-        />
+        <History data={data} guests={guests} roles={roles} onAction={confirm} />
       </Section>
-      {sides.isHost ? <BlockSection plugin={plugin} apiPath={apiPath} {...shared} /> : null}
-      {sides.isHost || sides.isPublisher ? (
+      {roles.isHost ? <BlockSection plugin={plugin} apiPath={apiPath} guests={guests} onDone={onDone} /> : null}
+      {roles.isHost || roles.isPublisher ? (
         <DeletePlugin
           plugin={plugin}
-          model={model}
           versions={versions.length}
           apiPath={apiPath}
-          isHost={sides.isHost}
+          guests={guests}
+          isHost={roles.isHost}
           listPath={props.listPath}
         />
       ) : null}
-      {asked === undefined ? null : asked.kind === 'pin' ? (
-        <PinDialog claim={asked.claim} versions={versions} apiPath={pinPath(asked.claim)} {...shared} />
-      ) : asked.kind === 'unpin' ? (
-        <UnpinDialog claim={asked.claim} apiPath={pinPath(asked.claim)} {...shared} />
-      ) : (
-        <VersionDialog
-          action={asked.kind}
-          version={asked.version}
-          apiPath={apiPath}
-          isHost={sides.isHost && !sides.isPublisher}
-          {...shared}
-        />
-      )}
+      {dialog}
     </>
   );
 }
 
-/** What one has to know before all else: that it is stopped, that something waits, or what became of the newest version. */
+/** Says that the plugin is blocked, that a version awaits approval, or that the newest version is not published. */
 function StandingNotice(props: {
   readonly data: PluginData;
   readonly isHost: boolean;
@@ -161,7 +142,7 @@ function StandingNotice(props: {
   if (status.state === 'published') return null;
   const isWaiting = status.state === 'awaiting_approval';
   const title = isWaiting
-    ? `Version ${version.number} waits for ${props.isHost ? 'your approval' : 'the team’s approval'}`
+    ? `Version ${version.number} awaits ${props.isHost ? 'your approval' : 'the team’s approval'}`
     : status.state === 'blocked'
       ? 'The team has blocked this plugin'
       : `Version ${version.number}: ${newest === undefined ? '' : (decisionWords(newest)?.toLowerCase() ?? '')}`;
@@ -169,9 +150,7 @@ function StandingNotice(props: {
     <div class="standing-notice">
       <Notice kind={isWaiting && !props.isHost ? 'info' : 'warning'} title={title}>
         {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
-        {isWaiting && !props.isHost ? (
-          <p>You need to do nothing: somebody of the team looks at it, and you read here what they decided.</p>
-        ) : null}
+        {isWaiting && !props.isHost ? <p>You don’t need to do anything. You’ll see the team’s decision here.</p> : null}
         {props.children}
       </Notice>
     </div>
@@ -180,15 +159,15 @@ function StandingNotice(props: {
 
 function ApprovalActions(props: {
   readonly version: Version;
-  readonly onAsk: (action: 'approve' | 'reject', version: Version) => void;
+  readonly onAction: (action: 'approve' | 'reject', version: Version) => void;
 }) {
-  const { version, onAsk } = props;
+  const { version, onAction } = props;
   return (
     <div class="actions">
-      <Button isSmall onClick={() => onAsk('approve', version)}>
+      <Button isSmall onClick={() => onAction('approve', version)}>
         Approve version {version.number} …
       </Button>
-      <Button kind="quiet" isSmall onClick={() => onAsk('reject', version)}>
+      <Button kind="quiet" isSmall onClick={() => onAction('reject', version)}>
         Reject version {version.number} …
       </Button>
     </div>

@@ -20,24 +20,24 @@ function plugin(newest: number, state: VersionState, bound: readonly (number | n
 
 describe('inUse()', () => {
   it('names the version that guests get, and calls no live plugin yanked', () => {
-    assert.deepEqual(inUse(plugin(4, 'yanked', [3])), { text: 'v3 in use · newest v4 yanked', kind: 'good' });
-    assert.deepEqual(inUse(plugin(2, 'rejected', [1, null])), { text: 'v1 in use · newest v2 rejected', kind: 'good' });
+    assert.deepEqual(inUse(plugin(4, 'yanked', [3])), { text: 'v3 active · newest v4 yanked', kind: 'good' });
+    assert.deepEqual(inUse(plugin(2, 'rejected', [1, null])), { text: 'v1 active · newest v2 rejected', kind: 'good' });
   });
 
-  it('calls nothing in use that no guest gets, though it is published', () => {
-    assert.deepEqual(inUse(plugin(5, 'published', [3, 3])), { text: 'v3 in use · newest v5', kind: 'good' });
-    assert.deepEqual(inUse(plugin(5, 'published', [null])), { text: 'not in use · newest v5', kind: 'waiting' });
+  it('calls nothing active that no guest gets, though it is published', () => {
+    assert.deepEqual(inUse(plugin(5, 'published', [3, 3])), { text: 'v3 active · newest v5', kind: 'good' });
+    assert.deepEqual(inUse(plugin(5, 'published', [null])), { text: 'not active · newest v5', kind: 'waiting' });
   });
 
   it('is short where all guests get the newest, and names every version where they do not', () => {
-    assert.deepEqual(inUse(plugin(2, 'published', [2, 2])), { text: 'v2 in use', kind: 'good' });
-    assert.equal(inUse(plugin(11, 'published', [2, 11, 10])).text, 'v11, v10, and v2 in use · newest v11');
+    assert.deepEqual(inUse(plugin(2, 'published', [2, 2])), { text: 'v2 active', kind: 'good' });
+    assert.equal(inUse(plugin(11, 'published', [2, 11, 10])).text, 'v11, v10, and v2 active · newest v11');
   });
 
-  it('says what became of a plugin that is not in use', () => {
+  it('says what became of a plugin that is not active', () => {
     const none = (state: VersionState) => inUse(plugin(1, state, [null]));
-    assert.deepEqual(none('yanked'), { text: 'not in use · newest v1 yanked', kind: 'bad' });
-    assert.deepEqual(none('awaiting_approval'), { text: 'not in use · newest v1 awaiting approval', kind: 'waiting' });
+    assert.deepEqual(none('yanked'), { text: 'not active · newest v1 yanked', kind: 'bad' });
+    assert.deepEqual(none('awaiting_approval'), { text: 'not active · newest v1 awaiting approval', kind: 'waiting' });
     assert.deepEqual(inUse(plugin(1, 'published', [null], true)), { text: 'blocked', kind: 'bad' });
   });
 });

@@ -1,6 +1,6 @@
 import type { Plugin, Version, VersionState } from '@tenon/protocol';
 import { counted } from '../../components/count.ts';
-import { boundBy, type Claim, type Effect, type PluginModel } from './plugin-model.ts';
+import type { Binding, PluginHistory } from './version-actions.ts';
 
 /** A state in a word or two. */
 export const stateWords: Readonly<Record<Plugin['status']['state'], string>> = {
@@ -19,7 +19,7 @@ export const stateBadges = {
   blocked: 'bad',
 } as const satisfies Readonly<Record<Plugin['status']['state'], string>>;
 
-/** What is in use of a plugin, and what became of its newest version where that is something else: "v3 in use · newest v4 yanked". */
+/** A plugin's active versions, and its newest version if that is another one: "v3 active · newest v4 yanked". */
 export interface InUse {
   readonly text: string;
   readonly kind: 'good' | 'waiting' | 'bad';
@@ -29,7 +29,7 @@ export function inUse({ status, version }: Pick<Plugin, 'status' | 'version'>): 
   const numbers = new Set(status.bindings.flatMap((binding) => binding.version ?? []));
   const bound = [...numbers].sort((a, b) => b - a).map((number) => `v${number}`);
   if (status.state === 'blocked') return { text: stateWords.blocked, kind: 'bad' };
-  const used = bound.length === 0 ? 'not in use' : `${new Intl.ListFormat('en').format(bound)} in use`;
+  const used = bound.length === 0 ? 'not active' : `${new Intl.ListFormat('en').format(bound)} active`;
   if (numbers.has(version.number) && numbers.size === 1) return { text: used, kind: 'good' };
   const newest = version.state === 'published' ? '' : ` ${stateWords[version.state]}`;
   const kind = bound.length > 0 ? 'good' : version.state === 'published' ? 'waiting' : stateBadges[version.state];
@@ -41,27 +41,27 @@ export function guestCount({ length }: readonly string[], hasMore: boolean): str
   return (hasMore ? 'more than ' : '') + counted(length, 'guest');
 }
 
-/** What is bound by a claim: "version 2", "nothing". */
-export function boundWords(number: number | null): string {
+/** A binding's version: "version 2", "nothing". */
+export function versionWords(number: number | null): string {
   return number === null ? 'nothing' : `version ${number}`;
 }
 
-/** Why a claim binds what it binds, in a few words. */
-export function whyBound(model: PluginModel, claim: Claim): string {
-  const bound = boundBy(model, claim);
-  const { pinnedTo, rolledBackTo } = claim;
+/** Why a binding has its version, in a few words. */
+export function whyBound({ plugin, versions }: PluginHistory, binding: Binding): string {
+  const { version: bound, pinnedTo, rolledBackTo } = binding;
   const pinned = pinnedTo === null ? '' : `pinned to version ${pinnedTo}`;
-  if (model.isBlocked) return pinned === '' ? 'the plugin is blocked' : `the plugin is blocked, and ${pinned}`;
+  if (plugin.status.state === 'blocked')
+    return pinned === '' ? 'the plugin is blocked' : `the plugin is blocked, and ${pinned}`;
   if (pinnedTo !== null)
-    return bound === null ? `${pinned}, which is ${stateOf(model, pinnedTo)}` : 'pinned by the team';
+    return bound === null ? `${pinned}, which is ${stateOf(versions, pinnedTo)}` : 'pinned by the team';
   if (bound === null) return 'no version is published';
   if (rolledBackTo === bound) return 'rolled back';
-  return model.versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest that is published here';
+  return versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest that is published here';
 }
 
-function stateOf({ versions }: PluginModel, wanted: number): string {
+function stateOf(versions: PluginHistory['versions'], wanted: number): string {
   const found = versions.find(({ number }) => number === wanted);
-  return found === undefined ? 'gone' : stateWords[found.state];
+  return found === undefined ? 'deleted' : stateWords[found.state];
 }
 
 /** Who brought a version into its state, and how: "Yanked by the team". Nothing of one that came there by itself. */
@@ -69,13 +69,7 @@ export function decisionWords({ state, decidedBy }: Pick<Version, 'state' | 'dec
   if (decidedBy === null || state === 'awaiting_approval') return undefined;
   if (state !== 'published') return `${decisions[state]} by ${decidedBy === 'host' ? 'the team' : 'its publisher'}`;
   // The team approves and restores, publishers restore alone.
-  return decidedBy === 'host' ? 'Cleared by the team' : 'Restored by its publisher';
+  return decidedBy === 'host' ? 'Approved by the team' : 'Restored by its publisher';
 }
 
 const decisions = { rejected: 'Rejected', yanked: 'Yanked' } as const satisfies Partial<Record<VersionState, string>>;
-
-/** Effects to be told one by one, and how many guests see nothing of it. */
-export function sortEffects(effects: readonly Effect[]): { readonly changing: Effect[]; readonly staying: number } {
-  const changing = effects.filter(({ before, after }) => before !== after);
-  return { changing, staying: effects.length - changing.length };
-}

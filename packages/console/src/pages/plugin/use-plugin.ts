@@ -25,11 +25,11 @@ export function useTeamPlugin(apiPath: string, appId: string): Data<TeamPluginDa
   return useCachedData(`team ${apiPath}`, (signal) => fetchTeamPlugin(api, apiPath, appId, signal));
 }
 
-export async function fetchTeamPlugin(
+async function fetchTeamPlugin(
   api: ApiClient,
   apiPath: string,
   appId: string,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<TeamPluginData> {
   const [data, guests] = await Promise.all([
     fetchPlugin(api, apiPath, signal),
@@ -38,7 +38,7 @@ export async function fetchTeamPlugin(
   return { ...data, guests };
 }
 
-async function fetchPlugin(api: ApiClient, path: string, signal?: AbortSignal): Promise<PluginData> {
+async function fetchPlugin(api: ApiClient, path: string, signal: AbortSignal): Promise<PluginData> {
   const [plugin, versions] = await Promise.all([
     api.get<Plugin>(path, { signal }),
     api.list<Version>(`${path}/versions`, { signal }),

@@ -9,14 +9,11 @@ import { Link } from '../../components/link.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi, useToast } from '../../state/services.ts';
+import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
-import { useSubmit } from '../../state/use-submit.ts';
-import { modelOf } from '../plugin/plugin-model.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
-import { fetchTeamPlugin, type TeamPluginData } from '../plugin/use-plugin.ts';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, useApp } from './use-app.ts';
@@ -41,7 +38,6 @@ const pageSize = 20;
 interface Asked {
   readonly action: 'approve' | 'reject';
   readonly approval: Approval;
-  readonly data: TeamPluginData;
 }
 
 function Approvals({ app, approvals }: { readonly app: App; readonly approvals: Data<Approval[]> }) {
@@ -82,10 +78,9 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
         <VersionDialog
           action={asked.action}
           version={asked.approval.version}
-          model={modelOf(asked.data.plugin, asked.data.versions)}
           apiPath={apiPathOf(asked.approval)}
-          guests={new Map(asked.data.guests.map(({ id, guestKey }) => [id, guestKey]))}
-          isHost
+          guests={undefined}
+          isOthers
           onDone={() => {
             const { id } = asked.approval.version;
             keepFocus();
@@ -127,8 +122,8 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
       <div class="actions">
         {mayManage(app.role) ? (
           <>
-            <DecideButton action="approve" app={app} approval={approval} onAsk={onAsk} />
-            <DecideButton action="reject" app={app} approval={approval} onAsk={onAsk} />
+            <DecideButton action="approve" approval={approval} onAsk={onAsk} />
+            <DecideButton action="reject" approval={approval} onAsk={onAsk} />
           </>
         ) : null}
         <DownloadButton
@@ -141,31 +136,15 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
   );
 }
 
-/** Looks first how the plugin stands now, so that the dialog can say what changes. */
-function DecideButton(props: {
-  readonly action: Asked['action'];
-  readonly app: App;
-  readonly approval: Approval;
-  readonly onAsk: (asked: Asked) => void;
-}) {
-  const { action, app, approval, onAsk } = props;
-  const api = useApi();
-  const toast = useToast();
-  const { submit, isBusy } = useSubmit(async () => {
-    try {
-      onAsk({ action, approval, data: await fetchTeamPlugin(api, apiPathOf(approval), app.id) });
-    } catch (error) {
-      toast(error instanceof Error ? error.message : 'The plugin could not be read.', 'failed');
-    }
-  });
+function DecideButton(props: Asked & { readonly onAsk: (asked: Asked) => void }) {
+  const { action, approval, onAsk } = props;
   const words = action === 'approve' ? 'Approve' : 'Reject';
   return (
     <Button
       kind={action === 'approve' ? 'primary' : 'quiet'}
       isSmall
-      isBusy={isBusy}
       label={`${words} version ${approval.version.number} of ${approval.name}`}
-      onClick={submit}
+      onClick={() => onAsk({ action, approval })}
     >
       {words} …
     </Button>

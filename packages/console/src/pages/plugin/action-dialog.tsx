@@ -1,0 +1,76 @@
+import type { ComponentChildren } from 'preact';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { ReasonDialog } from '../../components/reason-dialog.tsx';
+import { useServices } from '../../state/services.ts';
+import { Effects, type GuestNames } from './effects.tsx';
+import { type PluginAction, perform } from './plugin-action.ts';
+
+/** The texts of a dialog. */
+export interface ActionWords {
+  readonly title: string;
+  readonly text: string;
+  readonly button: string;
+  /** The toast after the action. */
+  readonly done: string;
+}
+
+/** What all dialogs of a plugin's page have in common. */
+export interface ActionDialogProps {
+  readonly guests: GuestNames;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** A dry run needs a reason where the action does. */
+const anyReason = { reason: 'Not given yet.' };
+
+/** Confirms an action on a plugin, and shows what it changes. */
+export function ActionDialog(
+  props: ActionDialogProps & {
+    readonly words: ActionWords;
+    readonly action: PluginAction;
+    /** For an action that takes a reason: who sees the reason. */
+    readonly reasonHint?: string;
+    readonly isDangerous?: boolean;
+    /** What has to be typed to confirm. */
+    readonly typed?: string;
+    /** Why the action can't be confirmed yet. */
+    readonly missing?: string | undefined;
+    readonly children?: ComponentChildren;
+  },
+) {
+  const { words, action, reasonHint, isDangerous = false, onDone, onClose } = props;
+  const { session, toasts } = useServices();
+  const confirm = async (reason?: string): Promise<void> => {
+    await perform(session.api, reason === undefined ? action : { ...action, json: { reason } });
+    onClose();
+    toasts.show(words.done);
+    onDone();
+  };
+  const content = (
+    <>
+      <p>{words.text}</p>
+      {props.children}
+      <Effects action={reasonHint === undefined ? action : { ...action, json: anyReason }} guests={props.guests} />
+    </>
+  );
+  const shared = { title: words.title, action: words.button, onClose };
+  if (reasonHint !== undefined) {
+    return (
+      <ReasonDialog {...shared} hint={reasonHint} onConfirm={confirm}>
+        {content}
+      </ReasonDialog>
+    );
+  }
+  return (
+    <ConfirmDialog
+      {...shared}
+      isDangerous={isDangerous}
+      typed={props.typed}
+      missing={props.missing}
+      onConfirm={() => confirm()}
+    >
+      {content}
+    </ConfirmDialog>
+  );
+}
