@@ -304,14 +304,16 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     mayAnswer.resolve(true);
     await dialog(page).getByRole('button', { name: 'Try again' }).click();
     await dialog(page)
-      .getByText(/^12 guests\s*version 2 → becomes version 1$/)
+      .getByRole('listitem')
+      .filter({ hasText: /12 guests.*version 2 →.*version 1/ })
       .waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.keyboard.press('Escape');
     await button(page, `Pin for ${initech}`).click();
     await dialog(page).getByLabel('Version').selectOption('1');
     await dialog(page)
-      .getByText(/customers\/initech\s*version 2/)
+      .getByRole('listitem')
+      .filter({ hasText: /customers\/initech.*version 2/ })
       .waitFor();
     await dialog(page).getByRole('button', { name: 'Pin version 1' }).click();
     await gone(page);
