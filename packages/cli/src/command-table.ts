@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command } from './command.ts';
 import type { Io } from './io.ts';
 
 /** One of tenon's commands, or groups of commands, as `tenon --help` lists them. */

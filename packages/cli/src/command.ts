@@ -1,13 +1,31 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command as CommanderCommand, InvalidArgumentError } from 'commander';
 import { parseTimeout } from './duration.ts';
 
+/** A command, or a group of commands. */
+export class Command extends CommanderCommand {
+  override createCommand(name?: string): Command {
+    return new Command(name);
+  }
+
+  /** Adds the options that several commands have. */
+  use(...adders: readonly ((command: Command) => unknown)[]): this {
+    for (const add of adders) add(this);
+    return this;
+  }
+
+  /** Adds lines for the end of the command's help. */
+  examples(...lines: string[]): this {
+    return this.addHelpText('after', examples(...lines));
+  }
+}
+
 /** Adds `--json`, which every command has. */
-export function withJson(command: Command): Command {
+export function withJson(command: CommanderCommand): CommanderCommand {
   return command.option('--json', 'write the result as JSON');
 }
 
 /** Adds what a command needs that talks to a server. */
-export function withServer(command: Command): Command {
+export function withServer(command: CommanderCommand): CommanderCommand {
   return withServerChoice(withJson(command).optionsGroup('Server:'))
     .option('--profile <profile>', 'the login to use (default: TENON_PROFILE, else the current one)')
     .option('--token <token>', 'the access token; other users of this machine can see it: TENON_TOKEN is safer')
@@ -15,7 +33,7 @@ export function withServer(command: Command): Command {
 }
 
 /** Adds the ways to name a server that need no login there. */
-export function withServerChoice(command: Command): Command {
+export function withServerChoice(command: CommanderCommand): CommanderCommand {
   return command
     .option(
       '--server <server>',
@@ -25,17 +43,20 @@ export function withServerChoice(command: Command): Command {
 }
 
 /** Adds `--yes`, for commands that ask before they destroy. */
-export function withConfirmation(command: Command): Command {
+export function withConfirmation(command: CommanderCommand): CommanderCommand {
   return command.option('-y, --yes', "don't ask");
 }
 
 /** Adds `--app`. */
-export function withApp(command: Command): Command {
+export function withApp(command: CommanderCommand): CommanderCommand {
   return command.option('--app <app>', 'the application, by id or name (default: TENON_APP_ID, else the only one)');
 }
 
 /** Adds `--extension-point`. */
-export function withExtensionPoint(command: Command, usual = 'TENON_EXTENSION_POINT_ID, else the only one'): Command {
+export function withExtensionPoint(
+  command: CommanderCommand,
+  usual = 'TENON_EXTENSION_POINT_ID, else the only one',
+): CommanderCommand {
   return command.option(
     '-e, --extension-point <extension-point>',
     `the extension point, by id or name (default: ${usual})`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Static, TSchema } from 'typebox';
 import { parseCount } from './command.ts';
 import type { Session } from './session.ts';
+import type { Cell } from './text.ts';
 
 /** How much of a list a command shows. */
 export interface ListOptions {
@@ -14,14 +15,22 @@ export function withLimit(command: Command): Command {
   return command.option('--limit <number>', 'list at most this many entries (default: all)', parseCount);
 }
 
-/** The first entries of a list, as many as `--limit` says, however many pages they take. Notes it when there are more. */
-export async function readList<T extends TSchema>(
+/** How a list is shown to people. */
+export interface ListTable<T> {
+  readonly headings: readonly string[];
+  readonly row: (entry: T) => readonly Cell[];
+  readonly whenEmpty: string;
+}
+
+/** Writes a list, up to `--limit` entries, as JSON or as a table. Notes it when there are more. */
+export async function showList<T extends TSchema>(
   { api, out }: Pick<Session, 'api' | 'out'>,
   { limit }: ListOptions,
   path: string,
   item: T,
-): Promise<Static<T>[]> {
+  { headings, row, whenEmpty }: ListTable<Static<T>>,
+): Promise<void> {
   const { entries, isAll } = await api.first(path, item, limit);
   if (!isAll) out.note(`There are more: these are the first ${entries.length}. Without --limit all are shown.`);
-  return entries;
+  out.result(entries, () => out.table(headings, entries.map(row), whenEmpty));
 }

@@ -2,7 +2,9 @@ import type { Writable } from 'node:stream';
 import type { CliError } from './errors.ts';
 import type { Io } from './io.ts';
 import {
+  type Cell,
   createStyle,
+  type Field,
   formatFields,
   formatTable,
   hasColours,
@@ -14,24 +16,24 @@ import {
 } from './text.ts';
 
 /**
- * What a command says. Results go to stdout, for people or as JSON; everything else goes to stderr, so that stdout can be
- * piped on. No control character of a server's texts gets through.
+ * A command's output. Results go to stdout, for people or as JSON; everything else goes to stderr, so that stdout can be
+ * piped. Texts of the server are untrusted: unsafe characters are escaped.
  */
 export interface Reporter {
   readonly isJson: boolean;
-  /** For what goes to stdout. */
+  /** The style of stdout. */
   readonly style: Style;
   /** Writes a result: `value` as JSON, or what `show` writes for people. */
   readonly result: (value: unknown, show: () => void) => void;
   /** Writes a text to stdout. */
   readonly write: (text: string) => void;
-  /** Writes a table to stdout, or, when it has no rows, what to do next to stderr. */
-  readonly table: (headings: readonly string[], rows: readonly (readonly string[])[], whenEmpty: string) => void;
+  /** Writes a table to stdout, as wide as a terminal at most; or, without rows, what to do next to stderr. */
+  readonly table: (headings: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string) => void;
   /** Writes named values to stdout. */
-  readonly fields: (fields: readonly (readonly [string, string])[]) => void;
-  /** Tells people on stderr what was done, or what to do next; says nothing under `--json`. */
+  readonly fields: (fields: readonly Field[]) => void;
+  /** Writes what was done, or what to do next, to stderr; nothing under `--json`. */
   readonly note: (text: string) => void;
-  /** Warns on stderr, whoever reads it. */
+  /** Warns on stderr, also under `--json`. */
   readonly warn: (text: string) => void;
 }
 
@@ -53,14 +55,14 @@ export function createReporter(io: Pick<Io, 'stdout' | 'stderr' | 'environment'>
     },
     table(headings, rows, whenEmpty) {
       if (rows.length === 0) note(whenEmpty);
-      else write(formatTable(headings, rows, style));
+      else write(formatTable(headings, rows, style, io.stdout.isTTY === true ? io.stdout.columns : undefined));
     },
     fields: (fields) => write(formatFields(fields, style)),
     warn: (text) => void io.stderr.write(`${errorStyle.warning('warning:')} ${withoutControls(text)}\n`),
   };
 }
 
-/** Writes what went wrong to stderr: for people, or as one line of JSON. */
+/** Writes an error to stderr: for people, or as one line of JSON. */
 export function reportError(error: CliError, io: Pick<Io, 'stderr' | 'environment'>, isJson: boolean): void {
   const { problem } = error;
   if (isJson) {
@@ -78,7 +80,7 @@ export function reportError(error: CliError, io: Pick<Io, 'stderr' | 'environmen
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** Writes bytes to a stream and waits until it has taken them. */
+/** Writes bytes to a stream and waits until it has accepted them. */
 export function writeBytes(stream: Writable, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));

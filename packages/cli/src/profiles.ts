@@ -1,6 +1,7 @@
 import { type Credentials, type Profile, profileNamePattern } from './credentials.ts';
 import { type CliError, usageError } from './errors.ts';
 import { meantServerUrl, parseServerUrl } from './server-url.ts';
+import { printable } from './text.ts';
 
 /** A login and what it is called. */
 export interface NamedProfile {
@@ -14,7 +15,7 @@ const namePattern = new RegExp(profileNamePattern);
 export function assertProfileName(name: string): string {
   if (namePattern.test(name)) return name;
   throw usageError(
-    `"${name}" can be no profile's name.`,
+    `"${printable(name)}" is not a valid profile name.`,
     'Letters, digits, dots, dashes and underscores; 100 at most.',
   );
 }
@@ -23,7 +24,7 @@ export function assertProfileName(name: string): string {
 export function assertProfile({ profiles }: Credentials, name: string): NamedProfile {
   const profile = profiles.get(name);
   if (profile !== undefined) return { name, profile };
-  throw usageError(`There is no profile "${name}".`, waysToName(profiles));
+  throw usageError(`There is no profile "${printable(name)}".`, waysToName(profiles));
 }
 
 function waysToName(profiles: Credentials['profiles']): string {

@@ -1,5 +1,5 @@
-import { type Argument, Command, Help } from 'commander';
-import { examples } from './command.ts';
+import { type Argument, type Command as CommanderCommand, Help } from 'commander';
+import { Command } from './command.ts';
 import { commandTable } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createStyle, hasColours, sentence } from './text.ts';
@@ -17,10 +17,7 @@ export async function createProgram(io: Io, args?: readonly string[]): Promise<C
     .description('Distributes WebAssembly plugins, and instruments WebAssembly modules for tracing.')
     .version(version, '-V, --version', 'write the version')
     .helpOption('-h, --help', 'show help')
-    .addHelpText(
-      'after',
-      examples('tenon serve', 'tenon plugin push greet.wasm', 'tenon instrument app.wasm -o traced.wasm'),
-    )
+    .examples('tenon serve', 'tenon plugin push greet.wasm', 'tenon instrument app.wasm -o traced.wasm')
     .addHelpText(
       'after',
       'Help for a command: tenon <command> --help. Topics: tenon help exit-codes, tenon help environment.',
@@ -39,7 +36,7 @@ export async function createProgram(io: Io, args?: readonly string[]): Promise<C
 }
 
 /** One `help` command, which knows the whole tree, is enough. */
-function withoutHelpCommands(command: Command): void {
+function withoutHelpCommands(command: CommanderCommand): void {
   command.helpCommand(false);
   command.commands.forEach(withoutHelpCommands);
 }

@@ -59,6 +59,27 @@ describe('formatTable()', () => {
     );
     assert.equal(table, 'NAME    ID\n编辑器  x\na       y\n');
   });
+
+  it('cuts off the ends of the widest cells', () => {
+    const rows = [['编辑器编辑器编辑器', 'a long text', 'x']];
+    assert.equal(formatTable(['A', 'B', 'C'], rows, plain, 24), 'A          B           C\n编辑器编…  a long te…  x\n');
+    assert.equal(
+      formatTable(['A', 'B', 'C'], rows, plain),
+      'A                   B            C\n编辑器编辑器编辑器  a long text  x\n',
+    );
+  });
+
+  it('keeps columns readable on a terminal that is too narrow', () => {
+    assert.equal(
+      formatTable(['A', 'B'], [['abcdefghij', 'abcdefghij']], plain, 5),
+      'A         B\nabcdefg…  abcdefg…\n',
+    );
+  });
+
+  it('escapes cells, and adds their style outside', () => {
+    const style = (text: string) => `<${text}>`;
+    assert.equal(formatTable(['A'], [['a\nb'], [{ text: '\u001b[1m', style }]], plain), 'A\na\\u{a}b\n<\\u{1b}[1m>\n');
+  });
 });
 
 describe('formatFields()', () => {
@@ -67,7 +88,7 @@ describe('formatFields()', () => {
       formatFields(
         [
           ['id', 'x'],
-          ['schema', '{\n}'],
+          ['schema', ['{', '}']],
         ],
         plain,
       ),

@@ -70,40 +70,89 @@ const wide =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
 const zeroWidth = /^\p{Mark}|^\u200b/u;
 
+function segments(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return graphemes.segment(text);
+}
+
 /** How many columns of a terminal a text takes. */
 export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) {
+  for (const { segment } of segments(stripVTControlCharacters(text))) {
     width += zeroWidth.test(segment) ? 0 : wide.test(segment) ? 2 : 1;
   }
   return width;
 }
 
-/** A table with aligned columns, a heading above each. The last column is not padded. */
-export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
-  const widths = headings.map((heading, column) =>
-    Math.max(displayWidth(heading), ...rows.map((row) => displayWidth(row[column] ?? ''))),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) =>
-        column === cells.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell)),
-      )
-      .join('  ')
-      .trimEnd();
-  return [style.dim(line(headings)), ...rows.map(line)].map((text) => `${text}\n`).join('');
+/** A text that may come from elsewhere, or one with the style in which to show it. */
+export type Cell = string | { readonly text: string; readonly style: (text: string) => string };
+
+const gap = '  ';
+const minColumnWidth = 8;
+
+/**
+ * A table with aligned columns, a heading above each. The last column is not padded.
+ *
+ * @param maxWidth of a line; where lines are longer, the ends of the widest cells are cut off
+ */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  style: Style,
+  maxWidth = Number.POSITIVE_INFINITY,
+): string {
+  const lines = [headings.map((text) => ({ text, style: style.dim })), ...rows.map((row) => row.map(printableCell))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column]?.text ?? ''))));
+  const lineWidth = () => widths.reduce((sum, width) => sum + width + gap.length, -gap.length);
+  for (let widest = Math.max(...widths); lineWidth() > maxWidth && widest > minColumnWidth; ) {
+    widths[widths.indexOf(widest)] = widest - 1;
+    widest = Math.max(...widths);
+  }
+  return lines
+    .map((line) => {
+      const cells = line.map((cell, column) => {
+        const width = widths[column] ?? 0;
+        const text = truncate(cell.text, width);
+        return cell.style(text) + (column === line.length - 1 ? '' : ' '.repeat(width - displayWidth(text)));
+      });
+      return `${cells.join(gap).trimEnd()}\n`;
+    })
+    .join('');
 }
 
-/** A list of named values, the values aligned. */
-export function formatFields(fields: readonly (readonly [string, string])[], style: Style): string {
+function printableCell(cell: Cell): Exclude<Cell, string> {
+  const { text, style } = typeof cell === 'string' ? { text: cell, style: (plain: string) => plain } : cell;
+  return { text: printable(text), style };
+}
+
+/** The beginning of a text that takes at most `width` columns, with an ellipsis where it is cut off. */
+function truncate(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let start = '';
+  for (const { segment } of segments(text)) {
+    if (displayWidth(start + segment) > width - 1) break;
+    start += segment;
+  }
+  return `${start}…`;
+}
+
+/** Named values, or lists of values with a line for each, aligned. */
+export function formatFields(fields: readonly Field[], style: Style): string {
   const width = Math.max(...fields.map(([name]) => displayWidth(name)));
   return fields
     .map(([name, value]) => {
-      const indented = value.replaceAll('\n', `\n${' '.repeat(width + 2)}`);
+      const lines = (isList(value) ? value : [value]).map(printableCell).map((cell) => cell.style(cell.text));
+      const indented = lines.join(`\n${' '.repeat(width + 2)}`);
       return `${style.dim(name + ' '.repeat(width - displayWidth(name)))}  ${indented}\n`;
     })
     .join('');
+}
+
+export type Field = readonly [name: string, value: Cell | readonly Cell[]];
+
+function isList(value: Field[1]): value is readonly Cell[] {
+  return Array.isArray(value);
 }
 
 /** Created with the first use, and once: it takes ten microseconds each time. */

@@ -3,7 +3,7 @@ import { faultsOf, isValid } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
 import { CliError } from './errors.ts';
 import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
-import { count } from './text.ts';
+import { count, printable } from './text.ts';
 
 /** The server, what opens it, and how long to wait for it. */
 export interface Target {
@@ -128,7 +128,7 @@ export function refusal({ response, target: { url, tokenHints } }: Answer, body:
   }
   const location = response.headers.get('location');
   const isRedirect = status >= 300 && status < 400 && location !== null;
-  return new CliError('unexpected_answer', `${url} answered ${status}, and not as a Tenon server does.`, {
+  return new CliError('unexpected_response', `${url} answered ${status}, and not as a Tenon server does.`, {
     exitCode: exitCodeOfStatus(status),
     hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
     requestId,
@@ -157,7 +157,7 @@ export async function readAnswer<T extends TSchema>(
   if (isValid(schema, body)) return body;
   const [fault] = faultsOf(schema, body);
   const where = fault === undefined ? '' : ` (${fault.pointer || 'the body'} ${fault.detail})`;
-  throw new CliError('unexpected_answer', `The server's answer is not what this version of tenon expects${where}.`, {
+  throw new CliError('unexpected_response', `The server's answer is not what this version of tenon expects${where}.`, {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });
 }
@@ -185,9 +185,9 @@ function retryHint(response: Response): string | undefined {
   return seconds !== null && /^\d+$/.test(seconds) ? `Try again in ${count(Number(seconds), 'second')}.` : undefined;
 }
 
-/** The detail, which is a sentence, or begins with where a field is at fault. */
+/** The detail, which is a sentence, or begins with the invalid field. */
 function messageOf({ title, detail }: Problem): string {
-  return /^[A-Z]/.test(detail) ? detail : `${title}: ${detail}`;
+  return printable(/^[A-Z]/.test(detail) ? detail : `${title}: ${detail}`);
 }
 
 /** Says in people's words why there was no answer. Errors that say it already stay as they are. */

@@ -1,24 +1,20 @@
 import { auditActions, isId, type UserId } from '@tenon/protocol';
 import { type Deps, listAllAudit, toOperatorAuditEntry } from '@tenon/server';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
-import { examples } from '../command.ts';
+import type { Command } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 
 export function addAdminAuditCommand(group: Command, io: Io): void {
-  withDataFolder(
-    withAuditFilter(
-      group
-        .command('audit')
-        .description('show who changed what on the server, in whatever trail that is, the newest first')
-        .addOption(new Option('--action <action>', 'one action alone').choices(Object.keys(auditActions))),
-      io,
-    ),
-  )
-    .addHelpText('after', examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json'))
+  group
+    .command('audit')
+    .description('show who changed what on the server, in whatever trail that is, the newest first')
+    .addOption(new Option('--action <action>', 'one action alone').choices(Object.keys(auditActions)))
+    .use((command) => withAuditFilter(command, io), withDataFolder)
+    .examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json')
     .action((options: AdminOptions & AuditOptions) =>
       withPresentData(io, options, (deps, out) => showAudit(deps, out, options)),
     );

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { type Config, type CopiedStore, type CopyStep, copyStore } from '@tenon/server';
-import type { Command } from 'commander';
-import { examples, withJson } from '../command.ts';
+import { type Command, withJson } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
@@ -19,26 +18,24 @@ interface CopyFlags {
 
 /** Adds `copy`. */
 export function addCopyCommand(group: Command, io: Io): void {
-  withJson(
-    group
-      .command('copy')
-      .option('--from <store>', 'the store to copy; servers may use it')
-      .option('--to <store>', 'an empty store that no server uses, or the unfinished copy to continue')
-      .description('copy all data to another store: to back up, to restore, to move'),
-  )
+  group
+    .command('copy')
+    .option('--from <store>', 'the store to copy; servers may use it')
+    .option('--to <store>', 'an empty store that no server uses, or the unfinished copy to continue')
+    .description('copy all data to another store: to back up, to restore, to move')
+    .use(withJson)
+    .examples(
+      'tenon admin copy --from ./tenon-data --to /var/backups/tenon/monday',
+      'tenon admin copy --from /var/backups/tenon/monday --to /var/lib/tenon',
+      'tenon admin copy --from ./tenon-data --to postgres.env',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'tenon admin copy --from ./tenon-data --to /var/backups/tenon/monday',
-        'tenon admin copy --from /var/backups/tenon/monday --to /var/lib/tenon',
-        'tenon admin copy --from ./tenon-data --to postgres.env',
-      )}
-A store is a data folder, or a file with the settings of a server: TENON_DATABASE_URL=…, TENON_S3_BUCKET=…, a line each. Without
+      `A store is a data folder, or a file with the settings of a server: TENON_DATABASE_URL=…, TENON_S3_BUCKET=…, a line each. Without
 --from or --to, it is the store of the settings in the environment.
 
 The copy is the data of one moment. When the command fails or is killed, run it again to continue; no server starts on an
-unfinished copy. quickstart.env is not copied.
-`,
+unfinished copy. quickstart.env is not copied.`,
     )
     .action((options: CopyFlags) => runCopy(io, options));
 }

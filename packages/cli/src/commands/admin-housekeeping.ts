@@ -1,6 +1,5 @@
 import { type CollectResult, collect, type Deps, type VerifyOptions, type VerifyResult, verify } from '@tenon/server';
-import type { Command } from 'commander';
-import { examples } from '../command.ts';
+import type { Command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -12,28 +11,29 @@ import { addTrustClockCommand } from './admin-trust-clock.ts';
 
 /** Adds what keeps a data folder in order: `verify`, `gc`, `trust-clock`. */
 export function addHousekeepingCommands(group: Command, io: Io): void {
-  withDataFolder(group.command('verify').description('read all data, hash every plugin, and check every reference'))
+  group
+    .command('verify')
+    .description('read all data, hash every plugin, and check every reference')
+    .use(withDataFolder)
+    .examples('tenon admin verify', 'tenon admin verify --json | jq .faults')
     .addHelpText(
       'after',
-      `${examples('tenon admin verify', 'tenon admin verify --json | jq .faults')}
-Exits with 1 when something is not as it must be, and with 8 when all that is wrong is that the database does not know some files:
-it has lost commits, or an older copy of it took its place.
-`,
+      `Exits with 1 when something is not as it must be, and with 8 when all that is wrong is that the database does not know some files:
+it has lost commits, or an older copy of it took its place.`,
     )
     .action((options: AdminOptions) => withPresentData(io, options, (deps, out) => runVerify(io, deps, out)));
 
-  withDataFolder(
-    group
-      .command('gc')
-      .description('delete the contents that no version refers to, as the server does by itself')
-      .option('--dry-run', 'delete nothing; show what would be deleted')
-      .option('--force', 'delete also more than half of all contents, and files that the database does not know')
-      .option(
-        '--grace <duration>',
-        'how long they stay after the first run that found them (default: gc-grace of TENON_TIMES, else 1d)',
-      ),
-  )
-    .addHelpText('after', examples('tenon admin gc --dry-run', 'tenon admin gc --grace 60s'))
+  group
+    .command('gc')
+    .description('delete the contents that no version refers to, as the server does by itself')
+    .option('--dry-run', 'delete nothing; show what would be deleted')
+    .option('--force', 'delete also more than half of all contents, and files that the database does not know')
+    .option(
+      '--grace <duration>',
+      'how long they stay after the first run that found them (default: gc-grace of TENON_TIMES, else 1d)',
+    )
+    .use(withDataFolder)
+    .examples('tenon admin gc --dry-run', 'tenon admin gc --grace 60s')
     .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
       withPresentData(io, options, (deps, out, { collectGraceMs }) =>
         runCollect(io, deps, out, {
@@ -75,11 +75,12 @@ function showVerified(
   for (const { subject, detail } of unknownObjects) {
     out.write(`${out.style.error('unknown')}  ${printable(subject)}: ${printable(detail)}\n`);
   }
+  const none = { text: 'none', style: out.style.good };
   out.fields([
     ['plugin contents', `${count(blobs, 'file')}, ${formatSize(blobBytes)}`],
     ['versions', `${count(versions, 'version')} of ${count(referencedContents, 'content')}`],
-    ['unknown files', unknownObjects.length === 0 ? out.style.good('none') : String(unknownObjects.length)],
-    ['faults', faults.length === 0 ? out.style.good('none') : String(faults.length)],
+    ['unknown files', unknownObjects.length === 0 ? none : String(unknownObjects.length)],
+    ['faults', faults.length === 0 ? none : String(faults.length)],
   ]);
 }
 

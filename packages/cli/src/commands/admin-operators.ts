@@ -1,8 +1,7 @@
 import { grantOperator, revokeOperator } from '@tenon/server';
-import type { Command } from 'commander';
-import { examples, withConfirmation } from '../command.ts';
+import { type Command, withConfirmation } from '../command.ts';
 import type { Io } from '../io.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime } from '../text.ts';
 import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
 import { confirmUser } from './admin-user.ts';
 
@@ -31,15 +30,13 @@ const changes = [
 export function addOperatorCommands(parent: Command, io: Io): void {
   const group = parent.command('operator').description("users who may see the server's status");
   for (const { name, description, change, isOperator, what, changed, unchanged } of changes) {
-    withDataFolder(
-      withConfirmation(group.command(name))
-        .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
-        .description(description),
-    )
-      .addHelpText(
-        'after',
-        examples(`tenon admin operator ${name} ada@example.org`, `tenon admin operator ${name} usr_01j29hyr4… --yes`),
-      )
+    group
+      .command(name)
+      .use(withConfirmation)
+      .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
+      .description(description)
+      .use(withDataFolder)
+      .examples(`tenon admin operator ${name} ada@example.org`, `tenon admin operator ${name} usr_01j29hyr4… --yes`)
       .action((named: string, options: AdminOptions & { yes?: boolean }) =>
         withPresentData(io, options, async (deps, out) => {
           const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: isOperator });
@@ -50,8 +47,11 @@ export function addOperatorCommands(parent: Command, io: Io): void {
       );
   }
 
-  withDataFolder(group.command('list').description("list the users who may see the server's status"))
-    .addHelpText('after', examples('tenon admin operator list'))
+  group
+    .command('list')
+    .description("list the users who may see the server's status")
+    .use(withDataFolder)
+    .examples('tenon admin operator list')
     .action((options: AdminOptions) =>
       withPresentData(io, options, async (deps, out) => {
         const found = await deps.store.read.operators();
@@ -63,7 +63,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
         out.result({ objects }, () =>
           out.table(
             ['USER', 'NAME', 'SINCE'],
-            objects.map(({ userId, name, since }) => [userId, printable(name), formatTime(since)]),
+            objects.map(({ userId, name, since }) => [userId, name, formatTime(since)]),
             'There are no operators. To add one: tenon admin operator grant <user>',
           ),
         );

@@ -13,8 +13,8 @@ import {
   readQuickstart,
   tokenLifetimeDays,
 } from '@tenon/server';
-import { type Command, Option } from 'commander';
-import { examples, withConfirmation } from '../command.ts';
+import { Option } from 'commander';
+import { type Command, withConfirmation } from '../command.ts';
 import { parseLifetimeDays } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -38,30 +38,25 @@ export function addAdminCommands(program: Command, io: Io): void {
   const tokens = group.command('token').description('access tokens of any user');
   const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');
 
-  withLinkOptions(users.command('invite').description('make a set-up link, which creates one account, and write it'))
-    .addHelpText(
-      'after',
-      examples('tenon admin user invite', 'tenon admin user invite --public-url https://tenon.example.org'),
-    )
+  users
+    .command('invite')
+    .description('make a set-up link, which creates one account, and write it')
+    .use(withLinkOptions)
+    .examples('tenon admin user invite', 'tenon admin user invite --public-url https://tenon.example.org')
     .action((options: AdminOptions) =>
       withData(io, options, async (deps, out, config) => {
         showLink(out, config, await createSetUpLink(deps, false), 'It makes one account');
       }),
     );
 
-  withLinkOptions(
-    withConfirmation(users.command('reset-password'))
-      .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
-      .option('--email <email>', 'the address that they will sign in with, if they have none')
-      .description("make a link that sets a user's password, and write it"),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon admin user reset-password ada@example.org',
-        'tenon admin user reset-password usr_01j29hyr4… --yes',
-      ),
-    )
+  users
+    .command('reset-password')
+    .use(withConfirmation)
+    .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
+    .option('--email <email>', 'the address that they will sign in with, if they have none')
+    .description("make a link that sets a user's password, and write it")
+    .use(withLinkOptions)
+    .examples('tenon admin user reset-password ada@example.org', 'tenon admin user reset-password usr_01j29hyr4… --yes')
     .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
       withData(io, options, async (deps, out, config) => {
         const what = 'get a new password from the person who opens the link';
@@ -71,17 +66,13 @@ export function addAdminCommands(program: Command, io: Io): void {
       }),
     );
 
-  withDataFolder(
-    users
-      .command('create')
-      .argument('<name>')
-      .option('--email <email>', 'how to reach them')
-      .description('make a user without a way to sign in, and write their id'),
-  )
-    .addHelpText(
-      'after',
-      examples('tenon admin user create Ada', 'tenon admin token create $(tenon admin user create Ada)'),
-    )
+  users
+    .command('create')
+    .argument('<name>')
+    .option('--email <email>', 'how to reach them')
+    .description('make a user without a way to sign in, and write their id')
+    .use(withDataFolder)
+    .examples('tenon admin user create Ada', 'tenon admin token create $(tenon admin user create Ada)')
     .action((name: string, options: AdminOptions & { email?: string }) =>
       withData(io, options, async (deps, out) => {
         const user = await createUser(deps, { name: assertName(name), email: options.email ?? null });
@@ -91,24 +82,24 @@ export function addAdminCommands(program: Command, io: Io): void {
       }),
     );
 
-  withDataFolder(
-    withConfirmation(tokens.command('create'))
-      .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
-      .option('--name <name>', 'its name in lists', 'made by the operator')
-      .addOption(
-        new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
-          parseScopes,
-        ),
-      )
-      .addOption(
-        new Option(
-          '--expires-in <duration>',
-          'how long it works (default: 90d with read alone, otherwise 7d)',
-        ).argParser(parseLifetimeDays),
-      )
-      .description('make an access token for a user, and write it'),
-  )
-    .addHelpText('after', examples('tenon admin token create usr_01j29hyr4… --scope read --name "host application"'))
+  tokens
+    .command('create')
+    .use(withConfirmation)
+    .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
+    .option('--name <name>', 'its name in lists', 'made by the operator')
+    .addOption(
+      new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
+        parseScopes,
+      ),
+    )
+    .addOption(
+      new Option('--expires-in <duration>', 'how long it works (default: 90d with read alone, otherwise 7d)').argParser(
+        parseLifetimeDays,
+      ),
+    )
+    .description('make an access token for a user, and write it')
+    .use(withDataFolder)
+    .examples('tenon admin token create usr_01j29hyr4… --scope read --name "host application"')
     .action((user: string, options: TokenOptions) =>
       withData(io, options, async (deps, out) => {
         const userId = await confirmUser(io, deps, user, { what: 'have a new access token', yes: options.yes });
@@ -116,14 +107,15 @@ export function addAdminCommands(program: Command, io: Io): void {
       }),
     );
 
-  withDataFolder(
-    withConfirmation(apiKeys.command('create'))
-      .argument('<name>', 'its name in lists')
-      .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
-      .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
-      .description('make an API key for the instrumentation endpoint, and write it'),
-  )
-    .addHelpText('after', examples('tenon admin api-key create "build machine"'))
+  apiKeys
+    .command('create')
+    .use(withConfirmation)
+    .argument('<name>', 'its name in lists')
+    .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
+    .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
+    .description('make an API key for the instrumentation endpoint, and write it')
+    .use(withDataFolder)
+    .examples('tenon admin api-key create "build machine"')
     .action((name: string, options: AdminOptions & ApiKeyOptions) =>
       withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
     );
@@ -134,8 +126,8 @@ export function addAdminCommands(program: Command, io: Io): void {
   addAdminAuditCommand(group, io);
 }
 
-function withLinkOptions(command: Command): Command {
-  return withDataFolder(command).option(
+function withLinkOptions(command: Command): void {
+  withDataFolder(command).option(
     '--public-url <url>',
     'the address of the server (default: TENON_PUBLIC_URL, else what it was when it last started)',
   );

@@ -1,58 +1,48 @@
-import { type ApiKeyInfo, apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
-import { type Command, Option } from 'commander';
+import { apiKeyCreated, apiKeyInfo } from '@tenon/protocol';
+import { Option } from 'commander';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withServer } from '../command.ts';
+import { type Command, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { parseLifetimeDays } from '../duration.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addApiKeyCommands(program: Command, io: Io): void {
   const group = program.command('api-key').description('API keys: what opens the instrumentation endpoint');
 
-  withServer(withLimit(group.command('list').description('list your API keys; their secrets are kept nowhere')))
-    .addHelpText('after', examples('tenon api-key list'))
+  group
+    .command('list')
+    .description('list your API keys; their secrets are kept nowhere')
+    .use(withLimit, withServer)
+    .examples('tenon api-key list')
     .action(calling(io, listApiKeys));
 
-  withServer(
-    group
-      .command('create')
-      .argument('<name>', 'a name to recognise it by')
-      .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
-      .description('make an API key, which ends with the token that made it'),
-  )
-    .addHelpText('after', examples('tenon api-key create "build machine"'))
+  group
+    .command('create')
+    .argument('<name>', 'a name to recognise it by')
+    .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
+    .description('make an API key, which ends with the token that made it')
+    .use(withServer)
+    .examples('tenon api-key create "build machine"')
     .action(calling(io, createApiKey));
 
-  withServer(
-    withConfirmation(
-      group
-        .command('revoke')
-        .argument('<api-key>', 'its id, key_…')
-        .description('make an API key stop working at once'),
-    ),
-  )
-    .addHelpText('after', examples('tenon api-key revoke key_01j29hxk3…'))
+  group
+    .command('revoke')
+    .argument('<api-key>', 'its id, key_…')
+    .description('make an API key stop working at once')
+    .use(withConfirmation, withServer)
+    .examples('tenon api-key revoke key_01j29hxk3…')
     .action(calling(io, revokeApiKey));
 }
 
-async function listApiKeys({ api, out }: Session, options: ListOptions): Promise<void> {
-  const keys = await readList({ api, out }, options, '/api/v1/api-keys', apiKeyInfo);
-  out.result(keys, () =>
-    out.table(
-      ['NAME', 'ID', 'CREATED', 'EXPIRES', 'LAST USED'],
-      keys.map((key: ApiKeyInfo) => [
-        printable(key.name),
-        key.id,
-        formatTime(key.createdAt),
-        formatTime(key.expiresAt),
-        formatTime(key.lastUsedAt),
-      ]),
-      'You have no API keys. Make one with `tenon api-key create <name>`.',
-    ),
-  );
+async function listApiKeys(session: Session, options: ListOptions): Promise<void> {
+  await showList(session, options, '/api/v1/api-keys', apiKeyInfo, {
+    headings: ['NAME', 'ID', 'CREATED', 'EXPIRES', 'LAST USED'],
+    row: (key) => [key.name, key.id, formatTime(key.createdAt), formatTime(key.expiresAt), formatTime(key.lastUsedAt)],
+    whenEmpty: 'You have no API keys. Make one with `tenon api-key create <name>`.',
+  });
 }
 
 async function createApiKey(

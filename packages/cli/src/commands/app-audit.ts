@@ -1,8 +1,8 @@
 import { type AppAuditEntry, appAuditEntry, auditActionsOf, listOf } from '@tenon/protocol';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { path } from '../api.ts';
 import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
-import { examples, withApp, withServer } from '../command.ts';
+import { type Command, withApp, withServer } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
@@ -16,24 +16,17 @@ interface AppAuditOptions extends AuditOptions {
 }
 
 export function addAuditCommand(group: Command, io: Io): void {
-  withServer(
-    withApp(
-      withAuditFilter(
-        group
-          .command('audit')
-          .description('show who changed what in an application, the newest first; for its owners')
-          .addOption(new Option('--action <action>', 'one action alone').choices(auditActionsOf('app'))),
-        io,
-      ).option('--csv <file>', 'write all that the other options let through as a table; "-" is stdout'),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon app audit --since 7d',
-        'tenon app audit --action version.yank --json',
-        'tenon app audit --since 2026-01-01 --until 2026-04-01 --csv first-quarter.csv',
-      ),
+  group
+    .command('audit')
+    .description('show who changed what in an application, the newest first; for its owners')
+    .addOption(new Option('--action <action>', 'one action alone').choices(auditActionsOf('app')))
+    .use((command) => withAuditFilter(command, io))
+    .option('--csv <file>', 'write all that the other options let through as a table; "-" is stdout')
+    .use(withApp, withServer)
+    .examples(
+      'tenon app audit --since 7d',
+      'tenon app audit --action version.yank --json',
+      'tenon app audit --since 2026-01-01 --until 2026-04-01 --csv first-quarter.csv',
     )
     .action(calling(io, showAudit));
 }

@@ -1,18 +1,16 @@
 import {
   invitationLink,
-  type Member,
-  type MemberInvitation,
   type MemberRole,
   memberInvitation as memberInvitationSchema,
   member as memberSchema,
 } from '@tenon/protocol';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type InvitationNotes, notesOf, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveMember, resolveNamedApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
@@ -29,71 +27,61 @@ const roleArgument = () => new Argument('<role>').choices(['owner', 'admin', 'vi
 export function addMemberCommands(parent: Command, io: Io): void {
   const group = parent.command('member').description('the team of an application');
 
-  withServer(withLimit(withApp(group.command('list').description('list the members of an application'))))
-    .addHelpText('after', examples('tenon app member list'))
+  group
+    .command('list')
+    .description('list the members of an application')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon app member list')
     .action(calling(io, listMembers));
 
-  withServer(
-    withApp(
-      withNotes(group.command('invite').addArgument(roleArgument())).description(
-        'make an invitation to the team, and write its link',
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon app member invite admin --name Ada'))
+  group
+    .command('invite')
+    .addArgument(roleArgument())
+    .description('make an invitation to the team, and write its link')
+    .use(withNotes, withApp, withServer)
+    .examples('tenon app member invite admin --name Ada')
     .action(calling(io, inviteMember));
 
-  withServer(withLimit(withApp(group.command('invitations').description('list the invitations to the team'))))
-    .addHelpText('after', examples('tenon app member invitations'))
+  group
+    .command('invitations')
+    .description('list the invitations to the team')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon app member invitations')
     .action(calling(io, listInvitations));
 
-  withServer(
-    withApp(
-      group
-        .command('set')
-        .argument('<user>', userHelp)
-        .addArgument(roleArgument())
-        .description("change a member's role"),
-    ),
-  )
-    .addHelpText('after', examples('tenon app member set usr_01j29hyr4… admin'))
+  group
+    .command('set')
+    .argument('<user>', userHelp)
+    .addArgument(roleArgument())
+    .description("change a member's role")
+    .use(withApp, withServer)
+    .examples('tenon app member set usr_01j29hyr4… admin')
     .action(calling(io, setMember));
 
-  withServer(
-    withConfirmation(
-      withApp(
-        group
-          .command('remove')
-          .argument('<user>', userHelp)
-          .option('--with-guests', 'also remove the user from the guests that they hold in the application')
-          .description('remove a user from the team, and revoke the invitations that they made'),
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon app member remove usr_01j29hyr4…'))
+  group
+    .command('remove')
+    .argument('<user>', userHelp)
+    .option('--with-guests', 'also remove the user from the guests that they hold in the application')
+    .description('remove a user from the team, and revoke the invitations that they made')
+    .use(withApp, withConfirmation, withServer)
+    .examples('tenon app member remove usr_01j29hyr4…')
     .action(calling(io, removeMember));
 
-  withServer(withConfirmation(withApp(parent.command('leave').description("leave an application's team"))))
-    .addHelpText('after', examples('tenon app leave --app app_01j29hxk3…'))
+  parent
+    .command('leave')
+    .description("leave an application's team")
+    .use(withApp, withConfirmation, withServer)
+    .examples('tenon app leave --app app_01j29hxk3…')
     .action(calling(io, leaveTeam));
 }
 
 async function listMembers(session: Session, options: ListOptions & AppOptions): Promise<void> {
-  const { out } = session;
   const id = await resolveApp(session, options.app);
-  const members = await readList(session, options, path`/api/v1/apps/${id}/members`, memberSchema);
-  out.result(members, () =>
-    out.table(
-      ['NAME', 'USER', 'ROLE', 'SINCE'],
-      members.map((member: Member) => [
-        printable(member.name),
-        member.userId,
-        member.role,
-        formatTime(member.createdAt),
-      ]),
-      'It has no members.',
-    ),
-  );
+  await showList(session, options, path`/api/v1/apps/${id}/members`, memberSchema, {
+    headings: ['NAME', 'USER', 'ROLE', 'SINCE'],
+    row: (member) => [member.name, member.userId, member.role, formatTime(member.createdAt)],
+    whenEmpty: 'It has no members.',
+  });
 }
 
 async function inviteMember(
@@ -108,23 +96,19 @@ async function inviteMember(
 }
 
 async function listInvitations(session: Session, options: ListOptions & AppOptions): Promise<void> {
-  const { out } = session;
   const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/members/invitations`;
-  const found = await readList(session, options, invitations, memberInvitationSchema);
-  out.result(found, () =>
-    out.table(
-      ['ROLE', 'ID', 'STATUS', 'FOR', 'INVITED BY', 'EXPIRES'],
-      found.map((invitation: MemberInvitation) => [
-        invitation.role,
-        invitation.id,
-        invitation.status,
-        notesOf(invitation),
-        printable(invitation.invitedBy.name),
-        formatTime(invitation.expiresAt),
-      ]),
-      'There are no invitations to the team. Make one with `tenon app member invite <role>`.',
-    ),
-  );
+  await showList(session, options, invitations, memberInvitationSchema, {
+    headings: ['ROLE', 'ID', 'STATUS', 'FOR', 'INVITED BY', 'EXPIRES'],
+    row: (invitation) => [
+      invitation.role,
+      invitation.id,
+      invitation.status,
+      notesOf(invitation),
+      invitation.invitedBy.name,
+      formatTime(invitation.expiresAt),
+    ],
+    whenEmpty: 'There are no invitations to the team. Make one with `tenon app member invite <role>`.',
+  });
 }
 
 async function setMember(session: Session, { app }: AppOptions, who: string, role: MemberRole): Promise<void> {

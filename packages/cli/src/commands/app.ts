@@ -1,10 +1,9 @@
 import { type App, app as appSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveNamedApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
@@ -19,19 +18,26 @@ interface AppOptions {
 export function addAppCommands(program: Command, io: Io): void {
   const group = program.command('app').description('applications: they own extension points and invite guests');
 
-  withServer(withLimit(group.command('list').description('list the applications that you may see')))
-    .addHelpText('after', examples('tenon app list', "tenon app list --json | jq -r '.[].id'"))
+  group
+    .command('list')
+    .description('list the applications that you may see')
+    .use(withLimit, withServer)
+    .examples('tenon app list', "tenon app list --json | jq -r '.[].id'")
     .action(calling(io, listApps));
 
-  withServer(group.command('create').argument('<name>').description('create an application; you become its owner'))
-    .addHelpText(
-      'after',
-      examples('tenon app create "Acme Editor"', 'export TENON_APP_ID=$(tenon app create "Acme Editor")'),
-    )
+  group
+    .command('create')
+    .argument('<name>')
+    .description('create an application; you become its owner')
+    .use(withServer)
+    .examples('tenon app create "Acme Editor"', 'export TENON_APP_ID=$(tenon app create "Acme Editor")')
     .action(calling(io, createApp));
 
-  withServer(withApp(group.command('show').description('show one application')))
-    .addHelpText('after', examples('tenon app show', 'tenon app show --app "Acme Editor"'))
+  group
+    .command('show')
+    .description('show one application')
+    .use(withApp, withServer)
+    .examples('tenon app show', 'tenon app show --app "Acme Editor"')
     .action(
       calling(io, async (session, options: AppOptions) => {
         const id = await resolveApp(session, options.app);
@@ -39,18 +45,19 @@ export function addAppCommands(program: Command, io: Io): void {
       }),
     );
 
-  withServer(withApp(group.command('rename').argument('<name>', 'the new name').description('rename an application')))
-    .addHelpText('after', examples('tenon app rename "Acme Studio" --app app_01j29hxk3…'))
+  group
+    .command('rename')
+    .argument('<name>', 'the new name')
+    .description('rename an application')
+    .use(withApp, withServer)
+    .examples('tenon app rename "Acme Studio" --app app_01j29hxk3…')
     .action(calling(io, renameApp));
 
-  withServer(
-    withConfirmation(
-      withApp(
-        group.command('delete').description('delete an application with its extension points, guests and plugins'),
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon app delete --app app_01j29hxk3…'))
+  group
+    .command('delete')
+    .description('delete an application with its extension points, guests and plugins')
+    .use(withApp, withConfirmation, withServer)
+    .examples('tenon app delete --app app_01j29hxk3…')
     .action(calling(io, deleteApp));
 
   addApprovalsCommand(group, io);
@@ -58,15 +65,12 @@ export function addAppCommands(program: Command, io: Io): void {
   addAuditCommand(group, io);
 }
 
-async function listApps({ api, out }: Session, options: ListOptions): Promise<void> {
-  const apps = await readList({ api, out }, options, '/api/v1/apps', appSchema);
-  out.result(apps, () =>
-    out.table(
-      ['NAME', 'ID', 'YOU ARE', 'CREATED'],
-      apps.map((app: App) => [printable(app.name), app.id, app.role, formatTime(app.createdAt)]),
-      'You see no application yet. Make one with `tenon app create <name>`, or accept an invitation to one.',
-    ),
-  );
+async function listApps(session: Session, options: ListOptions): Promise<void> {
+  await showList(session, options, '/api/v1/apps', appSchema, {
+    headings: ['NAME', 'ID', 'YOU ARE', 'CREATED'],
+    row: (app) => [app.name, app.id, app.role, formatTime(app.createdAt)],
+    whenEmpty: 'You see no application yet. Make one with `tenon app create <name>`, or accept an invitation to one.',
+  });
 }
 
 async function createApp({ api, out }: Session, _: object, name: string): Promise<void> {
@@ -95,10 +99,10 @@ async function deleteApp(session: Session, options: AppOptions & { yes?: boolean
 function showApp(out: Session['out'], app: App): void {
   out.result(app, () =>
     out.fields([
-      ['name', printable(app.name)],
+      ['name', app.name],
       ['id', app.id],
       ['you are', app.role],
-      ['guests you hold', app.guestIds.join('\n') || 'none'],
+      ['guests you hold', app.guestIds.length === 0 ? 'none' : app.guestIds],
       ['created', formatTime(app.createdAt)],
       ['updated', formatTime(app.updatedAt)],
     ]),

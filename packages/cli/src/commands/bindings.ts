@@ -1,28 +1,21 @@
 import { type BindingList, bindingList } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withExtensionPoint, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime } from '../text.ts';
 
 export function addBindingsCommand(program: Command, io: Io): void {
-  withServer(
-    withExtensionPoint(
-      program
-        .command('bindings')
-        .argument('<guest-key>', 'what the application calls the guest; to list them: tenon guest list')
-        .description('list the plugins bound to a guest key, which a host loads'),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon bindings acme',
-        'tenon bindings customers/42 --extension-point Greetings',
-        "tenon bindings acme --json | jq -r '.greet.contentAddress'",
-      ),
+  program
+    .command('bindings')
+    .argument('<guest-key>', 'what the application calls the guest; to list them: tenon guest list')
+    .description('list the plugins bound to a guest key, which a host loads')
+    .use(withExtensionPoint, withServer)
+    .examples(
+      'tenon bindings acme',
+      'tenon bindings customers/42 --extension-point Greetings',
+      "tenon bindings acme --json | jq -r '.greet.contentAddress'",
     )
     .action(calling(io, listBindings));
 }
@@ -39,11 +32,7 @@ async function listBindings(
   out.result(bindings, () =>
     out.table(
       ['NAME', 'CONTENT ADDRESS', 'UPDATED'],
-      Object.entries(bindings).map(([name, binding]) => [
-        printable(name),
-        binding.contentAddress,
-        formatTime(binding.updatedAt),
-      ]),
+      Object.entries(bindings).map(([name, binding]) => [name, binding.contentAddress, formatTime(binding.updatedAt)]),
       'No plugin is bound to this guest key. A guest binds one by publishing it: tenon plugin push <file>',
     ),
   );

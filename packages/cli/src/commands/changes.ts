@@ -1,9 +1,9 @@
 import { createEventParser } from '@tenon/client/event-stream';
 import { type ChangeEventName, changeEvents, type ErrorCode, errorCodes } from '@tenon/protocol';
 import { isValid } from '@tenon/protocol/validate';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withServer } from '../command.ts';
+import { type Command, withApp, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -19,21 +19,18 @@ interface ChangesOptions {
 }
 
 export function addChangesCommand(program: Command, io: Io): void {
-  withServer(
-    withApp(
-      program.command('changes').description('show which binding lists change, as they do, until it is interrupted'),
-    )
-      .option('-e, --extension-point <extension-point>', 'only the lists of this extension point')
-      .option('--since <id>', 'begin after the event of this id, which --json shows')
-      .option('--count <number>', 'end after this many changes', parseCount),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon changes',
-        'tenon changes --count 1 && echo "something was published"',
-        'tenon changes --json | jq --unbuffered -r \'select(.event == "binding").guestKey\'',
-      ),
+  program
+    .command('changes')
+    .description('show which binding lists change, as they do, until it is interrupted')
+    .use(withApp)
+    .option('-e, --extension-point <extension-point>', 'only the lists of this extension point')
+    .option('--since <id>', 'begin after the event of this id, which --json shows')
+    .option('--count <number>', 'end after this many changes', parseCount)
+    .use(withServer)
+    .examples(
+      'tenon changes',
+      'tenon changes --count 1 && echo "something was published"',
+      'tenon changes --json | jq --unbuffered -r \'select(.event == "binding").guestKey\'',
     )
     .action(calling(io, showChanges));
 }
@@ -104,7 +101,7 @@ function parseData(event: ChangeEventName, text: string): ChangeEvent['data'] {
     data = JSON.parse(text);
   } catch {}
   if (isValid(changeEvents[event], data)) return data as ChangeEvent['data'];
-  throw new CliError('unexpected_answer', 'The change feed is not what this version of tenon expects.', {
+  throw new CliError('unexpected_response', 'The change feed is not what this version of tenon expects.', {
     hint: 'Is this the URL of a Tenon server, and of about the same version?',
   });
 }

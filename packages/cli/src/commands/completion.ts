@@ -1,5 +1,5 @@
-import { Argument, type Command } from 'commander';
-import { examples, withJson } from '../command.ts';
+import { Argument } from 'commander';
+import { type Command, withJson } from '../command.ts';
 import { completionScripts } from '../completion-scripts.ts';
 import type { Io } from '../io.ts';
 import { createReporter } from '../output.ts';
@@ -7,21 +7,19 @@ import { createReporter } from '../output.ts';
 type Shell = keyof typeof completionScripts;
 
 export function addCompletionCommand(program: Command, io: Io): void {
-  withJson(
-    program
-      .command('completion')
-      .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(completionScripts)))
-      .description('write a script that completes commands, options, and names in your shell'),
-  )
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(completionScripts)))
+    .description('write a script that completes commands, options, and names in your shell')
+    .use(withJson)
+    .examples(
+      'source <(tenon completion bash)    # in ~/.bashrc',
+      'source <(tenon completion zsh)     # in ~/.zshrc, after compinit',
+      'tenon completion fish | source     # in ~/.config/fish/config.fish',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'source <(tenon completion bash)    # in ~/.bashrc',
-        'source <(tenon completion zsh)     # in ~/.zshrc, after compinit',
-        'tenon completion fish | source     # in ~/.config/fish/config.fish',
-      )}
-Names of applications, extension points, guests and plugins come from the server that a command would use.
-`,
+      `Names of applications, extension points, guests and plugins come from the server that a command would use.`,
     )
     .action((shell: Shell, options: { readonly json?: boolean }) => {
       const out = createReporter(io, options.json === true);

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import { type Check, diagnose } from '../diagnose.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -8,21 +7,16 @@ import { type CommonOptions, timeoutMs } from '../session.ts';
 import { count, printable } from '../text.ts';
 
 export function addDoctorCommand(program: Command, io: Io): void {
-  withServer(
-    program
-      .command('doctor')
-      .description('check this installation, the server, and your login, and say what to do about each problem'),
-  )
-    .addHelpText(
-      'after',
-      `${examples(
-        'tenon doctor',
-        'tenon doctor --server https://plugins.example.org --timeout 5s',
-        'tenon doctor --json | jq -r \'.checks[] | select(.result != "ok").name\'',
-      )}
-The exit code is that of the first check that fails. Warnings don't change it.
-`,
+  program
+    .command('doctor')
+    .description('check this installation, the server, and your login, and say what to do about each problem')
+    .use(withServer)
+    .examples(
+      'tenon doctor',
+      'tenon doctor --server https://plugins.example.org --timeout 5s',
+      'tenon doctor --json | jq -r \'.checks[] | select(.result != "ok").name\'',
     )
+    .addHelpText('after', `The exit code is that of the first check that fails. Warnings don't change it.`)
     .action(async (options: CommonOptions) => {
       const out = createReporter(io, options.json === true);
       const found = await io.interruptible((signal) => diagnose(io, options, timeoutMs(options), signal));
@@ -44,7 +38,7 @@ function show(out: Reporter, found: readonly Check[]): void {
   const styles = { ok: out.style.good, warning: out.style.warning, failed: out.style.error };
   out.table(
     ['CHECK', 'RESULT', 'DETAIL'],
-    found.map(({ name, result, detail }) => [name, styles[result](result), printable(detail)]),
+    found.map(({ name, result, detail }) => [name, styles[result](result), detail]),
     '',
   );
   for (const { name, hint } of found) {

@@ -7,9 +7,8 @@ import {
 } from '@tenon/extension-schema/interface-check';
 import { describeModule, listProposals } from '@tenon/instrument';
 import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import { assertValid } from '../engine-check.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -51,26 +50,22 @@ export function addCheckCommand(group: Command, io: Io): void {
     const out = createReporter(io, options.json === true);
     await check(io, out, file, { schema: await readSchemaFile(io, schema), limits: {}, by: `the schema ${schema}` });
   };
-  withServer(
-    withProject(
-      group
-        .command('check')
-        .argument('[module]', 'a compiled module; "-" reads stdin (default: that of tenon.toml)')
-        .option('--schema <file>', `${schemaHelp}; no server is asked`)
-        .description('tell whether a module fits an extension point, or a schema'),
-    ),
-  )
+  group
+    .command('check')
+    .argument('[module]', 'a compiled module; "-" reads stdin (default: that of tenon.toml)')
+    .option('--schema <file>', `${schemaHelp}; no server is asked`)
+    .description('tell whether a module fits an extension point, or a schema')
+    .use(withProject, withServer)
+    .examples(
+      'tenon extension-point check',
+      'tenon extension-point check greet.wasm',
+      'tenon extension-point check greet.wasm --schema schema.yaml',
+      'tenon extension-point check greet.wasm -e ext_01j29hxk3… --json',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'tenon extension-point check',
-        'tenon extension-point check greet.wasm',
-        'tenon extension-point check greet.wasm --schema schema.yaml',
-        'tenon extension-point check greet.wasm -e ext_01j29hxk3… --json',
-      )}
-It looks for what a publish would be refused for: exports that are missing, imports that are not offered, and with an
-extension point its limits. A module that does not fit ends the command with 7.
-`,
+      `It looks for what a publish would be refused for: exports that are missing, imports that are not offered, and with an
+extension point its limits. A module that does not fit ends the command with 7.`,
     )
     .action(async (file: string | undefined, options: Options, command: Command) => {
       if (options.schema === undefined) await againstServer(file, options, command);
@@ -116,8 +111,8 @@ function show(out: Reporter, found: ModuleInterface, mismatches: readonly Mismat
   }
   const functions = found.exports.filter(({ kind }) => kind === 'function').map(({ name }) => name);
   out.fields([
-    ['exports', printable(functions.join(', ')) || 'no functions'],
-    ['imports', printable([...new Set(found.imports.map(({ module }) => module))].join(', ')) || 'nothing'],
+    ['exports', functions.join(', ') || 'no functions'],
+    ['imports', [...new Set(found.imports.map(({ module }) => module))].join(', ') || 'nothing'],
     ['memory', `${count(found.initialMemoryPages, 'page')} at the start`],
     ['proposals', found.proposals.join(', ') || 'none'],
   ]);

@@ -1,7 +1,6 @@
 import { type BreakingPlugin, schemaTrial } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withExtensionPoint, withServer } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -17,20 +16,13 @@ interface Options {
 
 /** `tenon extension-point try-schema`: what `update --schema` would do to the plugins that are bound. */
 export function addTrialCommand(group: Command, io: Io): void {
-  withServer(
-    withExtensionPoint(
-      group
-        .command('try-schema')
-        .requiredOption('--schema <file>', schemaHelp)
-        .description('show which bound plugins a schema would break, before you set it'),
-    ),
-  )
-    .addHelpText(
-      'after',
-      `${examples('tenon extension-point try-schema --schema schema.yaml')}
-Nothing is changed. When it would break plugins the command ends with 5, else with 0.
-`,
-    )
+  group
+    .command('try-schema')
+    .requiredOption('--schema <file>', schemaHelp)
+    .description('show which bound plugins a schema would break, before you set it')
+    .use(withExtensionPoint, withServer)
+    .examples('tenon extension-point try-schema --schema schema.yaml')
+    .addHelpText('after', `Nothing is changed. When it would break plugins the command ends with 5, else with 0.`)
     .action(
       calling(io, async (session, options: Options) => {
         const { api, out } = session;

@@ -1,8 +1,7 @@
 import { hostTypes } from '@tenon/extension-schema/host-types';
 import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withExtensionPoint, withServer } from '../command.ts';
 import { standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
@@ -31,26 +30,20 @@ export function addTypesCommand(group: Command, io: Io): void {
     const text = hostTypes(await readSchemaFile(io, file), { source });
     await io.interruptible((signal) => answer(io, createReporter(io, options.json === true), options, text, signal));
   };
-  withServer(
-    withExtensionPoint(
-      group
-        .command('types')
-        .option('--schema <file>', `${schemaHelp}; no server is asked`)
-        .option('-o, --output <file>', 'where to write them (default: stdout)')
-        .description(
-          'write TypeScript types for applications that call plugins, from the schema of an extension point',
-        ),
-    ),
-  )
+  group
+    .command('types')
+    .option('--schema <file>', `${schemaHelp}; no server is asked`)
+    .option('-o, --output <file>', 'where to write them (default: stdout)')
+    .description('write TypeScript types for applications that call plugins, from the schema of an extension point')
+    .use(withExtensionPoint, withServer)
+    .examples(
+      'tenon extension-point types -o src/plugins.ts',
+      'tenon extension-point types --schema schema.yaml > src/plugins.ts',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'tenon extension-point types -o src/plugins.ts',
-        'tenon extension-point types --schema schema.yaml > src/plugins.ts',
-      )}
-The file needs nothing else to compile. Components become interfaces, exports and imports functions; "contentTypes" says how
-input and output travel as bytes.
-`,
+      `The file needs nothing else to compile. Components become interfaces, exports and imports functions; "contentTypes" says how
+input and output travel as bytes.`,
     )
     .action(async (options: Options, command: Command) => {
       if (options.schema === undefined) await ofServer(options, command);

@@ -1,12 +1,12 @@
-import { type Withdrawal, withdrawal as withdrawalSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
+import { withdrawal as withdrawalSchema } from '@tenon/protocol';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Io } from '../io.ts';
+import { showList } from '../listing.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime } from '../text.ts';
 
 interface Options {
   readonly extensionPoint?: string;
@@ -14,48 +14,38 @@ interface Options {
 
 /** Adds `tenon extension-point withdrawals` and `end-withdrawal`. */
 export function addWithdrawalCommands(group: Command, io: Io): void {
-  withServer(
-    withExtensionPoint(
-      group.command('withdrawals').description('list the bytes that deleted plugins left yanked, rejected or blocked'),
-    ),
-  )
-    .addHelpText('after', examples('tenon extension-point withdrawals'))
+  group
+    .command('withdrawals')
+    .description('list the bytes that deleted plugins left yanked, rejected or blocked')
+    .use(withExtensionPoint, withServer)
+    .examples('tenon extension-point withdrawals')
     .action(calling(io, listWithdrawals));
 
-  withServer(
-    withExtensionPoint(
-      withConfirmation(
-        group
-          .command('end-withdrawal')
-          .argument('<user>', 'whose they are, usr_…')
-          .argument('<content-address>', 'of the bytes')
-          .description('let a publisher publish withdrawn bytes again'),
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon extension-point end-withdrawal usr_01j29hyr4… 47DEQpj8HBSa-_TImW-5JC…'))
+  group
+    .command('end-withdrawal')
+    .argument('<user>', 'whose they are, usr_…')
+    .argument('<content-address>', 'of the bytes')
+    .description('let a publisher publish withdrawn bytes again')
+    .use(withConfirmation, withExtensionPoint, withServer)
+    .examples('tenon extension-point end-withdrawal usr_01j29hyr4… 47DEQpj8HBSa-_TImW-5JC…')
     .action(calling(io, endWithdrawal));
 }
 
 async function listWithdrawals(session: Session, options: Options): Promise<void> {
-  const { api, out } = session;
   const id = await resolveExtensionPoint(session, options.extensionPoint);
-  const found = await api.list(path`/api/v1/extension-points/${id}/withdrawals`, withdrawalSchema);
-  out.result(found, () =>
-    out.table(
-      ['CONTENT', 'PUBLISHER', 'ID', 'PLUGIN', 'STATE', 'WITHDRAWN', 'REASON'],
-      found.map(({ contentAddress, user, pluginName, state, withdrawnAt, reason }: Withdrawal) => [
-        contentAddress,
-        printable(user.name),
-        user.id,
-        printable(pluginName),
-        state,
-        formatTime(withdrawnAt),
-        printable(reason ?? ''),
-      ]),
-      'Deleted plugins have left nothing withdrawn.',
-    ),
-  );
+  await showList(session, {}, path`/api/v1/extension-points/${id}/withdrawals`, withdrawalSchema, {
+    headings: ['CONTENT', 'PUBLISHER', 'ID', 'PLUGIN', 'STATE', 'WITHDRAWN', 'REASON'],
+    row: ({ contentAddress, user, pluginName, state, withdrawnAt, reason }) => [
+      contentAddress,
+      user.name,
+      user.id,
+      pluginName,
+      state,
+      formatTime(withdrawnAt),
+      reason ?? '',
+    ],
+    whenEmpty: 'Deleted plugins have left nothing withdrawn.',
+  });
 }
 
 async function endWithdrawal(

@@ -1,16 +1,15 @@
 import { type ExtensionPoint, extensionPoint as extensionPointSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import { type SettingFlags, settingFields, shownSettings, withSettings } from '../extension-point-settings.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveExtensionPoint, resolveNamedExtensionPoint } from '../resolve.ts';
 import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable, printableLines } from '../text.ts';
+import { formatTime, printable } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
 import { addTypesCommand } from './extension-point-types.ts';
@@ -31,31 +30,30 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .alias('ext')
     .description('extension points: what plugins are published against');
 
-  withServer(withLimit(withApp(group.command('list').description('list the extension points of an application'))))
-    .addHelpText(
-      'after',
-      examples('tenon extension-point list', 'tenon extension-point list --app app_01j29hxk3… --json'),
-    )
+  group
+    .command('list')
+    .description('list the extension points of an application')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon extension-point list', 'tenon extension-point list --app app_01j29hxk3… --json')
     .action(calling(io, listExtensionPoints));
 
-  withServer(
-    withApp(
-      withSettings(group.command('create').argument('<name>').option('--schema <file>', schemaHelp)).description(
-        'create an extension point in an application',
-      ),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon extension-point create Greetings --schema schema.yaml',
-        "echo 'exports: [greet]' | tenon extension-point create Greetings --schema -",
-      ),
+  group
+    .command('create')
+    .argument('<name>')
+    .option('--schema <file>', schemaHelp)
+    .description('create an extension point in an application')
+    .use(withSettings, withApp, withServer)
+    .examples(
+      'tenon extension-point create Greetings --schema schema.yaml',
+      "echo 'exports: [greet]' | tenon extension-point create Greetings --schema -",
     )
     .action(calling(io, createExtensionPoint));
 
-  withServer(withExtensionPoint(group.command('show').description('show one extension point and its schema')))
-    .addHelpText('after', examples('tenon extension-point show', 'tenon extension-point show -e Greetings'))
+  group
+    .command('show')
+    .description('show one extension point and its schema')
+    .use(withExtensionPoint, withServer)
+    .examples('tenon extension-point show', 'tenon extension-point show -e Greetings')
     .action(
       calling(io, async (session, options: Choice) => {
         const { api, out } = session;
@@ -64,19 +62,15 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
       }),
     );
 
-  withServer(
-    withExtensionPoint(
-      withSettings(
-        group.command('update').option('--name <name>', 'the new name').option('--schema <file>', schemaHelp),
-      ).description('change the name, schema, or limits; options that are not given stay as they are'),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon extension-point update --schema schema.yaml',
-        'tenon extension-point update -e Greetings --requires-approval --max-module-size 2MiB --no-wasi',
-      ),
+  group
+    .command('update')
+    .option('--name <name>', 'the new name')
+    .option('--schema <file>', schemaHelp)
+    .description('change the name, schema, or limits; options that are not given stay as they are')
+    .use(withSettings, withExtensionPoint, withServer)
+    .examples(
+      'tenon extension-point update --schema schema.yaml',
+      'tenon extension-point update -e Greetings --requires-approval --max-module-size 2MiB --no-wasi',
     )
     .action(calling(io, updateExtensionPoint));
 
@@ -85,33 +79,26 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
   addWithdrawalCommands(group, io);
   addTypesCommand(group, io);
 
-  withServer(
-    withConfirmation(
-      withExtensionPoint(
-        group.command('delete').description('delete an extension point with the plugins published against it'),
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon extension-point delete -e ext_01j29hxk3…'))
+  group
+    .command('delete')
+    .description('delete an extension point with the plugins published against it')
+    .use(withExtensionPoint, withConfirmation, withServer)
+    .examples('tenon extension-point delete -e ext_01j29hxk3…')
     .action(calling(io, deleteExtensionPoint));
 }
 
 async function listExtensionPoints(session: Session, options: ListOptions & { app?: string }): Promise<void> {
-  const { out } = session;
   const app = await resolveApp(session, options.app);
-  const found = await readList(session, options, path`/api/v1/apps/${app}/extension-points`, extensionPointSchema);
-  out.result(found, () =>
-    out.table(
-      ['NAME', 'ID', 'EXPORTS', 'UPDATED'],
-      found.map((extensionPoint: ExtensionPoint) => [
-        printable(extensionPoint.name),
-        extensionPoint.id,
-        printable(Object.keys(extensionPoint.schema.exports).join(', ')) || 'any',
-        formatTime(extensionPoint.updatedAt),
-      ]),
-      'It has no extension point yet. Make one with `tenon extension-point create <name>`.',
-    ),
-  );
+  await showList(session, options, path`/api/v1/apps/${app}/extension-points`, extensionPointSchema, {
+    headings: ['NAME', 'ID', 'EXPORTS', 'UPDATED'],
+    row: (extensionPoint) => [
+      extensionPoint.name,
+      extensionPoint.id,
+      Object.keys(extensionPoint.schema.exports).join(', ') || 'any',
+      formatTime(extensionPoint.updatedAt),
+    ],
+    whenEmpty: 'It has no extension point yet. Make one with `tenon extension-point create <name>`.',
+  });
 }
 
 async function createExtensionPoint(session: Session, options: Fields & { app?: string }, name: string): Promise<void> {
@@ -152,13 +139,13 @@ async function deleteExtensionPoint(session: Session, options: Choice & { yes?: 
 function showExtensionPoint(out: Session['out'], extensionPoint: ExtensionPoint): void {
   out.result(extensionPoint, () =>
     out.fields([
-      ['name', printable(extensionPoint.name)],
+      ['name', extensionPoint.name],
       ['id', extensionPoint.id],
       ['application', extensionPoint.appId],
       ['created', formatTime(extensionPoint.createdAt)],
       ['updated', formatTime(extensionPoint.updatedAt)],
       ...shownSettings(extensionPoint),
-      ['schema', printableLines(JSON.stringify(extensionPoint.schema, null, 2))],
+      ['schema', JSON.stringify(extensionPoint.schema, null, 2).split('\n')],
     ]),
   );
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isContentAddress } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { type Download, path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { assertBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
@@ -12,14 +11,13 @@ import { calling, type Session } from '../session.ts';
 import { formatSize } from '../text.ts';
 
 export function addFetchCommand(program: Command, io: Io): void {
-  withServer(
-    program
-      .command('fetch')
-      .argument('<content-address>', 'as `tenon bindings` lists it')
-      .option('-o, --output <file>', 'where to write it; "-" is stdout', standardStream)
-      .description("fetch a plugin's bytes, and check that they are the ones that the address names"),
-  )
-    .addHelpText('after', examples('tenon fetch cuHwRX6… -o greet.wasm', 'tenon fetch cuHwRX6… | wasm-tools print'))
+  program
+    .command('fetch')
+    .argument('<content-address>', 'as `tenon bindings` lists it')
+    .option('-o, --output <file>', 'where to write it; "-" is stdout', standardStream)
+    .description("fetch a plugin's bytes, and check that they are the ones that the address names")
+    .use(withServer)
+    .examples('tenon fetch cuHwRX6… -o greet.wasm', 'tenon fetch cuHwRX6… | wasm-tools print')
     .action(calling(io, fetchContent));
 }
 

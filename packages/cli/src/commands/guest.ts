@@ -1,11 +1,10 @@
 import { type Guest, guest as guestSchema, invitationLink } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type InvitationNotes, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
@@ -15,38 +14,28 @@ export function addGuestCommands(program: Command, io: Io): void {
     .command('guest')
     .description('guests: plugin developers, known to an application by a guest key');
 
-  withServer(
-    withApp(
-      withNotes(
-        group.command('invite').argument('<guest-key>', 'what the application calls the guest; guests never see it'),
-      ).description('make an invitation, and write its link'),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples('tenon guest invite acme', 'tenon guest invite customers/42 --name "Acme Inc." --json'),
-    )
+  group
+    .command('invite')
+    .argument('<guest-key>', 'what the application calls the guest; guests never see it')
+    .description('make an invitation, and write its link')
+    .use(withNotes, withApp, withServer)
+    .examples('tenon guest invite acme', 'tenon guest invite customers/42 --name "Acme Inc." --json')
     .action(calling(io, invite));
 
-  withServer(withLimit(withApp(group.command('list').description('list the guests of an application'))))
-    .addHelpText('after', examples('tenon guest list'))
+  group
+    .command('list')
+    .description('list the guests of an application')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon guest list')
     .action(calling(io, listGuests));
 
-  withServer(
-    withConfirmation(
-      withApp(
-        group
-          .command('remove')
-          .argument('<guest>', 'its guest key, or its id')
-          .option('--user <user>', 'take the guest from this user alone')
-          .description('remove a guest: its invitations stop working and its plugins are unbound at once'),
-      ),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples('tenon guest remove customers/42', 'tenon guest remove customers/42 --user usr_01j29hyr4…'),
-    )
+  group
+    .command('remove')
+    .argument('<guest>', 'its guest key, or its id')
+    .option('--user <user>', 'take the guest from this user alone')
+    .description('remove a guest: its invitations stop working and its plugins are unbound at once')
+    .use(withApp, withConfirmation, withServer)
+    .examples('tenon guest remove customers/42', 'tenon guest remove customers/42 --user usr_01j29hyr4…')
     .action(calling(io, removeGuest));
 }
 
@@ -59,20 +48,11 @@ async function invite(session: Session, options: InvitationNotes & { app?: strin
 }
 
 async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {
-  const { out } = session;
-  const guests = await readList(
-    session,
-    options,
-    path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`,
-    guestSchema,
-  );
-  out.result(guests, () =>
-    out.table(
-      ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
-      guests.map((guest: Guest) => [printable(guest.guestKey), guest.id, holders(guest), formatTime(guest.createdAt)]),
-      'Nobody has been invited yet. Invite a guest with `tenon guest invite <guest-key>`.',
-    ),
-  );
+  await showList(session, options, path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`, guestSchema, {
+    headings: ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
+    row: (guest) => [guest.guestKey, guest.id, holders(guest), formatTime(guest.createdAt)],
+    whenEmpty: 'Nobody has been invited yet. Invite a guest with `tenon guest invite <guest-key>`.',
+  });
 }
 
 function holders({ users }: Guest): string {

@@ -9,8 +9,7 @@ import {
   type Proposal,
   type SectionDescription,
 } from '@tenon/instrument';
-import type { Command } from 'commander';
-import { examples, withJson } from '../command.ts';
+import { type Command, withJson } from '../command.ts';
 import { readInput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
@@ -27,17 +26,15 @@ interface Inspected extends ModuleDescription {
 }
 
 export function addInspectCommand(program: Command, io: Io): void {
-  withJson(
-    program
-      .command('inspect')
-      .argument('<module>', 'a compiled module; "-" reads stdin')
-      .description('show what a module imports, exports and needs, its sizes, and whether it is instrumented'),
-  )
+  program
+    .command('inspect')
+    .argument('<module>', 'a compiled module; "-" reads stdin')
+    .description('show what a module imports, exports and needs, its sizes, and whether it is instrumented')
+    .use(withJson)
+    .examples('tenon inspect greet.wasm', "tenon inspect greet.wasm --json | jq -r '.imports[].module' | sort -u")
     .addHelpText(
       'after',
-      `${examples('tenon inspect greet.wasm', "tenon inspect greet.wasm --json | jq -r '.imports[].module' | sort -u")}
-Features are proposals beyond the first version of WebAssembly. To list the functions: tenon instrument <module> --list
-`,
+      `Features are proposals beyond the first version of WebAssembly. To list the functions: tenon instrument <module> --list`,
     )
     .action(async (input: string, options: { readonly json?: boolean }) => {
       const out = createReporter(io, options.json === true);
@@ -68,7 +65,7 @@ function show(out: Reporter, found: Inspected): void {
     ['instrumented', found.isInstrumented ? 'yes' : 'no'],
     ['functions', `${formatNumber(found.functionCount)}, ${formatNumber(imported)} of them imported`],
     ['names', found.hasNames ? 'in its name section' : 'none: traces show exports, imports and indices'],
-    ['memory', memories.map(memoryInWords).join('\n') || 'none'],
+    ['memory', memories.length === 0 ? 'none' : memories.map(memoryInWords)],
     ['features', found.features.join(', ') || 'none'],
   ]);
   const heading = (text: string) => out.write(`\n${out.style.bold(text)}\n`);

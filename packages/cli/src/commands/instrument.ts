@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { type InstrumentReport, listFunctions } from '@tenon/instrument';
-import { type Command, Option } from 'commander';
-import { examples, withJson } from '../command.ts';
+import { Option } from 'commander';
+import { type Command, withJson } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assertBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
@@ -30,42 +30,37 @@ interface Options extends TracingFlags {
 }
 
 export function addInstrumentCommand(program: Command, io: Io): void {
-  withTracing(
-    withJson(
-      program
-        .command('instrument')
-        .argument('<module>', 'a compiled module; "-" reads stdin')
-        .option(
-          '-o, --output <file>',
-          '"-" is stdout (default: <module>.instrumented.wasm beside the input; stdout for "-")',
-        )
-        .addOption(
-          new Option(
-            '--list',
-            'list the functions with their sizes, and which would be traced; write no module',
-          ).conflicts(['output', 'dryRun']),
-        )
-        .addOption(new Option('--dry-run', 'do everything but write the module').conflicts(['output']))
-        .option('--no-check', 'do not have the engine of this Node.js validate the result')
-        .option('--strict', 'fail, and write no module, when a name matches no function, or no function is traced')
-        .description('instrument a module for tracing, here and without a server'),
-    ),
-  )
+  program
+    .command('instrument')
+    .argument('<module>', 'a compiled module; "-" reads stdin')
+    .option(
+      '-o, --output <file>',
+      '"-" is stdout (default: <module>.instrumented.wasm beside the input; stdout for "-")',
+    )
+    .addOption(
+      new Option('--list', 'list the functions with their sizes, and which would be traced; write no module').conflicts(
+        ['output', 'dryRun'],
+      ),
+    )
+    .addOption(new Option('--dry-run', 'do everything but write the module').conflicts(['output']))
+    .option('--no-check', 'do not have the engine of this Node.js validate the result')
+    .option('--strict', 'fail, and write no module, when a name matches no function, or no function is traced')
+    .description('instrument a module for tracing, here and without a server')
+    .use(withJson, withTracing)
+    .examples(
+      'tenon instrument app.wasm -o traced.wasm',
+      'tenon instrument app.wasm --banned malloc,free',
+      "tenon instrument app.wasm --patterns --allowed 'parse*,env.*' --list",
+      'tenon instrument app.wasm --list | sort -nk2 | tail',
+      'tenon instrument app.wasm --allowed-file names.txt --dry-run',
+      'tenon instrument app.wasm --config tracing.json --strict --json',
+      'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'tenon instrument app.wasm -o traced.wasm',
-        'tenon instrument app.wasm --banned malloc,free',
-        "tenon instrument app.wasm --patterns --allowed 'parse*,env.*' --list",
-        'tenon instrument app.wasm --list | sort -nk2 | tail',
-        'tenon instrument app.wasm --allowed-file names.txt --dry-run',
-        'tenon instrument app.wasm --config tracing.json --strict --json',
-        'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
-      )}
-A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
+      `A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
 function, module.field. --list shows them. Names that contain commas go into a file. Without --patterns every character of
-a name stands for itself.
-`,
+a name stands for itself.`,
     )
     .action((input: string, options: Options) => run(io, input, options));
 }

@@ -1,17 +1,11 @@
-import {
-  type Invitation,
-  type InvitationSettled,
-  invitation as invitationSchema,
-  invitationSettled,
-} from '@tenon/protocol';
-import type { Command } from 'commander';
+import { type InvitationSettled, invitation as invitationSchema, invitationSettled } from '@tenon/protocol';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import { notesOf } from '../invitations.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
@@ -19,55 +13,52 @@ import { formatTime, printable } from '../text.ts';
 export function addInvitationCommands(program: Command, io: Io): void {
   const group = program.command('invitation').description('invitations: those you made, and those you got');
 
-  withServer(withLimit(withApp(group.command('list').description('list the invitations that an application made'))))
-    .addHelpText('after', examples('tenon invitation list'))
+  group
+    .command('list')
+    .description('list the invitations that an application made')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon invitation list')
     .action(calling(io, listInvitations));
 
-  withServer(
-    withConfirmation(
-      withApp(
-        group
-          .command('revoke')
-          .argument('<invitation>', 'its id, inv_…')
-          .description('make the link of a pending invitation stop working'),
-      ),
-    ),
-  )
-    .addHelpText('after', examples('tenon invitation revoke inv_01j29hxk3…'))
+  group
+    .command('revoke')
+    .argument('<invitation>', 'its id, inv_…')
+    .description('make the link of a pending invitation stop working')
+    .use(withApp, withConfirmation, withServer)
+    .examples('tenon invitation revoke inv_01j29hxk3…')
     .action(calling(io, revokeInvitation));
 
   for (const [verb, what] of [
     ['accept', 'accept an invitation: you become a guest of the application, or a member of its team'],
     ['decline', 'decline an invitation'],
   ] as const) {
-    withServer(
-      group.command(verb).argument('<link-or-code>', 'the invitation link, or the code at its end').description(what),
-    )
-      .addHelpText('after', examples(`tenon invitation ${verb} 'https://plugins.example.org/accept-invite?code=…'`))
+    group
+      .command(verb)
+      .argument('<link-or-code>', 'the invitation link, or the code at its end')
+      .description(what)
+      .use(withServer)
+      .examples(`tenon invitation ${verb} 'https://plugins.example.org/accept-invite?code=…'`)
       .action(calling(io, (session, _, link: string) => settle(session, verb, link)));
   }
 }
 
 async function listInvitations(session: Session, options: ListOptions & { app?: string }): Promise<void> {
-  const { out } = session;
-  const found = await readList(
+  await showList(
     session,
     options,
     path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`,
     invitationSchema,
-  );
-  out.result(found, () =>
-    out.table(
-      ['GUEST KEY', 'ID', 'STATUS', 'FOR', 'EXPIRES'],
-      found.map((invitation: Invitation) => [
-        printable(invitation.guestKey),
+    {
+      headings: ['GUEST KEY', 'ID', 'STATUS', 'FOR', 'EXPIRES'],
+      row: (invitation) => [
+        invitation.guestKey,
         invitation.id,
         invitation.status,
         notesOf(invitation),
         formatTime(invitation.expiresAt),
-      ]),
-      'There are no invitations. Make one with `tenon guest invite <guest-key>`.',
-    ),
+      ],
+      whenEmpty: 'There are no invitations. Make one with `tenon guest invite <guest-key>`.',
+    },
   );
 }
 

@@ -1,7 +1,6 @@
 import { type Me, me as meSchema, type OauthToken, type TokenScope } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { createApi } from '../api.ts';
-import { examples, withJson, withServerChoice } from '../command.ts';
+import { type Command, withJson, withServerChoice } from '../command.ts';
 import { type Credentials, type Profile, withProfile } from '../credentials.ts';
 import {
   assertWritableCredentials,
@@ -35,34 +34,20 @@ interface Options extends CommonOptions {
 }
 
 export function addLoginCommand(program: Command, io: Io): void {
-  withServerChoice(
-    withJson(
-      program
-        .command('login')
-        .description('log in to a server: you approve it in your browser, and commands use it from then on')
-        .option('--profile <profile>', 'what to call the login (default: the name of the server)')
-        .option(
-          '--scope <scopes>',
-          'read, publish, manage; several between commas (default: read,publish)',
-          parseScopes,
-        )
-        .option('--device', 'approve it in a browser on another device (default over SSH and without a display)')
-        .option('--no-browser', "don't open a browser: show the page's address alone")
-        .option('--name <device>', "what the approval page calls this machine (default: the machine's name)")
-        .option(
-          '--timeout <duration>',
-          'fail when the server has not answered for this long (default: 60s)',
-          parseTimeout,
-        ),
-    ),
-  )
-    .addHelpText(
-      'after',
-      examples(
-        'tenon login --server https://plugins.example.org',
-        'tenon login --server https://plugins.example.org --profile work --scope read,publish,manage',
-        'tenon login --device',
-      ),
+  program
+    .command('login')
+    .description('log in to a server: you approve it in your browser, and commands use it from then on')
+    .option('--profile <profile>', 'what to call the login (default: the name of the server)')
+    .option('--scope <scopes>', 'read, publish, manage; several between commas (default: read,publish)', parseScopes)
+    .option('--device', 'approve it in a browser on another device (default over SSH and without a display)')
+    .option('--no-browser', "don't open a browser: show the page's address alone")
+    .option('--name <device>', "what the approval page calls this machine (default: the machine's name)")
+    .option('--timeout <duration>', 'fail when the server has not answered for this long (default: 60s)', parseTimeout)
+    .use(withJson, withServerChoice)
+    .examples(
+      'tenon login --server https://plugins.example.org',
+      'tenon login --server https://plugins.example.org --profile work --scope read,publish,manage',
+      'tenon login --device',
     )
     .action((options: Options) => login(io, options));
 }
@@ -125,7 +110,7 @@ async function authorize(io: Io, options: Options, target: Target): Promise<Oaut
   const isHere = options.device !== true && canOpenBrowser(io.environment, io.platform);
   const granted = isHere ? await logInByLoopback(ceremony, options.browser) : await logInByDevice(ceremony);
   if (/^[\x21-\x7e]+$/.test(granted.access_token)) return granted;
-  throw new CliError('unexpected_answer', 'What the server gave as a token can be none.');
+  throw new CliError('unexpected_response', 'What the server gave as a token can be none.');
 }
 
 /** Does what remains to be done with a new token. When that fails nobody has the token: it is given up. */
@@ -197,7 +182,7 @@ function report(out: Reporter, { url, name, me, path, asked }: Done): void {
   const user = { id: me.id, name: me.name, email: me.email };
   out.result({ profile: name, url, user, tokenId, scopes, expiresAt, file: path }, () =>
     out.fields([
-      ['you are', me.email === null ? printable(me.name) : `${printable(me.name)} (${printable(me.email)})`],
+      ['you are', me.email === null ? me.name : `${me.name} (${me.email})`],
       ['scopes', scopes.join(', ')],
       ['until', formatTime(expiresAt)],
       ['profile', `${name}, the current one from now on`],

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { examples, withJson, withServerChoice } from '../command.ts';
+import { type Command, withJson, withServerChoice } from '../command.ts';
 import { type Credentials, withoutProfiles } from '../credentials.ts';
 import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
 import { parseTimeout } from '../duration.ts';
@@ -20,21 +19,18 @@ interface Options extends CommonOptions {
 }
 
 export function addLogoutCommand(program: Command, io: Io): void {
-  withServerChoice(
-    withJson(
-      program
-        .command('logout')
-        .description('end a login: its token is revoked at the server, and forgotten here')
-        .option('--profile <profile>', 'the login to end (default: TENON_PROFILE, else the current one)')
-        .option('--all', 'end all of them')
-        .option(
-          '--timeout <duration>',
-          'forget it here even if the server has not answered for this long (default: 60s)',
-          parseTimeout,
-        ),
-    ),
-  )
-    .addHelpText('after', examples('tenon logout', 'tenon logout --profile work', 'tenon logout --all'))
+  program
+    .command('logout')
+    .description('end a login: its token is revoked at the server, and forgotten here')
+    .option('--profile <profile>', 'the login to end (default: TENON_PROFILE, else the current one)')
+    .option('--all', 'end all of them')
+    .option(
+      '--timeout <duration>',
+      'forget it here even if the server has not answered for this long (default: 60s)',
+      parseTimeout,
+    )
+    .use(withJson, withServerChoice)
+    .examples('tenon logout', 'tenon logout --profile work', 'tenon logout --all')
     .action((options: Options) => logout(io, options));
 }
 

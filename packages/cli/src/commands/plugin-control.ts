@@ -1,18 +1,16 @@
 import {
-  type Approval,
   approval as approvalSchema,
   extensionPoint as extensionPointSchema,
   guestBinding as guestBindingSchema,
   plugin as pluginSchema,
   version as versionSchema,
 } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withApp, withConfirmation, withServer } from '../command.ts';
+import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
@@ -24,21 +22,17 @@ import { aboutPlugin, aboutVersion, type VersionReference } from './plugin-versi
 export function addControlCommands(group: Command, io: Io): void {
   group.commandsGroup("For the application's team:");
   aboutVersion(group.command('approve').description('approve a version that awaits approval, so that it is bound'))
-    .addHelpText(
-      'after',
-      examples('tenon plugin approve greet@3', 'tenon plugin approve ext_01j29…/plugin/usr_01j29…/greet@3'),
-    )
+    .examples('tenon plugin approve greet@3', 'tenon plugin approve ext_01j29…/plugin/usr_01j29…/greet@3')
     .action(callingForPlugin(io, approve));
 
   aboutVersion(
-    withConfirmation(
-      group
-        .command('reject')
-        .requiredOption('--reason <text>', 'why; the publisher sees it')
-        .description('reject a version that awaits approval, for good'),
-    ),
+    group
+      .command('reject')
+      .requiredOption('--reason <text>', 'why; the publisher sees it')
+      .description('reject a version that awaits approval, for good')
+      .use(withConfirmation),
   )
-    .addHelpText('after', examples('tenon plugin reject greet@3 --reason "Imports a clock, which we do not offer"'))
+    .examples('tenon plugin reject greet@3 --reason "Imports a clock, which we do not offer"')
     .action(callingForPlugin(io, reject));
 
   addPinCommands(group, io);
@@ -49,11 +43,11 @@ export function addControlCommands(group: Command, io: Io): void {
       .requiredOption('--reason <text>', 'why; the publisher sees it')
       .description('block a plugin: it is bound nowhere and takes no version'),
   )
-    .addHelpText('after', examples('tenon plugin block greet --reason "Sends what it reads to a third party"'))
+    .examples('tenon plugin block greet --reason "Sends what it reads to a third party"')
     .action(callingForPlugin(io, block));
 
   aboutPlugin(group.command('unblock').description('undo a block: what was bound before is bound again'))
-    .addHelpText('after', examples('tenon plugin unblock greet'))
+    .examples('tenon plugin unblock greet')
     .action(callingForPlugin(io, unblock));
 }
 
@@ -65,26 +59,26 @@ function addPinCommands(group: Command, io: Io): void {
     );
 
   aboutVersion(
-    withGuest(
-      group.command('pin').description('bind one version, whatever is published or rolled back, until you unpin it'),
-    ),
+    group
+      .command('pin')
+      .description('bind one version, whatever is published or rolled back, until you unpin it')
+      .use(withGuest),
   )
-    .addHelpText('after', examples('tenon plugin pin greet@2', 'tenon plugin pin greet@2 --guest customers/42'))
+    .examples('tenon plugin pin greet@2', 'tenon plugin pin greet@2 --guest customers/42')
     .action(callingForPlugin(io, pin));
 
-  aboutPlugin(withGuest(group.command('unpin').description('remove a pin: the publisher decides again')))
-    .addHelpText('after', examples('tenon plugin unpin greet'))
+  aboutPlugin(group.command('unpin').description('remove a pin: the publisher decides again').use(withGuest))
+    .examples('tenon plugin unpin greet')
     .action(callingForPlugin(io, unpin));
 }
 
 /** Adds `tenon app approvals`. */
 export function addApprovalsCommand(group: Command, io: Io): void {
-  withServer(
-    withLimit(
-      withApp(group.command('approvals').description('list the versions that await approval, the oldest first')),
-    ),
-  )
-    .addHelpText('after', examples('tenon app approvals', "tenon app approvals --json | jq -r '.[].pluginId'"))
+  group
+    .command('approvals')
+    .description('list the versions that await approval, the oldest first')
+    .use(withApp, withLimit, withServer)
+    .examples('tenon app approvals', "tenon app approvals --json | jq -r '.[].pluginId'")
     .action(calling(io, listApprovals));
 }
 
@@ -178,27 +172,24 @@ function pinPath({ extensionPoint, name }: PluginPlace, guest: string): string {
 }
 
 async function listApprovals(session: Session, options: ListOptions & { app?: string }): Promise<void> {
-  const { out } = session;
-  const waiting = await readList(
+  await showList(
     session,
     options,
     path`/api/v1/apps/${await resolveApp(session, options.app)}/approvals`,
     approvalSchema,
-  );
-  out.result(waiting, () =>
-    out.table(
-      ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
-      waiting.map(({ name, version, extensionPoint, user, pluginId }: Approval) => [
-        printable(name),
-        `${version.number}${version.semver === null ? '' : ` (${printable(version.semver)})`}`,
-        printable(extensionPoint.name),
-        printable(user.name),
+    {
+      headings: ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
+      row: ({ name, version, extensionPoint, user, pluginId }) => [
+        name,
+        `${version.number}${version.semver === null ? '' : ` (${version.semver})`}`,
+        extensionPoint.name,
+        user.name,
         formatSize(version.size),
         formatTime(version.createdAt),
-        printable(pluginId),
-        printable(version.note ?? ''),
-      ]),
-      'Nothing awaits approval.',
-    ),
+        pluginId,
+        version.note ?? '',
+      ],
+      whenEmpty: 'Nothing awaits approval.',
+    },
   );
 }

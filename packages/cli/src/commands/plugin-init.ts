@@ -10,9 +10,9 @@ import {
   isPluginName,
   pluginNamePattern,
 } from '@tenon/protocol';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type Api, createApi, path } from '../api.ts';
-import { examples, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, withExtensionPoint, withServer } from '../command.ts';
 import { ask, canAsk } from '../confirm.ts';
 import { type Connection, findConnection } from '../connection.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -33,25 +33,18 @@ interface Options extends CommonOptions {
 }
 
 export function addInitCommand(group: Command, io: Io): void {
-  withServer(
-    withExtensionPoint(
-      group
-        .command('init')
-        .argument('[folder]', 'where to begin it; it is made when it is not there (default: here)')
-        .addOption(new Option('--template <template>', 'the language').choices(templateNames))
-        .option('--name <name>', "the plugin's name (default: the folder's)")
-        .option('-y, --yes', "don't ask; take what is usual")
-        .description('begin a plugin: sources that build, and a tenon.toml that publishes'),
-    ),
-  )
+  group
+    .command('init')
+    .argument('[folder]', 'where to begin it; it is made when it is not there (default: here)')
+    .addOption(new Option('--template <template>', 'the language').choices(templateNames))
+    .option('--name <name>', "the plugin's name (default: the folder's)")
+    .option('-y, --yes', "don't ask; take what is usual")
+    .description('begin a plugin: sources that build, and a tenon.toml that publishes')
+    .use(withExtensionPoint, withServer)
+    .examples('tenon plugin init greeter', 'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…')
     .addHelpText(
       'after',
-      `${examples(
-        'tenon plugin init greeter',
-        'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…',
-      )}
-With an extension point, the sources have a stub for each export of its schema; without, a sample. No file is overwritten.
-`,
+      `With an extension point, the sources have a stub for each export of its schema; without, a sample. No file is overwritten.`,
     )
     .action(async (folder: string | undefined, options: Options) => {
       await io.interruptible((signal) => initPlugin(io, options, folder, signal));

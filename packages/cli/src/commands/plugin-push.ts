@@ -6,9 +6,8 @@ import {
   pluginNamePattern,
   publishedPlugin,
 } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { CliError, usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
@@ -28,29 +27,25 @@ interface Options {
 }
 
 export function addPushCommand(group: Command, io: Io): void {
-  withServer(
-    withProject(
-      group
-        .command('push')
-        .argument('[module]', 'the module; "-" reads stdin (default: that of tenon.toml)')
-        .option('--name <name>', "the plugin's name (default: tenon.toml's, else the file's, without .wasm)")
-        .option('--build', "run tenon.toml's build command first")
-        .option('--guest <guest>', 'bind it under this guest of yours alone (default: all that you hold there)')
-        .option('--semver <version>', 'the semantic version that you call it')
-        .option('--note <text>', 'what you say of it')
-        .description('publish a plugin, or its next version'),
-    ),
-  )
+  group
+    .command('push')
+    .argument('[module]', 'the module; "-" reads stdin (default: that of tenon.toml)')
+    .option('--name <name>', "the plugin's name (default: tenon.toml's, else the file's, without .wasm)")
+    .option('--build', "run tenon.toml's build command first")
+    .option('--guest <guest>', 'bind it under this guest of yours alone (default: all that you hold there)')
+    .option('--semver <version>', 'the semantic version that you call it')
+    .option('--note <text>', 'what you say of it')
+    .description('publish a plugin, or its next version')
+    .use(withProject, withServer)
+    .examples(
+      'tenon plugin push --build',
+      'tenon plugin push greet.wasm --extension-point ext_01j29hxk3…',
+      'tenon plugin push --semver 1.2.0 --note "Greets in Greek"',
+    )
     .addHelpText(
       'after',
-      `${examples(
-        'tenon plugin push --build',
-        'tenon plugin push greet.wasm --extension-point ext_01j29hxk3…',
-        'tenon plugin push --semver 1.2.0 --note "Greets in Greek"',
-      )}
-The build command is run by the system's shell, in the folder of tenon.toml, as it stands there: with --build, or when you
-confirm it because the module is not there yet. TENON_TOKEN is kept from it.
-`,
+      `The build command is run by the system's shell, in the folder of tenon.toml, as it stands there: with --build, or when you
+confirm it because the module is not there yet. TENON_TOKEN is kept from it.`,
     )
     .action(callingForPlugin(io, pushPlugin));
 }

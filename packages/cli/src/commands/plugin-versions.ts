@@ -6,14 +6,14 @@ import {
   type Version,
   version as versionSchema,
 } from '@tenon/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { path } from '../api.ts';
-import { examples, withConfirmation, withServer } from '../command.ts';
+import { type Command, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { type ListOptions, readList, withLimit } from '../listing.ts';
+import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
@@ -23,7 +23,7 @@ const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: 
 
 /** Adds what a command takes that is about one plugin. */
 export function aboutPlugin(command: Command): Command {
-  return withServer(withProject(command.argument('[plugin]', pluginHelp)));
+  return command.argument('[plugin]', pluginHelp).use(withProject, withServer);
 }
 
 /** One version of a plugin, as an argument names it. */
@@ -36,7 +36,7 @@ export interface VersionReference {
 /** Adds what a command takes that is about one version of a plugin. */
 export function aboutVersion(command: Command): Command {
   const help = "such as greet@3, with the plugin's name or id; @3 means tenon.toml's plugin";
-  return withServer(withProject(command.argument('<plugin@version>', help, parseVersion)));
+  return command.argument('<plugin@version>', help, parseVersion).use(withProject, withServer);
 }
 
 function parseVersion(text: string): VersionReference {
@@ -52,20 +52,16 @@ export function addVersionCommands(group: Command, io: Io): void {
   aboutPlugin(
     group.command('status').description('show where a plugin stands: its state, what is bound where, and why'),
   )
-    .addHelpText('after', examples('tenon plugin status', 'tenon plugin status greet --json'))
+    .examples('tenon plugin status', 'tenon plugin status greet --json')
     .action(callingForPlugin(io, showStatus));
 
-  aboutPlugin(withLimit(group.command('versions').description("list a plugin's versions, the newest first")))
-    .addHelpText('after', examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'"))
+  aboutPlugin(group.command('versions').description("list a plugin's versions, the newest first").use(withLimit))
+    .examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'")
     .action(callingForPlugin(io, listVersions));
 
   aboutVersion(group.command('rollback').description('bind an older published version, until the next publish'))
-    .addHelpText(
-      'after',
-      `${examples('tenon plugin rollback greet@3', 'tenon plugin rollback @3')}
-A rollback to the newest version ends a rollback.
-`,
-    )
+    .examples('tenon plugin rollback greet@3', 'tenon plugin rollback @3')
+    .addHelpText('after', `A rollback to the newest version ends a rollback.`)
     .action(callingForPlugin(io, rollBack));
 
   aboutVersion(
@@ -74,19 +70,21 @@ A rollback to the newest version ends a rollback.
       .requiredOption('--reason <text>', 'why; it is shown with the version')
       .description('withdraw a version: it is bound nowhere, until it is restored'),
   )
-    .addHelpText('after', examples('tenon plugin yank greet@3 --reason "Divides by zero on empty ranges"'))
+    .examples('tenon plugin yank greet@3 --reason "Divides by zero on empty ranges"')
     .action(callingForPlugin(io, yank));
 
   aboutVersion(group.command('restore').description('undo the yank of a version'))
-    .addHelpText('after', examples('tenon plugin restore greet@3'))
+    .examples('tenon plugin restore greet@3')
     .action(
       callingForPlugin(io, (session: PluginSession, options: PluginChoice, version: VersionReference) =>
         decide(session, options, version, 'restore'),
       ),
     );
 
-  aboutPlugin(withConfirmation(group.command('delete').description('delete a plugin with its versions and bindings')))
-    .addHelpText('after', examples('tenon plugin delete greet'))
+  aboutPlugin(
+    group.command('delete').description('delete a plugin with its versions and bindings').use(withConfirmation),
+  )
+    .examples('tenon plugin delete greet')
     .action(callingForPlugin(io, deletePlugin));
 }
 
@@ -121,16 +119,17 @@ async function readGuestKeys(
 
 function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyMap<string, string>): void {
   const { version, status } = plugin;
+  const bound = status.bindings.map((binding) => bindingInWords(binding, guestKeys));
   out.fields([
-    ['plugin', printable(plugin.name)],
-    ['id', printable(plugin.id)],
+    ['plugin', plugin.name],
+    ['id', plugin.id],
     ['state', stateInWords(status.state)],
-    ...(status.reason === null ? [] : [['reason', printable(status.reason)] as const]),
-    ['in words', printable(status.detail)],
+    ...(status.reason === null ? [] : [['reason', status.reason] as const]),
+    ['in words', status.detail],
     ['newest', newestInWords(plugin)],
-    ...(version.note === null ? [] : [['note', printable(version.note)] as const]),
+    ...(version.note === null ? [] : [['note', version.note] as const]),
     ['content address', plugin.contentAddress],
-    ['bound', status.bindings.map((binding) => bindingInWords(binding, guestKeys)).join('\n') || 'nowhere'],
+    ['bound', bound.length === 0 ? 'nowhere' : bound],
   ]);
 }
 
@@ -155,25 +154,21 @@ async function listVersions(
   options: PluginChoice & ListOptions,
   named?: string,
 ): Promise<void> {
-  const { out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
-  const versions = await readList(session, options, `${place.path}/versions`, versionSchema);
-  out.result(versions, () =>
-    out.table(
-      ['VERSION', 'SEMVER', 'STATE', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
-      versions.map((version: Version) => [
-        String(version.number),
-        printable(version.semver ?? '-'),
-        stateInWords(version.state),
-        version.boundGuestIds.length === 0 ? '-' : countGuests(version.boundGuestIds, version.hasMoreGuests),
-        formatSize(version.size),
-        formatTime(version.createdAt),
-        version.contentAddress,
-        noteOf(version),
-      ]),
-      'It has no versions.',
-    ),
-  );
+  await showList(session, options, `${place.path}/versions`, versionSchema, {
+    headings: ['VERSION', 'SEMVER', 'STATE', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
+    row: (version) => [
+      String(version.number),
+      version.semver ?? '-',
+      stateInWords(version.state),
+      version.boundGuestIds.length === 0 ? '-' : countGuests(version.boundGuestIds, version.hasMoreGuests),
+      formatSize(version.size),
+      formatTime(version.createdAt),
+      version.contentAddress,
+      noteOf(version),
+    ],
+    whenEmpty: 'It has no versions.',
+  });
 }
 
 function noteOf({ note, state, stateReason }: Version): string {

@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
-import { examples, withConfirmation, withJson } from '../command.ts';
+import { type Command, withConfirmation, withJson } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { withoutProfiles } from '../credentials.ts';
 import { type CredentialsPlace, readCredentials, updateCredentials } from '../credentials-file.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { assertProfile } from '../profiles.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime } from '../text.ts';
 
 interface Options {
   readonly json?: boolean;
@@ -29,28 +28,27 @@ export function addProfileCommands(program: Command, io: Io): void {
       await work({ io, out, place: { ...io, warn: out.warn } }, ...(all.slice(0, -1) as Args));
     };
 
-  withJson(group.command('list').description('list your logins'))
-    .addHelpText('after', examples('tenon profile list'))
+  group
+    .command('list')
+    .description('list your logins')
+    .use(withJson)
+    .examples('tenon profile list')
     .action(working(list));
 
-  withJson(
-    group
-      .command('use')
-      .argument('<profile>', 'what the login is called')
-      .description('make a login the current one, which commands use when nothing else names a server'),
-  )
-    .addHelpText('after', examples('tenon profile use work'))
+  group
+    .command('use')
+    .argument('<profile>', 'what the login is called')
+    .description('make a login the current one, which commands use when nothing else names a server')
+    .use(withJson)
+    .examples('tenon profile use work')
     .action(working(use));
 
-  withJson(
-    withConfirmation(
-      group
-        .command('remove')
-        .argument('<profile>', 'what the login is called')
-        .description('forget a login, without asking its server; `tenon logout` also makes its token stop working'),
-    ),
-  )
-    .addHelpText('after', examples('tenon profile remove work'))
+  group
+    .command('remove')
+    .argument('<profile>', 'what the login is called')
+    .description('forget a login, without asking its server; `tenon logout` also makes its token stop working')
+    .use(withConfirmation, withJson)
+    .examples('tenon profile remove work')
     .action(working(remove));
 }
 
@@ -67,8 +65,8 @@ function list({ out, place, io }: Work): void {
       found.map(({ name, url, user, scopes, expiresAt, isExpired, isCurrent }) => [
         isCurrent ? '*' : '',
         name,
-        printable(url),
-        printable(user.email ?? user.name),
+        url,
+        user.email ?? user.name,
         scopes.join(', '),
         isExpired ? 'it has' : formatTime(expiresAt),
       ]),

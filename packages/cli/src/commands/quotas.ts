@@ -1,20 +1,18 @@
 import { type QuotaUse, quotaUse } from '@tenon/protocol';
-import type { Command } from 'commander';
 import { path } from '../api.ts';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatNumber, formatSize } from '../text.ts';
 
 export function addQuotasCommand(program: Command, io: Io): void {
-  withServer(
-    program
-      .command('quotas')
-      .option('--app <app>', 'the quotas of an application, by id or name (default: those of your account)')
-      .description('show how much of its quotas your account, or an application, uses'),
-  )
-    .addHelpText('after', examples('tenon quotas', 'tenon quotas --app app_01j29hxk3…'))
+  program
+    .command('quotas')
+    .option('--app <app>', 'the quotas of an application, by id or name (default: those of your account)')
+    .description('show how much of its quotas your account, or an application, uses')
+    .use(withServer)
+    .examples('tenon quotas', 'tenon quotas --app app_01j29hxk3…')
     .action(calling(io, showQuotas));
 }
 

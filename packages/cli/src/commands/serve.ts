@@ -8,8 +8,8 @@ import {
   serveUntilStopped,
   version,
 } from '@tenon/server';
-import { type Command, Option } from 'commander';
-import { examples, withJson } from '../command.ts';
+import { Option } from 'commander';
+import { type Command, withJson } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { createReporter } from '../output.ts';
@@ -29,38 +29,34 @@ type Options = {
 };
 
 export function addServeCommand(program: Command, io: Io): void {
-  withJson(
-    program
-      .command('serve')
-      .description('run the server, until Ctrl-C or SIGTERM')
-      .option('--host <address>', 'the address to listen on (default: TENON_HOST, else 127.0.0.1)')
-      .option('--port <port>', 'the port; 0 takes any that is free (default: TENON_PORT, else 8366)')
-      .option('--data-dir <folder>', 'where everything is kept (default: TENON_DATA_DIR, else ./tenon-data)')
-      .option(
-        '--public-url <url>',
-        'what clients reach it under (default: TENON_PUBLIC_URL, else http://localhost:PORT)',
-      )
-      .addOption(new Option('--only <area>', 'serve the instrumentation endpoint alone').choices(['instrument']))
-      .option(
-        '--workers <count>',
-        'processes that serve; auto for as many as there are cores (default: TENON_WORKERS, else 1)',
-      )
-      .option(
-        '--demo',
-        'make demo data in an empty data folder on any host (default: where only this machine reaches it)',
-      )
-      .option('--no-demo', 'make no demo data')
-      .option(
-        '--log-level <level>',
-        'fatal, error, warn, info, debug, trace or silent (default: info; warn on a terminal)',
-      ),
-  )
-    .addHelpText(
-      'after',
-      `${examples('tenon serve', 'tenon serve --port 8080 --data-dir /var/lib/tenon --no-demo', 'tenon serve --only instrument')}
-Every other setting is an environment variable: see docs/reference/configuration.md.
-`,
+  program
+    .command('serve')
+    .description('run the server, until Ctrl-C or SIGTERM')
+    .option('--host <address>', 'the address to listen on (default: TENON_HOST, else 127.0.0.1)')
+    .option('--port <port>', 'the port; 0 takes any that is free (default: TENON_PORT, else 8366)')
+    .option('--data-dir <folder>', 'where everything is kept (default: TENON_DATA_DIR, else ./tenon-data)')
+    .option('--public-url <url>', 'what clients reach it under (default: TENON_PUBLIC_URL, else http://localhost:PORT)')
+    .addOption(new Option('--only <area>', 'serve the instrumentation endpoint alone').choices(['instrument']))
+    .option(
+      '--workers <count>',
+      'processes that serve; auto for as many as there are cores (default: TENON_WORKERS, else 1)',
     )
+    .option(
+      '--demo',
+      'make demo data in an empty data folder on any host (default: where only this machine reaches it)',
+    )
+    .option('--no-demo', 'make no demo data')
+    .option(
+      '--log-level <level>',
+      'fatal, error, warn, info, debug, trace or silent (default: info; warn on a terminal)',
+    )
+    .use(withJson)
+    .examples(
+      'tenon serve',
+      'tenon serve --port 8080 --data-dir /var/lib/tenon --no-demo',
+      'tenon serve --only instrument',
+    )
+    .addHelpText('after', `Every other setting is an environment variable: see docs/reference/configuration.md.`)
     .action((_: unknown, command: Command) => serve(io, command));
 }
 

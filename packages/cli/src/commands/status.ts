@@ -1,38 +1,30 @@
 import { type NodeStatus, type ProcessStatus, requestKinds, type ServerStatus, serverStatus } from '@tenon/protocol';
-import type { Command } from 'commander';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { calling, type Session } from '../session.ts';
-import { formatNumber, formatSize, formatTime, printable } from '../text.ts';
+import { type Cell, type Field, formatNumber, formatSize, formatTime } from '../text.ts';
+
+type StoreReach = Pick<ServerStatus['blobs'], 'isReachable' | 'pingMs'>;
 
 interface StatusOptions {
   readonly watch?: boolean;
 }
 
-/** How often it is asked anew with `--watch`, in milliseconds. */
+/** Milliseconds between two requests with `--watch`. */
 const watchMs = 5_000;
 
-/** Clears a terminal, and goes to its upper left corner. */
+/** Clears a terminal and moves to its upper left corner. */
 const clearScreen = '\u001b[2J\u001b[H';
 
 export function addStatusCommand(program: Command, io: Io): void {
-  withServer(
-    program
-      .command('status')
-      .description('show the status of the server to its operators: stores, the process that answers, and all nodes')
-      .option('--watch', 'refresh every 5 seconds until interrupted'),
-  )
-    .addHelpText(
-      'after',
-      `${examples(
-        'tenon status',
-        'tenon status --watch',
-        "tenon status --json | jq -r '.nodes[] | select(.isLost).node'",
-      )}
-On the server's machine, make an operator with: tenon admin operator grant <user>
-`,
-    )
+  program
+    .command('status')
+    .description('show the status of the server to its operators: stores, the process that answers, and all nodes')
+    .option('--watch', 'refresh every 5 seconds until interrupted')
+    .use(withServer)
+    .examples('tenon status', 'tenon status --watch', "tenon status --json | jq -r '.nodes[] | select(.isLost).node'")
+    .addHelpText('after', `On the server's machine, make an operator with: tenon admin operator grant <user>`)
     .action(calling(io, showStatus));
 }
 
@@ -40,7 +32,7 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   const { api, out, io, signal } = session;
   for (;;) {
     const status = await api.get('/api/v1/status', serverStatus);
-    if (watch && !out.isJson && io.stdout.isTTY === true) out.write(clearScreen);
+    if (watch && !out.isJson && io.stdout.isTTY === true) io.stdout.write(clearScreen);
     out.result(status, () => show(out, status));
     if (!watch) return;
     await io.sleep(watchMs, signal);
@@ -49,11 +41,10 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
 
 function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: ServerStatus): void {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
-  const unknown = metadata.knowsCommits ? '' : `, ${out.style.warning('commits of others are not known')}`;
   out.fields([
     ['as of', formatTime(readAt)],
-    ['metadata', `${database}, ${reach(out, metadata)}${unknown}`],
-    ['plugins in', `${blobs.kind === 's3' ? 'object store' : 'folder'}, ${reach(out, blobs)}`],
+    ['metadata', reach(out, database, metadata, metadata.knowsCommits ? '' : ', commits of other nodes are unknown')],
+    ['plugins in', reach(out, blobs.kind === 's3' ? 'object store' : 'folder', blobs)],
     ...processFields(out, process),
   ]);
   if (nodes.length === 0) return;
@@ -65,22 +56,24 @@ function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: Server
   );
 }
 
-function reach(out: Reporter, { isReachable, pingMs }: Pick<ServerStatus['blobs'], 'isReachable' | 'pingMs'>): string {
-  return isReachable ? `answers in ${pingMs ?? 0} ms` : out.style.error('away');
+function reach(out: Reporter, store: string, { isReachable, pingMs }: StoreReach, warning = ''): Cell {
+  if (!isReachable) return { text: `${store}, unreachable`, style: out.style.error };
+  const text = `${store}, answers in ${pingMs ?? 0} ms${warning}`;
+  return warning === '' ? text : { text, style: out.style.warning };
 }
 
 const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping' } as const;
 
-function processFields(out: Reporter, process: ProcessStatus): (readonly [string, string])[] {
+function processFields(out: Reporter, process: ProcessStatus): Field[] {
   const { node, pid, version, startedAt, state, reasons, recent, eventLoop, memory, connections } = process;
   const word = stateWords[state];
   const { requests, failed, p99Ms } = loadOf(process);
   const perSecond = recent.seconds === 0 ? '0' : (requests / recent.seconds).toFixed(1);
   const longest = p99Ms === null ? '' : `, 99 of 100 within ${p99Ms} ms`;
   return [
-    ['process', `${printable(node)}, pid ${pid}, ${printable(version)}, since ${formatTime(startedAt)}`],
-    ['state', state === 'ready' ? out.style.good(word) : out.style.warning(word)],
-    ...reasons.map((reason) => ['look at', out.style.warning(printable(reason))] as const),
+    ['process', `${node}, pid ${pid}, ${version}, since ${formatTime(startedAt)}`],
+    ['state', { text: word, style: state === 'ready' ? out.style.good : out.style.warning }],
+    ...reasons.map((text): Field => ['problem', { text, style: out.style.warning }]),
     ['requests', `${perSecond} a second, ${formatNumber(failed)} failed${longest}`],
     ['core', `${Math.round(eventLoop.busy * 100)} %`],
     ['memory', formatSize(memory.residentBytes)],
@@ -88,9 +81,9 @@ function processFields(out: Reporter, process: ProcessStatus): (readonly [string
   ];
 }
 
-function nodeRow(out: Reporter, { node, pid, version, startedAt, lastSeenAt, isLost }: NodeStatus): string[] {
-  const state = isLost ? out.style.warning('lost') : out.style.good('running');
-  return [printable(node), String(pid), state, printable(version), formatTime(startedAt), formatTime(lastSeenAt)];
+function nodeRow(out: Reporter, { node, pid, version, startedAt, lastSeenAt, isLost }: NodeStatus): Cell[] {
+  const state = isLost ? { text: 'lost', style: out.style.warning } : { text: 'running', style: out.style.good };
+  return [node, String(pid), state, version, formatTime(startedAt), formatTime(lastSeenAt)];
 }
 
 /** Sums all kinds. The 99th percentile is the longest of any kind. */

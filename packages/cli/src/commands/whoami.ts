@@ -1,13 +1,15 @@
 import { me as meSchema } from '@tenon/protocol';
-import type { Command } from 'commander';
-import { examples, withServer } from '../command.ts';
+import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime } from '../text.ts';
 
 export function addWhoamiCommand(program: Command, io: Io): void {
-  withServer(program.command('whoami').description('show who you are to the server, and what your token allows'))
-    .addHelpText('after', examples('tenon whoami', 'tenon whoami --json | jq -r .id'))
+  program
+    .command('whoami')
+    .description('show who you are to the server, and what your token allows')
+    .use(withServer)
+    .examples('tenon whoami', 'tenon whoami --json | jq -r .id')
     .action(calling(io, whoami));
 }
 
@@ -16,12 +18,12 @@ async function whoami({ api, out, connection }: Session): Promise<void> {
   const profile = connection.login?.name;
   out.result({ ...me, server: connection.url, profile: profile ?? null }, () =>
     out.fields([
-      ['name', printable(me.name)],
+      ['name', me.name],
       ['id', me.id],
-      ...(me.email === null ? [] : [['email', printable(me.email)] as const]),
+      ...(me.email === null ? [] : [['email', me.email] as const]),
       ['server', connection.url],
       ...(profile === undefined ? [] : [['profile', profile] as const]),
-      ['token', `${printable(me.token.name)} (${me.token.id})`],
+      ['token', `${me.token.name} (${me.token.id})`],
       ['scopes', me.token.scopes.join(', ')],
       ['only for', me.token.appId ?? 'no application: it works in all'],
       ['expires', formatTime(me.token.expiresAt)],

@@ -137,7 +137,7 @@ describe('listenOnLoopback()', () => {
     ]) {
       const waiting = await listening(t);
       assert.equal((await visit(waiting, parameters)).status, 400);
-      await assert.rejects(waiting.received, { code: 'unexpected_answer' });
+      await assert.rejects(waiting.received, { code: 'unexpected_response' });
     }
   });
 

@@ -91,7 +91,7 @@ async function waitForBrowser(
 function callbackRefused({ error, description }: Extract<Callback, { readonly error: string }>): CliError {
   if (isValid(oauthErrorCode, error)) return loginRefused({ error, description });
   return new CliError(
-    'unexpected_answer',
+    'unexpected_response',
     `The server refused the login for a reason unknown here: ${printable(error)}.`,
   );
 }

@@ -81,7 +81,7 @@ describe('readMetadata()', () => {
       const target = await serveWith(t, (request, response) =>
         answering(200, { ...metadataOf(target.url), [name]: elsewhere })(request, response),
       );
-      await assert.rejects(readMetadata(target), { code: 'unexpected_answer', message: /elsewhere/ }, elsewhere);
+      await assert.rejects(readMetadata(target), { code: 'unexpected_response', message: /elsewhere/ }, elsewhere);
     }
   });
 
@@ -90,7 +90,7 @@ describe('readMetadata()', () => {
       assert.rejects(readMetadata(await serveWith(t, listener)), expected);
     await rejects(answering(404, '<html>'), { code: 'login_not_supported', exitCode: 4 });
     for (const garbage of ['<html>Welcome</html>', '', 'null', '[]', '{"issuer":1}', '\u0000\u001b[31m']) {
-      await rejects(answering(200, garbage), { code: 'unexpected_answer', exitCode: 1 });
+      await rejects(answering(200, garbage), { code: 'unexpected_response', exitCode: 1 });
     }
     await rejects(answering(302, '', { location: 'https://elsewhere.example/x' }), { hint: /elsewhere\.example/ });
     await rejects(answering(502, '<html>'), { exitCode: 6 });
@@ -122,9 +122,9 @@ describe('requestToken()', () => {
       return requestToken(target, metadataOf(target.url), parameters);
     };
     assert.deepEqual(await ask(answering(400, { error: 'slow_down' })), { error: 'slow_down', description: undefined });
-    await assert.rejects(ask(answering(400, { error: 'made up' })), { code: 'unexpected_answer' });
-    await assert.rejects(ask(answering(400, '<html>')), { code: 'unexpected_answer' });
-    await assert.rejects(ask(answering(200, { ...token, token_type: 'mac' })), { code: 'unexpected_answer' });
+    await assert.rejects(ask(answering(400, { error: 'made up' })), { code: 'unexpected_response' });
+    await assert.rejects(ask(answering(400, '<html>')), { code: 'unexpected_response' });
+    await assert.rejects(ask(answering(200, { ...token, token_type: 'mac' })), { code: 'unexpected_response' });
     await assert.rejects(ask(answering(503, '')), { exitCode: 6 });
   });
 });

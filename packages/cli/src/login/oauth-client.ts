@@ -82,7 +82,7 @@ function checkMetadata(metadata: OauthMetadata, url: string): OauthMetadata {
   const { authorization_endpoint, token_endpoint, device_authorization_endpoint } = metadata;
   for (const endpoint of [authorization_endpoint, token_endpoint, device_authorization_endpoint]) {
     if (URL.parse(endpoint)?.origin === new URL(url).origin) continue;
-    throw new CliError('unexpected_answer', `${url} sends logins elsewhere: to ${printable(endpoint)}.`, {
+    throw new CliError('unexpected_response', `${url} sends logins elsewhere: to ${printable(endpoint)}.`, {
       hint: 'A Tenon server has them at its own address.',
     });
   }

@@ -38,6 +38,9 @@ export interface Setting {
   readonly stdin?: string | Uint8Array;
   /** Whether stdin, stdout and stderr are a terminal. */
   readonly isTerminal?: boolean;
+  /** The terminal's width. */
+  readonly columns?: number;
+  readonly fetch?: Io['fetch'];
   readonly signal?: AbortSignal;
   readonly platform?: NodeJS.Platform;
   /** What opens a page. By default there is no browser. */
@@ -49,14 +52,14 @@ export interface Setting {
 /** The outside world of one command, none of which is this process's. */
 export function createIo(setting: Setting = {}) {
   const { environment = {}, stdin = '', isTerminal = false, signal } = setting;
-  const stdout = new Capture(isTerminal);
-  const stderr = new Capture(isTerminal);
+  const stdout = new Capture(isTerminal, setting.columns);
+  const stderr = new Capture(isTerminal, setting.columns);
   const io: Io = {
     stdin: Object.assign(Readable.from([Buffer.from(stdin)], { objectMode: false }), { isTTY: isTerminal }),
     stdout,
     stderr,
     environment,
-    fetch: globalThis.fetch,
+    fetch: setting.fetch ?? globalThis.fetch,
     nowMs: () => performance.now(),
     clockMs: () => Date.now(),
     sleep: setting.sleep ?? sleep,
