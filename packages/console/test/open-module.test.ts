@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { instrument } from '@tenon/instrument';
 import { wat } from '../../../test/helpers/wat.ts';
-import { nameAt, shownNameAt } from '../src/pages/trace/look/function-table.ts';
-import { openModule } from '../src/pages/trace/look/open-module.ts';
+import { nameAt, shownNameAt } from '../src/pages/trace/inspect/function-table.ts';
+import { openModule } from '../src/pages/trace/inspect/open-module.ts';
 
 const asItIs = (name: string): string => name;
 const open = (bytes: Uint8Array, demangle = asItIs) => openModule(Uint8Array.from(bytes), demangle);
@@ -27,6 +27,10 @@ describe('openModule()', () => {
       { module: 'env', count: 2, names: ['log', 'memory'] },
       { module: '__proto__', count: 1, names: ['f'] },
     ]);
+    assert.deepEqual(
+      [facts.usesWasi, facts.usesExtism, facts.missingFunctions],
+      [false, false, ['env.log', '__proto__.f']],
+    );
     assert.deepEqual(facts.exports, [
       { name: 'f', params: ['i64', 'f32'], results: ['i32'] },
       { name: 'g', params: [], results: [] },

@@ -63,7 +63,11 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       'invalid.wasm',
       wat('(module (func (export "f")))').map((byte, at, all) => (at === all.indexOf(0x0b) ? 0x1a : byte)),
     );
-    await page.getByText('This browser can’t run it').or(page.getByText('It can’t be instrumented')).first().waitFor();
+    await page
+      .getByText('This browser can’t run the module')
+      .or(page.getByText('Can’t instrument the module'))
+      .first()
+      .waitFor();
     assert.equal(await button('Run').count(), 0);
   });
 
@@ -71,7 +75,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     const { page } = visitor;
     const traced = instrument(wat('(module (func $inner) (func (export "f") (call $inner)))')).bytes;
     await openModule('traced.wasm', traced);
-    await page.getByText('It is instrumented already').waitFor();
+    await page.getByText('Already instrumented').waitFor();
     assert.equal(await page.getByRole('listbox').count(), 0);
     await button('Run').click();
     await page.getByRole('row', { name: /inner/ }).waitFor();
@@ -92,16 +96,16 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       '_ZN4core3fmt5write17h0123456789abcdefE',
     ];
     await openModule('names.wasm', moduleOfNames(names));
-    await page.getByText('9 of 9 functions are traced.').waitFor();
-    await page.getByLabel('Order', { exact: true }).selectOption({ label: 'as they come' });
+    await page.getByText('9 of 9 functions traced.').waitFor();
+    await page.getByLabel('Order', { exact: true }).selectOption({ label: 'file order' });
     const list = page.getByRole('listbox', { name: 'Functions' });
     await list.getByText('core::fmt::write', { exact: true }).waitFor();
     await list.getByText('<img src=x onerror="document.title=1">', { exact: true }).waitFor();
-    await page.getByLabel('Only those that are ticked').check();
+    await page.getByLabel('Only ticked functions').check();
     await button('Tick all found').click();
-    await page.getByText('9 of 9 functions are traced.').waitFor();
+    await page.getByText('9 of 9 functions traced.').waitFor();
     await button('Run').click();
-    await page.getByText('It answered nothing').waitFor();
+    await page.getByText('Completed').waitFor();
     await page.getByRole('row', { name: /<img src=x/ }).waitFor();
     assert.equal(await page.locator('img').count(), 0);
     assert.equal(await page.title(), 'Trace a module · Tenon');
@@ -116,7 +120,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await button('Run').click();
     await page.getByText('Running …').waitFor();
     await button('Stop').click();
-    await page.getByText('so it was ended as it was, and there is no trace').waitFor();
+    await page.getByText('so it was terminated without a trace').waitFor();
     await untilNoneRuns();
     assert.deepEqual(await faultsInBothColours(page), []);
 
@@ -129,7 +133,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await button('Run').click();
     await page.getByText('Running …').waitFor();
     await button('Stop').click();
-    await page.getByText('You stopped it. This is what it did until then').waitFor();
+    await page.getByText('The trace ends at the stop').waitFor();
     await page.getByRole('row', { name: 'work' }).waitFor();
 
     // What it has done takes longer to gather than it took to stop.
@@ -137,12 +141,12 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       (func $deep (param i32) (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1))))))
       (func (export "f") (loop $again (call $deep (i32.const 2000)) (br $again))))`);
     await openModule('busy.wasm', busy);
-    await page.getByLabel('Leave out calls shorter than').fill('0');
+    await page.getByLabel('Hide calls shorter than').fill('0');
     await button('Run').click();
     await page.getByText('Running …').waitFor();
     await page.waitForTimeout(300);
     await button('Stop').click();
-    await page.getByText('You stopped it. This is what it did until then').waitFor();
+    await page.getByText('The trace ends at the stop').waitFor();
     await page.getByRole('group', { name: 'Flame graph: f' }).waitFor();
 
     const catching = wat(`(module (tag $t) (func $work) (func (export "f")
@@ -151,7 +155,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await button('Run').click();
     await page.getByText('Running …').waitFor();
     await button('Stop').click();
-    await page.getByText('so it was ended as it was, and there is no trace').waitFor();
+    await page.getByText('so it was terminated without a trace').waitFor();
   });
 
   it('ends one that waits, one that writes without end, and one that takes all memory', async () => {
@@ -165,7 +169,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await button('Run').click();
     await page.getByText('Running …').waitFor();
     await button('Stop').click();
-    await page.getByText('You stopped it.').waitFor();
+    await page.getByText('The trace ends at the stop').waitFor();
 
     const writing = wat(`(module
       (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
@@ -174,19 +178,19 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       (func (export "f") (loop $again (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))) (br $again))))`);
     await openModule('writing.wasm', writing);
     await button('Run').click();
-    await page.getByText('It wrote more, which is not shown.').waitFor();
+    await page.getByText('Further output is not shown.').waitFor();
     await button('Stop').click();
-    await page.getByText('You stopped it.').waitFor();
+    await page.getByText('The trace ends at the stop').waitFor();
     assert.equal((await page.locator('.trace-output pre').innerText()).length, 256 * 1024);
 
     const growing = wat(`(module (memory (export "memory") 1)
       (func (export "f") (loop $again (drop (memory.grow (i32.const 1024))) (br $again))))`);
     await openModule('growing.wasm', growing);
     await button('Run').click();
-    await page.getByText('Its memory grew to more than a GiB.').waitFor();
+    await page.getByText('its memory grew beyond the limit').waitFor();
     await openModule('large.wasm', wat('(module (memory 40000) (func (export "f")))'));
     await button('Run').click();
-    await page.getByText('It can’t be run').waitFor();
+    await page.getByText('Can’t run the module').waitFor();
     await isNarrow();
   });
 
@@ -196,7 +200,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await openModule('many.wasm', moduleOfNames(names));
     await page.getByText('600,000 functions', { exact: true }).waitFor({ timeout: 60_000 });
     const list = page.getByRole('listbox', { name: 'Functions' });
-    await page.getByLabel('Order', { exact: true }).selectOption({ label: 'as they come' });
+    await page.getByLabel('Order', { exact: true }).selectOption({ label: 'file order' });
     await list.focus();
     await page.keyboard.press('End');
     await list.getByText('crate5::f599999', { exact: true }).waitFor();
@@ -212,10 +216,10 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await page.getByLabel('Search').fill('f123456');
     await page.getByText('1 of 600,000').waitFor({ timeout: 60_000 });
     await list.getByText('crate3::f123456', { exact: true }).waitFor();
-    await page.getByLabel('Only those that are ticked').check();
+    await page.getByLabel('Only ticked functions').check();
     await list.focus();
     await page.keyboard.press('Space');
-    await page.getByText('1 of 600,000 functions are traced.').waitFor({ timeout: 60_000 });
+    await page.getByText('1 of 600,000 functions traced.').waitFor({ timeout: 60_000 });
     await isNarrow();
   });
 });

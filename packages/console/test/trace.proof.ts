@@ -81,14 +81,14 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     await chooseFile(visitor, 'greet.wasm', greet);
     await page.getByText('7, and 7 imports').waitFor();
     await page.getByText('extism:host/env (7)').waitFor();
-    await page.getByText('14 of 14 functions are traced.').waitFor();
-    assert.equal((await page.locator('.size-picture rect.tile-0').count()) > 0, true);
+    await page.getByText('14 of 14 functions traced.').waitFor();
+    assert.equal((await page.locator('.size-map rect.tile-0').count()) > 0, true);
     assert.deepEqual(await faultsInBothColours(page), []);
 
     await page.getByLabel('Input').fill('Ada Løvelace');
-    await page.getByLabel('Leave out calls shorter than').fill('0');
+    await page.getByLabel('Hide calls shorter than').fill('0');
     await run();
-    await page.getByText('It did what it was asked').waitFor();
+    await page.getByText('Completed').waitFor();
     await page.getByText('Hello, Ada Løvelace!').waitFor();
     await page.getByRole('group', { name: 'Flame graph: greet' }).waitFor();
     const row = page.getByRole('row', { name: /write_input/ });
@@ -97,7 +97,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
 
     const [saved] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save the flame graph' }).click(),
+      page.getByRole('button', { name: 'Save flame graph' }).click(),
     ]);
     assert.equal(saved.suggestedFilename(), 'greet.flame-graph.html');
     assert.match(await readFile(await saved.path(), 'utf8'), /^<!doctype html>.*write_input/s);
@@ -172,34 +172,34 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     const { page } = visitor;
     await openModule('numbers.wasm', numbers);
     await run();
-    await page.getByText('A whole number, such as 42, -1 or 0xff.').waitFor();
+    await page.getByText('Enter an integer, such as 42, -1 or 0xff.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByLabel('Argument 1: i32').fill('0x10');
     await page.getByLabel('Argument 1: i32').press('Enter');
-    await page.getByText('It answered 987 (i32)').waitFor();
+    await page.getByText('Returned 987 (i32)').waitFor();
     await page.getByRole('row', { name: /fib/ }).getByText('3,193').waitFor();
 
-    const choice = page.getByLabel('Export to call');
-    await choice.selectOption({ label: 'shift(i64, f64) → i64, f64' });
+    const selection = page.getByLabel('Export to call');
+    await selection.selectOption({ label: 'shift(i64, f64) → i64, f64' });
     await page.getByLabel('Argument 1: i64').fill('-4611686018427387904');
     await page.getByLabel('Argument 2: f64').fill('1e-3');
     await run();
-    await page.getByText('It answered -9223372036854775808 (i64), 0.001 (f64)').waitFor();
+    await page.getByText('Returned -9223372036854775808 (i64), 0.001 (f64)').waitFor();
 
-    await choice.selectOption({ label: 'fail()' });
+    await selection.selectOption({ label: 'fail()' });
     await run();
-    await page.getByText('It trapped: unreachable').first().waitFor();
+    await page.getByText('unreachable, after').first().waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
-    await choice.selectOption({ label: 'vector(v128)' });
+    await selection.selectOption({ label: 'vector(v128)' });
     await run();
-    await page.getByText('JavaScript has no v128').waitFor();
+    await page.getByText('JavaScript can’t pass values of type v128').waitFor();
   });
 
-  it('finds functions and ticks them by keyboard, and saves the module that the choice makes', async () => {
+  it('finds functions and ticks them by keyboard, and saves the module that the selection makes', async () => {
     const { page } = visitor;
     await openModule('greet.wasm', greet);
-    await page.getByLabel('All but those that are ticked').check();
+    await page.getByLabel('All but ticked functions').check();
     await page.getByLabel('Search').fill('WRITE');
     await page.getByText('3 of 14, 0 names ticked').waitFor();
     const list = page.getByRole('listbox', { name: 'Functions' });
@@ -209,7 +209,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     await page.keyboard.press('End');
     await page.keyboard.press('Space');
     await page.getByText('3 of 14, 2 names ticked').waitFor();
-    await page.getByText('12 of 14 functions are traced.').waitFor();
+    await page.getByText('12 of 14 functions traced.').waitFor();
     const ticked = await list.getByRole('option', { selected: true }).locator('.function-name').allInnerTexts();
     assert.deepEqual(ticked, ['write_words', 'write_decimal']);
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -228,18 +228,18 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
     assert.deepEqual(copied, { banned: ticked });
 
-    await page.getByLabel('Only those that are ticked').check();
-    await page.getByText('2 of 14 functions are traced.').waitFor();
+    await page.getByLabel('Only ticked functions').check();
+    await page.getByText('2 of 14 functions traced.').waitFor();
     await page.getByRole('button', { name: 'Untick all found' }).click();
-    await page.getByText('0 of 14 functions are traced.').waitFor();
+    await page.getByText('0 of 14 functions traced.').waitFor();
     await page.getByRole('button', { name: 'Tick all found', exact: true }).click();
-    await page.getByText('3 of 14 functions are traced.').waitFor();
+    await page.getByText('3 of 14 functions traced.').waitFor();
     await page.getByLabel('Search').fill('');
     await page.getByLabel('Order', { exact: true }).selectOption({ label: 'by name' });
     const options = list.getByRole('option');
     await options.first().getByText('alloc').waitFor();
     await page.getByLabel('Search').fill('no such function');
-    await page.getByText('No function’s name fits “no such function”.').waitFor();
+    await page.getByText('No function matches “no such function”.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
   });
 
@@ -249,11 +249,11 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     await page.getByLabel('Input').fill('Ada');
     await run();
     await page.getByRole('row', { name: /store_u8/ }).waitFor();
-    await page.getByRole('button', { name: 'Leave out the ten called most' }).click();
-    await page.getByText('The next run leaves them out.').waitFor();
-    assert.equal(await page.getByLabel('All but those that are ticked').isChecked(), true);
+    await page.getByRole('button', { name: 'Exclude the ten most-called' }).click();
+    await page.getByText('Excluded from the next run.').waitFor();
+    assert.equal(await page.getByLabel('All but ticked functions').isChecked(), true);
     await run();
-    await page.getByText('Nothing that is traced was called.').waitFor();
+    await page.getByText('No traced function was called.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
   });
 
@@ -279,7 +279,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     await page.getByLabel('Program arguments').fill(`'Ada Lovelace' -v`);
     await page.getByLabel('Standard input').fill('\u001b[31mred\u001b[0m <b>words</b>');
     await run();
-    await page.getByText('The program ended with 3').waitFor();
+    await page.getByText('Exited with code 3').waitFor();
     const output = (title: string) => page.locator('.trace-output', { hasText: title }).locator('pre').innerText();
     assert.equal(await output('Standard output'), 'Ada Lovelace');
     assert.equal(await output('Standard error'), 'red <b>words</b>');
@@ -295,7 +295,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     });
     try {
       await openModule('greet.wasm', greet);
-      await page.getByText('The clock is coarse here').waitFor();
+      await page.getByText('Low timer resolution').waitFor();
       await page.getByText('cross-origin-embedder-policy').waitFor();
       await page.getByLabel('Input').fill('Ada');
       await run();

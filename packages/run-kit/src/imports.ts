@@ -7,7 +7,7 @@ export type MissingRule = 'trap' | 'zero';
 /**
  * Builds the import object of a module: the host functions that it names, memories, and stubs for missing functions.
  *
- * @throws RunFailure for a missing table, global or tag, because its value can't be guessed
+ * @throws WebAssembly.LinkError for a missing table, global or tag, because its value can't be guessed
  */
 export function fillImports(
   { imports, memories }: ModuleDescription,
@@ -24,7 +24,7 @@ export function fillImports(
     if (host !== undefined) fields[name] = host[module]?.[name] as WebAssembly.ImportValue;
     else if (memory !== undefined) fields[name] = createMemory(memory);
     else if (kind === 'function') fields[name] = createStub(`${module}.${name}`, type, rule);
-    else throw new RunFailure(`The module imports the ${kind} ${module}.${name}, which is not available`);
+    else throw new WebAssembly.LinkError(`The module imports the ${kind} ${module}.${name}, which is not available`);
   }
   return filled;
 }

@@ -23,8 +23,8 @@ export interface Program {
 
 type Imports = readonly Pick<ImportDescription, 'module' | 'name'>[];
 
-export function programKind(imports: Imports, exportName: string, params: readonly string[]): Program['kind'] {
-  if (usesExtism(imports)) return params.length === 0 ? 'plugin' : 'function';
+export function programKind(isPlugin: boolean, exportName: string, params: readonly string[]): Program['kind'] {
+  if (isPlugin) return params.length === 0 ? 'plugin' : 'function';
   return exportName === '_start' ? 'command' : 'function';
 }
 

@@ -85,7 +85,7 @@ export async function everyPage(
     owner('trace-module', '/trace', {
       async act(page) {
         await dropFile(page, wasmFile);
-        await page.getByText('functions are traced.').waitFor();
+        await page.getByText('functions traced.').waitFor();
       },
       heading: 'Functions',
     }),
@@ -93,10 +93,10 @@ export async function everyPage(
       async act(page) {
         await dropFile(page, greet);
         await page.getByLabel('Input').fill('Ada Lovelace');
-        await page.getByLabel('Leave out calls shorter than').fill('0');
+        await page.getByLabel('Hide calls shorter than').fill('0');
         await press('Run')(page);
       },
-      heading: 'Functions that were called',
+      heading: 'Called functions',
     }),
     owner('app', team),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),

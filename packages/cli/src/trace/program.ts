@@ -39,8 +39,9 @@ export function prepareProgram(module: ModuleDescription, choice: ProgramChoice)
 
 function chooseProgram(module: ModuleDescription, { invoke, args }: ProgramChoice): Program {
   const exportName = invoke ?? '_start';
+  const isPlugin = usesExtism(module.imports);
   const entry = module.exports.find(({ name, kind }) => name === exportName && kind === 'function');
-  if (invoke === undefined && (entry === undefined || usesExtism(module.imports))) {
+  if (invoke === undefined && (entry === undefined || isPlugin)) {
     throw usageError(
       'The module is not a WASI command, which starts at _start. Name the export to call with --invoke.',
       listed('It exports', callable(module)),
@@ -53,7 +54,7 @@ function chooseProgram(module: ModuleDescription, { invoke, args }: ProgramChoic
     );
   }
   const { params, results } = entry.type;
-  const kind = programKind(module.imports, exportName, params);
+  const kind = programKind(isPlugin, exportName, params);
   if (kind === 'command') return { kind, exportName, args: [] };
   if (kind === 'plugin' && args.length > 0) {
     throw usageError('A function of a plugin takes bytes and no arguments.', 'Pass them with --input or --input-file.');

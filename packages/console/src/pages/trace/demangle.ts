@@ -1,12 +1,12 @@
 import { createDemangler, type Demangle } from '@tenon/trace/demangle';
 
-/** So long all the names of a module may take. There may be a million, and each may be made to take milliseconds. */
+/** For all names of a module: it may have a million, each made to take milliseconds. */
 const maxMs = 3_000;
 
 /**
- * Writes names as people do, as long as there is time; then they stay as they are.
+ * Demangles names until the time is used up, and returns further names unchanged.
  *
- * @param wasm the demangler's module, if it could be fetched
+ * @param wasm the demangler's module, if the page could fetch it
  * @param clock milliseconds
  */
 export function createBoundedDemangler(wasm: ArrayBuffer | undefined, clock: () => number): Demangle {

@@ -1,9 +1,9 @@
 import demanglerUrl from 'gecko-profiler-demangle/index_bg.wasm?url';
 
 /**
- * Fetches what writes names of Rust and C++ as people do. Workers can't fetch anything, so the page does, as it is opened.
+ * Fetches the demangler for names of Rust and C++. Workers can't fetch, so the page does when it opens.
  *
- * @returns `undefined` where it can't be had: then names stay as compilers write them
+ * @returns `undefined` if that fails: then names stay mangled
  */
 export async function fetchDemangler(): Promise<ArrayBuffer | undefined> {
   try {

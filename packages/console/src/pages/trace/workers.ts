@@ -1,25 +1,25 @@
-import lookWorkerUrl from './look/look.worker.ts?worker&url';
+import inspectWorkerUrl from './inspect/inspect.worker.ts?worker&url';
 import runWorkerUrl from './run/run.worker.ts?worker&url';
 
 /*
- * Both kinds of worker are scripts of this console's, at addresses that the build gives. The page's policy lets addresses become scripts
- * by way of one trusted type alone (https://www.w3.org/TR/trusted-types/), which knows these two and no other.
+ * Both workers are scripts of the build. The page's policy accepts script URLs only through this trusted type
+ * (https://www.w3.org/TR/trusted-types/), which accepts only these two.
  */
 
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
 
-const addresses = { look: lookWorkerUrl, run: runWorkerUrl } as const;
+const addresses = { inspect: inspectWorkerUrl, run: runWorkerUrl } as const;
 
 const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('tenon-workers', {
   createScriptURL(url) {
-    if (url !== lookWorkerUrl && url !== runWorkerUrl) throw new TypeError('Only the workers of this page are scripts');
+    if (url !== inspectWorkerUrl && url !== runWorkerUrl) throw new TypeError('not a worker of this page');
     return url;
   },
 });
 
-/** `look` looks at a module and instruments it; `run` runs one, and is ended after that. */
+/** `inspect` describes and instruments a module; `run` runs one once. */
 export function startWorker(kind: keyof typeof addresses): Worker {
   const url = addresses[kind];
   return new Worker(policy?.createScriptURL(url) ?? url, { type: 'module', name: `tenon-${kind}` });

@@ -1,22 +1,22 @@
 import { Notice } from '../../../components/notice.tsx';
 
-/** Says so where the browser's clock is too coarse to tell short calls apart: https://www.w3.org/TR/hr-time-3/#clock-resolution */
+/** A warning if the clock is too coarse for short calls: https://www.w3.org/TR/hr-time-3/#clock-resolution */
 export function ClockNotice() {
   if (crossOriginIsolated) return null;
   return (
-    <Notice kind="warning" title="The clock is coarse here">
+    <Notice kind="warning" title="Low timer resolution">
       <p>
-        The browser doesn’t isolate this page from others, so its clock goes on by a tenth of a millisecond or more, and
-        shorter calls can’t be told from none. A run that is stopped leaves no trace.
+        The browser doesn’t isolate this page from others, so its timer has a resolution of 0.1 ms or worse, and shorter
+        calls seem to take no time. A run that you stop leaves no trace.
       </p>
       <p>
         {isSecureContext ? (
           <>
-            Something between here and the server takes the fields <code>cross-origin-opener-policy</code> and{' '}
-            <code>cross-origin-embedder-policy</code> off its answers.
+            A proxy removes the headers <code>cross-origin-opener-policy</code> and{' '}
+            <code>cross-origin-embedder-policy</code> from the server’s responses.
           </>
         ) : (
-          'Browsers isolate pages over https alone, or from this machine.'
+          'Browsers isolate pages only over https or on localhost.'
         )}
       </p>
     </Notice>

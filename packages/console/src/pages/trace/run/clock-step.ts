@@ -1,13 +1,13 @@
 /**
- * How fine a clock is: browsers round theirs, to 5 microseconds where the page is isolated, and to 100 and more where it is not.
+ * Measures the resolution of a clock. Browsers round theirs to 5 µs on isolated pages, and to 100 µs or more on others.
  *
  * @param now milliseconds
- * @returns microseconds; the least that it went on by in a few steps
+ * @returns microseconds: the smallest of a few steps
  */
 export function clockStepMicroseconds(now: () => number): number {
   let least = Number.POSITIVE_INFINITY;
   let before = now();
-  for (let looks = 0, steps = 0; looks < 5_000_000 && steps < 20; looks++) {
+  for (let reads = 0, steps = 0; reads < 5_000_000 && steps < 20; reads++) {
     const at = now();
     if (at === before) continue;
     least = Math.min(least, at - before);

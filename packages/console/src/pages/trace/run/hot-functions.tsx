@@ -4,49 +4,49 @@ import { Button } from '../../../components/button.tsx';
 import { count } from '../../../components/count.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { useToast } from '../../../state/services.ts';
-import { type Choice, withNames } from '../look/choice.ts';
-import type { Subject } from '../look/use-module.ts';
+import { type Selection, withNames } from '../inspect/selection.ts';
+import type { LoadedModule } from '../inspect/use-module.ts';
 import type { FunctionRow, RunResult } from './messages.ts';
 
-/** So many are left out at a press: tracing costs most where the most calls are. */
+/** Excluded at once: tracing costs most where the most calls are. */
 const mostCalled = 10;
 
-/** What the calls of each function came to, those too that were too short to be shown. */
+/** The calls of each function, hidden ones included. */
 export function HotFunctions(props: {
   readonly result: RunResult;
-  readonly subject: Subject;
-  readonly choice: Choice;
-  readonly onChoice: (choice: Choice) => void;
+  readonly loaded: LoadedModule;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
 }) {
-  const { result, subject, choice, onChoice } = props;
+  const { result, loaded, selection, onSelection } = props;
   const { functions, moreFunctions } = result;
   const toast = useToast();
   if (functions.length === 0) return null;
-  const leaveOut = (): void => {
+  const exclude = (): void => {
     const names = functions
-      .filter(({ rawName }) => !/^func\[\d+\]$/.test(rawName)) // made for a function that has no name to choose it by
+      .filter(({ rawName }) => !/^func\[\d+\]$/.test(rawName)) // stands for a function without a name
       .toSorted((a, b) => b.calls - a.calls)
       .slice(0, mostCalled)
       .map(({ rawName }) => rawName);
-    onChoice(
-      choice.kind === 'allowed'
-        ? withNames(choice, names, false)
-        : withNames({ kind: 'banned', names: choice.kind === 'banned' ? choice.names : new Set() }, names, true),
+    onSelection(
+      selection.kind === 'allowed'
+        ? withNames(selection, names, false)
+        : withNames({ kind: 'banned', names: selection.kind === 'banned' ? selection.names : new Set() }, names, true),
     );
-    toast(names.length === 0 ? 'None of them has a name to choose it by.' : 'The next run leaves them out.');
+    toast(names.length === 0 ? 'None of them has a name to select it by.' : 'Excluded from the next run.');
   };
   return (
     <>
       <div class="section-head">
-        <h3>Functions that were called</h3>
-        {subject.facts.isInstrumented ? null : (
-          <Button kind="quiet" isSmall onClick={leaveOut}>
-            Leave out the ten called most
+        <h3>Called functions</h3>
+        {loaded.facts.isInstrumented ? null : (
+          <Button kind="quiet" isSmall onClick={exclude}>
+            Exclude the ten most-called
           </Button>
         )}
       </div>
       <DataTable<FunctionRow>
-        caption="Functions that were called"
+        caption="Called functions"
         searchHint="Function"
         keptAs="trace functions"
         rows={functions}
@@ -54,8 +54,8 @@ export function HotFunctions(props: {
         searchText={({ name, rawName }) => `${name}\n${rawName}`}
         columns={[
           { header: 'Function', cell: ({ name }) => <code>{shortened(name)}</code> },
-          { header: 'Itself', cell: ({ self }) => <Duration of={self} /> },
-          { header: 'With what it called', cell: ({ total }) => <Duration of={total} /> },
+          { header: 'Self', cell: ({ self }) => <Duration of={self} /> },
+          { header: 'Total', cell: ({ total }) => <Duration of={total} /> },
           {
             header: 'Calls',
             cell: ({ calls, failures }) =>
@@ -65,7 +65,7 @@ export function HotFunctions(props: {
           { header: 'Memory', cell: ({ pages }) => (pages === 0 ? '' : `+${formatPages(pages)}`) },
         ]}
       />
-      {moreFunctions === 0 ? null : <p class="soft small">And {count(moreFunctions)} more, which took less.</p>}
+      {moreFunctions === 0 ? null : <p class="soft small">{count(moreFunctions)} more have less self time.</p>}
     </>
   );
 }

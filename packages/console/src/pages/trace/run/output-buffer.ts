@@ -1,20 +1,21 @@
-import type { RunMessage, StreamName } from './messages.ts';
+import type { StreamName } from '@tenon/run-kit';
+import type { RunMessage } from './messages.ts';
 
-/** So much of each stream is kept. */
+/** Of each stream. The rest is dropped. */
 const maxBytes = 256 * 1024;
 
-/** It is told on at once when so much has come, or after so long: a message for each letter would drown the page. */
+/** Output is sent once this much has come, or this time has passed: a message per byte would overwhelm the page. */
 const maxWaitingBytes = 16 * 1024;
 const maxWaitingMs = 60;
 
-/** Gathers what a program writes, and tells it on in pieces, up to a limit. */
+/** Collects a program's output and sends it in pieces, up to a limit. */
 export interface OutputBuffer {
   write(stream: StreamName, bytes: Uint8Array): void;
-  /** Tells on what waits. */
+  /** Sends what was collected. */
   flush(): void;
 }
 
-export function createOutputBuffer(tell: (message: RunMessage) => void, clock: () => number): OutputBuffer {
+export function createOutputBuffer(send: (message: RunMessage) => void, clock: () => number): OutputBuffer {
   const streams = {
     stdout: { left: maxBytes, waiting: [] as Uint8Array[], isCut: false },
     stderr: { left: maxBytes, waiting: [] as Uint8Array[], isCut: false },
@@ -24,7 +25,7 @@ export function createOutputBuffer(tell: (message: RunMessage) => void, clock: (
     for (const stream of ['stdout', 'stderr'] as const) {
       const { waiting } = streams[stream];
       if (waiting.length === 0) continue;
-      tell({ kind: 'output', stream, bytes: joined(waiting) });
+      send({ kind: 'output', stream, bytes: joined(waiting) });
       waiting.length = 0;
     }
     lastMs = clock();
@@ -39,7 +40,7 @@ export function createOutputBuffer(tell: (message: RunMessage) => void, clock: (
       if (kept.length < bytes.length && !state.isCut) {
         state.isCut = true;
         flush();
-        tell({ kind: 'cut', stream });
+        send({ kind: 'cut', stream });
       }
       const waitingBytes = state.waiting.reduce((sum, { length }) => sum + length, 0);
       if (waitingBytes >= maxWaitingBytes || (waitingBytes > 0 && clock() - lastMs >= maxWaitingMs)) flush();

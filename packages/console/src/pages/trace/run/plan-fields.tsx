@@ -1,15 +1,14 @@
+import { type MissingRule, takesValue, whyNotCallable } from '@tenon/run-kit';
 import { visible } from '@tenon/trace/unsafe-characters';
 import { SelectField, TextAreaField, TextField } from '../../../components/field.tsx';
 import { RadioGroup } from '../../../components/radio-group.tsx';
-import type { CallableExport, ModuleFacts } from '../look/open-module.ts';
-import { isWritten, whyNotCallable } from './arguments.ts';
-import { type Plan, type PlanFaults, surroundingsOf } from './plan.ts';
-import type { MissingRule } from './stand-ins.ts';
+import type { CallableExport, ModuleFacts } from '../inspect/open-module.ts';
+import type { Plan, PlanFaults } from './plan.ts';
 
-/** Names come with modules: so much of one is shown. */
+/** Names come from modules and may be very long. */
 const maxNameLength = 120;
 
-/** What a run needs to know: the export, its arguments, and what the module finds around it. */
+/** The fields of a run: the export, its arguments, and what its host provides. */
 export function PlanFields(props: {
   readonly facts: ModuleFacts;
   readonly plan: Plan;
@@ -17,7 +16,7 @@ export function PlanFields(props: {
   readonly onPlan: (plan: Plan) => void;
 }) {
   const { facts, plan, faults, onPlan } = props;
-  const { isWasi, isExtism, unknown } = surroundingsOf(facts);
+  const { usesWasi, usesExtism, missingFunctions } = facts;
   const at = facts.exports.findIndex(({ name }) => name === plan.exportName);
   const entry = facts.exports[at];
   const change = (part: Partial<Plan>): void => onPlan({ ...plan, ...part });
@@ -30,10 +29,10 @@ export function PlanFields(props: {
         error={faults.get('export')}
         onChange={(value) => change({ exportName: facts.exports[Number(value)]?.name ?? '', args: new Map() })}
         options={facts.exports.map((each, index) => ({ value: `${index}`, label: labelOf(each) }))}
-        hint={facts.moreExports === 0 ? undefined : `There are ${facts.moreExports} more, which are not listed.`}
+        hint={facts.moreExports === 0 ? undefined : `${facts.moreExports} more are not listed.`}
       />
       {entry === undefined ? null : <Arguments entry={entry} plan={plan} faults={faults} onPlan={onPlan} />}
-      {isWasi ? (
+      {usesWasi ? (
         <TextField
           label="Program arguments"
           name="programArgs"
@@ -44,9 +43,9 @@ export function PlanFields(props: {
           placeholder='--name "Ada Lovelace"'
         />
       ) : null}
-      {isWasi || isExtism ? (
+      {usesWasi || usesExtism ? (
         <TextAreaField
-          label={isExtism ? 'Input' : 'Standard input'}
+          label={usesExtism ? 'Input' : 'Standard input'}
           name="input"
           value={plan.input}
           onInput={(input) => change({ input })}
@@ -55,7 +54,7 @@ export function PlanFields(props: {
           rows={3}
         />
       ) : null}
-      {isWasi ? (
+      {usesWasi ? (
         <TextAreaField
           label="Environment"
           name="env"
@@ -65,38 +64,51 @@ export function PlanFields(props: {
           isCode
           rows={2}
           placeholder="NAME=value"
-          hint="A variable a line. The program finds no files and no network."
+          hint="One variable per line. The program has no files and no network."
         />
       ) : null}
-      {unknown.length === 0 ? null : (
+      {usesExtism ? (
+        <TextAreaField
+          label="Configuration"
+          name="config"
+          value={plan.config}
+          onInput={(config) => change({ config })}
+          isRequired={false}
+          isCode
+          rows={2}
+          placeholder="key=value"
+          hint="One value per line."
+        />
+      ) : null}
+      {missingFunctions.length === 0 ? null : (
         <RadioGroup<MissingRule>
-          legend={`When it calls an import that is not here (${unknown
-            .map((name) => shortened(name, 40))
+          legend={`Missing imports (${missingFunctions
+            .map((name) => shortened(name, 60))
             .join(', ')
             .slice(0, 200)})`}
           name="missing"
           value={plan.missing}
           onChange={(missing) => change({ missing })}
           options={[
-            { value: 'fail', label: 'End the run, and say which' },
+            { value: 'trap', label: 'End the run at the first call' },
             {
               value: 'zero',
-              label: 'Answer zero',
-              hint: 'It goes on as if all was well, which may be far from the truth.',
+              label: 'Return zero',
+              hint: 'The run continues, possibly with wrong values.',
             },
           ]}
         />
       )}
       <div class="trace-duration">
         <TextField
-          label="Leave out calls shorter than"
+          label="Hide calls shorter than"
           name="minDuration"
           type="number"
           min={0}
           value={plan.minDuration}
           onInput={(minDuration) => change({ minDuration })}
           error={faults.get('minDuration')}
-          hint="Microseconds; 0 keeps every call. What is left out is counted all the same."
+          hint="Microseconds; 0 shows every call. Hidden calls are counted."
         />
       </div>
     </>
@@ -110,11 +122,11 @@ function Arguments(props: {
   readonly onPlan: (plan: Plan) => void;
 }) {
   const { entry, plan, faults, onPlan } = props;
-  if (!entry.params.some(isWritten) || whyNotCallable(entry.params, entry.results) !== undefined) return null;
+  if (!entry.params.some(takesValue) || whyNotCallable(entry.params, entry.results) !== undefined) return null;
   return (
     <div class="trace-arguments">
       {entry.params.map((type, at) =>
-        isWritten(type) ? (
+        takesValue(type) ? (
           <TextField
             key={at}
             label={`Argument ${at + 1}: ${type}`}

@@ -5,41 +5,41 @@ import { saveBlob } from '../../../api/save-blob.ts';
 import { Button } from '../../../components/button.tsx';
 import { count, counted } from '../../../components/count.ts';
 import { Notice } from '../../../components/notice.tsx';
-import type { Choice } from '../look/choice.ts';
-import type { Subject } from '../look/use-module.ts';
+import type { Selection } from '../inspect/selection.ts';
+import type { LoadedModule } from '../inspect/use-module.ts';
 import { FlameGraph } from './flame-graph.tsx';
 import { HotFunctions } from './hot-functions.tsx';
-import type { Outcome, RunResult } from './messages.ts';
+import type { RunResult } from './messages.ts';
 import { TextOutput } from './streams.tsx';
 
-/** What a run has come to: how it ended, what it put out, and where its time went. */
+/** The result of a run: how it ended, its output, and where its time went. */
 export function RunResultView(props: {
   readonly result: RunResult;
-  readonly subject: Subject;
-  readonly choice: Choice;
-  readonly onChoice: (choice: Choice) => void;
+  readonly loaded: LoadedModule;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
 }) {
-  const { result, subject } = props;
-  const { outcome, durationMs, flame, spans, output } = result;
+  const { result, loaded } = props;
+  const { flame, spans, output } = result;
   const saveGraph = (): void => {
-    const name = `${subject.fileName.replace(/\.wasm$/i, '')}.flame-graph.html`;
+    const name = `${loaded.fileName.replace(/\.wasm$/i, '')}.flame-graph.html`;
     saveBlob(new Blob([flameGraphPage(flame)], { type: 'text/html' }), name);
   };
   return (
     <div class="trace-result stack">
-      <OutcomeNotice outcome={outcome} duration={formatDuration(durationMs * 1e6)} />
+      <EndingNotice result={result} />
       {output === undefined || output.length === 0 ? null : <TextOutput title="Output" text={textOf(output)} />}
       <Remarks result={result} />
       {spans === 0 ? (
-        <p class="soft">Nothing that is traced was called.</p>
+        <p class="soft">No traced function was called.</p>
       ) : (
         <>
           <div class="section-head">
             <h3>
-              Where its time went <span class="soft trace-spans">{counted(spans, 'call')} shown</span>
+              Time by call <span class="soft trace-spans">{counted(spans, 'call')} shown</span>
             </h3>
             <Button kind="quiet" isSmall onClick={saveGraph}>
-              Save the flame graph
+              Save flame graph
             </Button>
           </div>
           <FlameGraph data={flame} />
@@ -50,61 +50,57 @@ export function RunResultView(props: {
   );
 }
 
-function OutcomeNotice({ outcome, duration }: { readonly outcome: Outcome; readonly duration: string }) {
-  switch (outcome.kind) {
-    case 'returned':
+function EndingNotice({ result: { ending, values, durationMs } }: { readonly result: RunResult }) {
+  const time = `${formatDuration(durationMs * 1e6)}, tracing included`;
+  switch (ending.kind) {
+    case 'returned': {
+      const { exitCode } = ending;
+      const title = values === '' ? 'Completed' : `Returned ${values}`;
       return (
         <Notice
-          kind="done"
-          title={outcome.results === '' ? 'It did what it was asked' : `It answered ${outcome.results}`}
+          kind={(exitCode ?? 0) === 0 ? 'done' : 'failed'}
+          title={exitCode ? `Exited with code ${exitCode}` : title}
         >
-          <p>After {duration}, tracing included.</p>
+          <p>After {time}.</p>
         </Notice>
       );
-    case 'exited':
-      return (
-        <Notice kind={outcome.code === 0 ? 'done' : 'failed'} title={`The program ended with ${outcome.code}`}>
-          <p>After {duration}, tracing included.</p>
-        </Notice>
-      );
-    case 'failed':
-      return (
-        <Notice kind="failed" title="It failed">
-          <p>
-            {visible(outcome.message)}, after {duration}.
-          </p>
-        </Notice>
-      );
+    }
     case 'stopped':
       return (
         <Notice kind="warning" title="Stopped">
+          <p>The trace ends at the stop, after {time}.</p>
+        </Notice>
+      );
+    default:
+      return (
+        <Notice kind="failed" title={ending.kind === 'refused' ? 'Can’t run the module' : 'Failed'}>
           <p>
-            {outcome.message} This is what it did until then, {duration}.
+            {visible(ending.reason)}, after {time}.
           </p>
         </Notice>
       );
   }
 }
 
-/** What was not kept, and how far the figures can be believed. */
+/** What the trace lacks, and how precise it is. */
 function Remarks({ result: { dropped, clockStepMicroseconds } }: { readonly result: RunResult }) {
   const lost = [
-    dropped.spans === 0 ? '' : `${counted(dropped.spans, 'call')} for which there was no room`,
-    dropped.depth === 0 ? '' : `${counted(dropped.depth, 'call')} deeper than is kept`,
+    dropped.spans === 0 ? '' : `${counted(dropped.spans, 'call')} beyond the limit`,
+    dropped.depth === 0 ? '' : `${counted(dropped.depth, 'call')} that are too deep`,
     dropped.events === 0 ? '' : counted(dropped.events, 'event'),
     dropped.attributes === 0 ? '' : counted(dropped.attributes, 'attribute'),
-    dropped.functions === 0 ? '' : `${counted(dropped.functions, 'call')} of functions that are too many to count`,
-  ].filter((words) => words !== '');
-  const step = Number.isFinite(clockStepMicroseconds) ? formatDuration(clockStepMicroseconds * 1e3) : 'an unknown step';
+    dropped.functions === 0 ? '' : `${counted(dropped.functions, 'call')} of further functions`,
+  ].filter((text) => text !== '');
+  const step = Number.isFinite(clockStepMicroseconds) ? formatDuration(clockStepMicroseconds * 1e3) : 'unknown';
   return (
     <p class="soft small">
-      The clock goes on by {step}.{lost.length === 0 ? '' : ` Not shown: ${new Intl.ListFormat('en').format(lost)}.`}
-      {dropped.unmatched === 0 ? '' : ` ${count(dropped.unmatched)} beginnings and ends of calls did not fit together.`}
+      Timer resolution: {step}.{lost.length === 0 ? '' : ` Not shown: ${new Intl.ListFormat('en').format(lost)}.`}
+      {dropped.unmatched === 0 ? '' : ` ${counted(dropped.unmatched, 'call')} without a start or an end.`}
     </p>
   );
 }
 
-/** As text where it is text, else as bytes. */
+/** Valid UTF-8 as text, anything else as bytes. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, 262_144), {

@@ -3,8 +3,8 @@ import { Button } from '../../../components/button.tsx';
 import { Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { Spinner } from '../../../components/spinner.tsx';
-import { type Choice, optionsOf } from '../look/choice.ts';
-import type { Subject } from '../look/use-module.ts';
+import { optionsOf, type Selection } from '../inspect/selection.ts';
+import type { LoadedModule } from '../inspect/use-module.ts';
 import { ClockNotice } from './clock-notice.tsx';
 import { firstPlan, type Plan, type PlanFaults, readPlan } from './plan.ts';
 import { PlanFields } from './plan-fields.tsx';
@@ -12,14 +12,14 @@ import { RunResultView } from './run-result.tsx';
 import { Streams } from './streams.tsx';
 import { type Phase, type RunState, useRun } from './use-run.ts';
 
-/** Where an export is run, and what it did is looked at. */
+/** The form for a run, and its result. */
 export function RunSection(props: {
-  readonly subject: Subject;
-  readonly choice: Choice;
-  readonly onChoice: (choice: Choice) => void;
+  readonly loaded: LoadedModule;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
 }) {
-  const { subject, choice, onChoice } = props;
-  const { bytes, demangler, facts, fileName } = subject;
+  const { loaded, selection, onSelection } = props;
+  const { bytes, demangler, facts, fileName } = loaded;
   const [plan, setPlan] = useState<Plan>(() => firstPlan(facts));
   const [faults, setFaults] = useState<PlanFaults>(new Map());
   const { state, start, stop } = useRun();
@@ -27,16 +27,15 @@ export function RunSection(props: {
   const run = (event: Event): void => {
     event.preventDefault();
     if (isRunning) return;
-    const entry = facts.exports.find(({ name }) => name === plan.exportName);
-    const options = facts.isInstrumented ? {} : optionsOf(choice);
-    const read = readPlan(plan, entry, { bytes, isInstrumented: facts.isInstrumented, options, fileName, demangler });
+    const options = facts.isInstrumented ? {} : optionsOf(selection);
+    const read = readPlan(plan, facts, { bytes, isInstrumented: facts.isInstrumented, options, fileName, demangler });
     setFaults('faults' in read ? read.faults : new Map());
     if ('order' in read) start(read.order);
   };
   if (facts.exports.length === 0) {
     return (
       <Section title="Run">
-        <p class="soft">The module exports no function, so there is nothing to call.</p>
+        <p class="soft">The module exports no function to call.</p>
       </Section>
     );
   }
@@ -61,7 +60,7 @@ export function RunSection(props: {
       </form>
       <After state={state} />
       {state.name === 'done' && state.result !== undefined ? (
-        <RunResultView result={state.result} subject={subject} choice={choice} onChoice={onChoice} />
+        <RunResultView result={state.result} loaded={loaded} selection={selection} onSelection={onSelection} />
       ) : null}
     </Section>
   );
@@ -71,7 +70,7 @@ const phaseWords: Readonly<Record<Phase, string>> = {
   instrumenting: 'Instrumenting',
   compiling: 'Compiling',
   running: 'Running',
-  gathering: 'Gathering what happened',
+  gathering: 'Reading the trace',
 };
 
 function Elapsed({ phase }: { readonly phase: Phase }) {
@@ -89,7 +88,7 @@ function Elapsed({ phase }: { readonly phase: Phase }) {
   );
 }
 
-/** What was written, while it runs and after; and what there is to say where no result came. */
+/** The output during and after a run, and why there is no result. */
 function After({ state }: { readonly state: RunState }) {
   return (
     <>
@@ -97,13 +96,13 @@ function After({ state }: { readonly state: RunState }) {
         <Notice kind="warning" title="Stopped">
           <p>
             {crossOriginIsolated
-              ? 'It went on without coming by a traced function, or did not let itself be stopped: so it was ended as it was, and there is no trace.'
-              : 'It was ended as it was, so there is no trace.'}
+              ? 'It never reached a traced function, so it was terminated without a trace.'
+              : 'It was terminated without a trace.'}
           </p>
         </Notice>
       ) : null}
       {state.name === 'fault' ? (
-        <Notice kind="failed" title="It can’t be run">
+        <Notice kind="failed" title="Can’t run the module">
           <p>{state.fault.replace(/\.$/, '')}.</p>
         </Notice>
       ) : null}

@@ -1,4 +1,4 @@
-/** Words as shells divide them: by spaces, unless quotes hold them together. */
+/** Splits a command line at spaces outside of quotes, as shells do. */
 export function shellWords(text: string): string[] {
   const words: string[] = [];
   const pattern = /((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+)|(["'\\].*)/gs;
@@ -13,7 +13,7 @@ function unquoted(word: string): string {
   });
 }
 
-/** Variables, a `NAME=value` on each line; lines of another form are left out. */
+/** Parses one `NAME=value` per line. Other lines are ignored. */
 export function readVariables(text: string): [name: string, value: string][] {
   return text.split('\n').flatMap((line): [string, string][] => {
     const at = line.indexOf('=');

@@ -1,7 +1,7 @@
+import type { StreamName } from '@tenon/run-kit';
 import { unsafeCharacters } from '@tenon/trace/unsafe-characters';
-import type { StreamName } from './messages.ts';
 
-/** What a program has written to its streams: as text, whatever it is. */
+/** The output of a program as text. */
 export function Streams(props: {
   readonly text: Readonly<Record<StreamName, string>>;
   readonly isCut: Readonly<Record<StreamName, boolean>>;
@@ -22,20 +22,20 @@ export function Streams(props: {
   );
 }
 
-/** What a module has put out. */
+/** One stream of output. */
 export function TextOutput(props: { readonly title: string; readonly text: string; readonly isCut?: boolean }) {
   const { title, text, isCut = false } = props;
   return (
     <div class="trace-output">
       <h3>{title}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrollable text */}
       <pre tabIndex={0}>{plain(text)}</pre>
-      {isCut ? <p class="soft small">It wrote more, which is not shown.</p> : null}
+      {isCut ? <p class="soft small">Further output is not shown.</p> : null}
     </div>
   );
 }
 
-/** Without what terminals read as colours, and with every other character that can't be seen made visible. */
+/** Removes the colour codes of terminals, and replaces other invisible characters. */
 function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

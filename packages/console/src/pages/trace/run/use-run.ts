@@ -1,8 +1,9 @@
+import type { StreamName } from '@tenon/run-kit';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { startWorker } from '../workers.ts';
-import type { RunMessage, RunRequest, RunResult, StreamName } from './messages.ts';
+import type { RunMessage, RunRequest, RunResult } from './messages.ts';
 
-/** How long a run gets to begin to unwind once it is told to stop, so that what it did until then can be shown. */
+/** Time for a run to stop at a traced call, which leaves a trace. */
 const stopMs = 700;
 
 export type Phase = Extract<RunMessage, { kind: 'phase' }>['phase'];
@@ -10,11 +11,11 @@ export type Phase = Extract<RunMessage, { kind: 'phase' }>['phase'];
 export interface RunState {
   readonly name: 'none' | 'running' | 'done' | 'stopped' | 'fault';
   readonly phase: Phase;
-  /** What was written so far, and whether that is all. */
+  /** The output so far, and whether the rest was dropped. */
   readonly text: Readonly<Record<StreamName, string>>;
   readonly isCut: Readonly<Record<StreamName, boolean>>;
   readonly result: RunResult | undefined;
-  /** Why it could not be run. */
+  /** Why the module can't be run. */
   readonly fault: string;
 }
 
@@ -27,7 +28,7 @@ const idle: RunState = {
   fault: '',
 };
 
-/** A request before it is known whether a run can be told to stop. */
+/** A request without the flag that stops the run. */
 export type RunOrder = Omit<RunRequest, 'stopFlag'>;
 
 interface Run {
@@ -37,7 +38,7 @@ interface Run {
   isStopping: boolean;
 }
 
-/** Runs modules one at a time, each in a worker of its own, which is ended whatever it is at when the run is over or the page is left. */
+/** Runs one module at a time, in a worker that ends with the run or the page. */
 export function useRun(): { readonly state: RunState; start(order: RunOrder): void; stop(): void } {
   const [state, setState] = useState(idle);
   const current = useRef<Run>(undefined);
@@ -71,7 +72,7 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      finish({ name: 'fault', fault: 'The browser has ended it. It may have taken too much memory' });
+      finish({ name: 'fault', fault: 'The browser ended it; it may have used too much memory' });
     };
     worker.postMessage({ ...order, stopFlag } satisfies RunRequest);
   }, []);
@@ -79,22 +80,22 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
   const stop = useCallback(() => {
     const run = current.current;
     if (run === undefined) return;
-    const giveUp = (): void => {
+    const terminate = (): void => {
       end();
       setState((before) => ({ ...before, name: 'stopped' }));
     };
-    // Who presses twice does not want to wait; and what can't be told, or is not running yet, is ended at once.
-    if (run.stopFlag === undefined || run.isStopping || run.phase !== 'running') return giveUp();
+    // A second press ends the run at once, as does a press before it runs, or if there is no flag.
+    if (run.stopFlag === undefined || run.isStopping || run.phase !== 'running') return terminate();
     run.isStopping = true;
     const flag = new Int32Array(run.stopFlag);
     Atomics.store(flag, 0, 1);
-    Atomics.notify(flag, 0); // it may be asleep
-    const look = (): void => {
+    Atomics.notify(flag, 0); // it may sleep
+    const check = (): void => {
       if (current.current !== run) return;
-      if (run.phase === 'gathering') setTimeout(look, stopMs);
-      else giveUp();
+      if (run.phase === 'gathering') setTimeout(check, stopMs);
+      else terminate();
     };
-    setTimeout(look, stopMs);
+    setTimeout(check, stopMs);
   }, []);
   return { state, start, stop };
 }

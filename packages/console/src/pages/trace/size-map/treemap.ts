@@ -1,4 +1,4 @@
-/** A part of a picture, in pixels. */
+/** A rectangle in pixels. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -7,7 +7,7 @@ export interface Box {
 }
 
 /**
- * Divides a box so that each weight gets its share of the area, in tiles as square as can be: Bruls, Huizing and van Wijk,
+ * Divides a box into tiles with areas in proportion to the weights, as square as possible: Bruls, Huizing and van Wijk,
  * "Squarified treemaps" (2000).
  *
  * @param weights above zero, the largest first
@@ -29,7 +29,7 @@ export function squarify(weights: readonly number[], box: Box): Box[] {
   return tiles;
 }
 
-/** Takes weights into a row along the shorter side as long as its worst tile gets no longer and thinner by that. */
+/** Adds weights to a row along the shorter side while that doesn't worsen the row's worst aspect ratio. */
 function rowEnd(weights: readonly number[], start: number, scale: number, side: number): number {
   const largest = (weights[start] as number) * scale;
   let sum = 0;

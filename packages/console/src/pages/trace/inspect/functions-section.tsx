@@ -4,44 +4,44 @@ import { count, counted } from '../../../components/count.ts';
 import { SelectField, TextField } from '../../../components/field.tsx';
 import { Section } from '../../../components/page.tsx';
 import { RadioGroup } from '../../../components/radio-group.tsx';
-import { SizePicture } from '../picture/size-picture.tsx';
-import { type Choice, type ChoiceKind, withNames } from './choice.ts';
+import { SizeMap } from '../size-map/size-map.tsx';
 import { DownloadInstrumented } from './download-instrumented.tsx';
 import type { FunctionOrder } from './find-functions.ts';
 import { FunctionList } from './function-list.tsx';
 import { type FunctionTable, nameAt, nameSources, sourceAt } from './function-table.ts';
+import { type Selection, type SelectionKind, withNames } from './selection.ts';
 import { useAnswer } from './use-answer.ts';
-import type { Subject } from './use-module.ts';
+import type { LoadedModule } from './use-module.ts';
 
-/** The functions of a module, of which one chooses those that are traced. */
+/** The functions of a module, and the choice of those to trace. */
 export function FunctionsSection(props: {
-  readonly subject: Subject;
-  readonly choice: Choice;
-  readonly onChoice: (choice: Choice) => void;
+  readonly loaded: LoadedModule;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
 }) {
-  const { subject, choice, onChoice } = props;
-  const { table, looker } = subject;
+  const { loaded, selection, onSelection } = props;
+  const { table, inspector } = loaded;
   const [text, setText] = useState('');
   const [order, setOrder] = useState<FunctionOrder>('size');
-  const found = useAnswer(() => looker.ask({ kind: 'find', text, order }), [text, order], 120);
+  const found = useAnswer(() => inspector.ask({ kind: 'find', text, order }), [text, order], 120);
   const isNameless = useMemo(() => hasFewNames(table), [table]);
-  const isTicking = choice.kind !== 'everything';
+  const isTicking = selection.kind !== 'everything';
   return (
     <Section title="Functions">
-      <SizePicture subject={subject} onPick={setText} />
+      <SizeMap loaded={loaded} onPick={setText} />
       <div class="trace-choose">
-        <RadioGroup<ChoiceKind>
-          legend="What is traced"
-          name="choice"
-          value={choice.kind}
-          onChange={(kind) => onChoice({ ...choice, kind })}
+        <RadioGroup<SelectionKind>
+          legend="Functions to trace"
+          name="selection"
+          value={selection.kind}
+          onChange={(kind) => onSelection({ ...selection, kind })}
           options={[
             { value: 'everything', label: 'Every function' },
-            { value: 'allowed', label: 'Only those that are ticked' },
-            { value: 'banned', label: 'All but those that are ticked' },
+            { value: 'allowed', label: 'Only ticked functions' },
+            { value: 'banned', label: 'All but ticked functions' },
           ]}
         />
-        <DownloadInstrumented subject={subject} choice={choice} />
+        <DownloadInstrumented loaded={loaded} selection={selection} />
       </div>
       <div class="trace-find">
         <TextField
@@ -59,9 +59,9 @@ export function FunctionsSection(props: {
           value={order}
           onChange={(value) => setOrder(value as FunctionOrder)}
           options={[
-            { value: 'size', label: 'the biggest first' },
+            { value: 'size', label: 'largest first' },
             { value: 'name', label: 'by name' },
-            { value: 'index', label: 'as they come' },
+            { value: 'index', label: 'file order' },
           ]}
         />
       </div>
@@ -72,28 +72,28 @@ export function FunctionsSection(props: {
               {text.trim() === ''
                 ? counted(table.count, 'function')
                 : `${count(found.value.length)} of ${count(table.count)}`}
-              {isTicking ? `, ${counted(choice.names.size, 'name')} ticked` : ''}
+              {isTicking ? `, ${counted(selection.names.size, 'name')} ticked` : ''}
             </p>
             {isTicking && found.value.length > 0 ? (
-              <TickAll table={table} found={found.value} choice={choice} onChoice={onChoice} />
+              <TickAll table={table} found={found.value} selection={selection} onSelection={onSelection} />
             ) : null}
           </div>
           {found.value.length === 0 ? (
-            <p class="soft">No function’s name fits “{text}”.</p>
+            <p class="soft">No function matches “{text}”.</p>
           ) : (
             <FunctionList
               table={table}
               found={found.value}
-              choice={choice}
-              onToggle={(index) => onChoice(toggled(table, choice, index))}
+              selection={selection}
+              onToggle={(index) => onSelection(toggled(table, selection, index))}
             />
           )}
         </>
       )}
       {isNameless ? (
         <p class="soft small">
-          Most of its functions have no name, so they can be neither read nor chosen. Have your compiler or linker keep
-          the names: <code>-g</code>, <code>--profiling-funcs</code>, <code>strip = false</code> or the like.
+          Most functions have no name, so you can’t select them. Configure the compiler or linker to keep names, for
+          example with <code>-g</code>, <code>--profiling-funcs</code> or <code>strip = false</code>.
         </p>
       ) : null}
       {found.fault === undefined ? null : <p class="field-error">{found.fault}</p>}
@@ -106,24 +106,24 @@ function hasFewNames(table: FunctionTable): boolean {
   return nameless > 0.5 * (table.count - table.importedCount);
 }
 
-function toggled(table: FunctionTable, choice: Choice, index: number): Choice {
-  if (sourceAt(table, index) === 'none') return choice;
+function toggled(table: FunctionTable, selection: Selection, index: number): Selection {
+  if (sourceAt(table, index) === 'none') return selection;
   const name = nameAt(table, index);
-  return withNames(choice, [name], !choice.names.has(name));
+  return withNames(selection, [name], !selection.names.has(name));
 }
 
 function TickAll(props: {
   readonly table: FunctionTable;
   readonly found: Uint32Array;
-  readonly choice: Choice;
-  readonly onChoice: (choice: Choice) => void;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
 }) {
-  const { table, found, choice, onChoice } = props;
+  const { table, found, selection, onSelection } = props;
   const tick = (isTicked: boolean): void => {
     const named = [...found].filter((index) => sourceAt(table, index) !== 'none');
-    onChoice(
+    onSelection(
       withNames(
-        choice,
+        selection,
         named.map((index) => nameAt(table, index)),
         isTicked,
       ),

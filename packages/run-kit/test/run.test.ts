@@ -1,58 +1,109 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { instrument } from '@tenon/instrument';
+import { describeModule, type InstrumentOptions, instrument } from '@tenon/instrument';
 import { wat } from '../../../test/helpers/wat.ts';
-import type { RunMessage, RunRequest, RunResult } from '../src/pages/trace/run/messages.ts';
-import { runModule } from '../src/pages/trace/run/run-module.ts';
+import {
+  type Argument,
+  createRunner,
+  createStopper,
+  createWasi,
+  type MissingRule,
+  programKind,
+  type RunResult,
+  usesExtism,
+} from '../src/index.ts';
+
+interface Request {
+  readonly exportName?: string;
+  readonly args?: readonly Argument[];
+  readonly isInstrumented?: boolean;
+  readonly options?: InstrumentOptions;
+  readonly programArgs?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly config?: Readonly<Record<string, string>>;
+  readonly missing?: MissingRule;
+  readonly minDurationMicroseconds?: number;
+  readonly repeat?: number;
+  readonly flags?: Int32Array;
+  readonly onWrite?: () => void;
+}
 
 interface Ran {
   readonly result: RunResult;
   readonly stdout: string;
   readonly stderr: string;
-  readonly messages: readonly RunMessage[];
   readonly sleptMs: readonly number[];
+  /** Numbers of the stopper's throws. */
+  readonly throws: readonly number[];
 }
 
-/** Runs a module as the page's worker does, with everything traced and nothing left out. */
-function run(bytes: Uint8Array, request: Partial<RunRequest> = {}): Ran {
+const gibibyte = 1024 ** 3;
+
+/** Runs a module with every call shown. */
+function run(bytes: Uint8Array, request: Request = {}): Ran {
+  const { exportName = 'f', args = [], input = '', flags, repeat = 1, missing = 'trap' } = request;
   const text = { stdout: '', stderr: '' };
-  const messages: RunMessage[] = [];
   const sleptMs: number[] = [];
-  const result = runModule(
+  const throws: number[] = [];
+  const { imports, exports } = describeModule(bytes);
+  const params = exports.find(({ name }) => name === exportName)?.type?.params ?? [];
+  const encoded = new TextEncoder().encode(input);
+  let read = 0;
+  const runner = createRunner(
     {
-      bytes: Uint8Array.from(bytes).buffer,
-      isInstrumented: false,
-      options: {},
-      exportName: 'f',
-      args: [],
-      programArgs: [],
-      env: [],
-      input: '',
-      missing: 'fail',
-      minDurationMicroseconds: 0,
-      fileName: 'program.wasm',
-      demangler: undefined,
-      stopFlag: undefined,
-      ...request,
+      module: Uint8Array.from(request.isInstrumented ? bytes : instrument(bytes, request.options).bytes),
+      program: { kind: programKind(usesExtism(imports), exportName, params), exportName, args },
+      input: encoded,
+      pluginConfig: new Map(Object.entries(request.config ?? {})),
+      missing,
+      minDurationMicroseconds: request.minDurationMicroseconds ?? 0,
+      maxSpans: 100_000,
+      maxMemoryBytes: gibibyte,
+      repeat,
     },
     {
-      now: () => performance.now(),
-      wallClock: () => 1_700_000_000_000.5,
-      random: (part) => void part.fill(7),
-      sleep: (ms) => void sleptMs.push(ms),
-      write: (stream, part) => {
-        text[stream] += new TextDecoder().decode(part);
+      createWasi: (module) =>
+        createWasi(module, {
+          args: ['program.wasm', ...(request.programArgs ?? [])],
+          environment: request.environment ?? {},
+          read(into) {
+            const part = encoded.subarray(read, read + into.length);
+            into.set(part);
+            read += part.length;
+            return part.length;
+          },
+          write(stream, part) {
+            text[stream] += new TextDecoder().decode(part);
+            request.onWrite?.();
+            return 0;
+          },
+          isTerminal: () => true,
+          sleep: (ms) => void sleptMs.push(ms),
+          wallClock: () => 1_700_000_000_000.5,
+          random: (part) => void part.fill(7),
+        }),
+      log(level, message) {
+        text.stderr += `[${level}] ${message}\n`;
       },
-      tell: (message) => void messages.push(message),
+      stopper: flags && createStopper(flags, (count) => void throws.push(count)),
+      demangle: (name) => name,
     },
   );
-  return { result, ...text, messages, sleptMs };
+  return { result: runner(), ...text, sleptMs, throws };
 }
 
-const callsOf = ({ result }: Ran) => new Map(result.functions.map(({ name, calls }) => [name, calls]));
+const callsOf = ({ result }: Ran) =>
+  new Map(result.statistics.functions.map(({ function: { name }, calls }) => [name, calls]));
+const returned = { kind: 'returned', exitCode: undefined };
+const valuesOf = ({ result: { ending, values } }: Ran) => {
+  assert.deepEqual(ending, returned);
+  return values;
+};
+const reasonOf = ({ result: { ending } }: Ran) => ('reason' in ending ? ending.reason : ending.kind);
 
-describe('runModule()', () => {
+describe('createRunner()', () => {
   const fib = wat(`(module
     (func $fib (export "fib") (param i32) (result i32)
       (if (result i32) (i32.lt_s (local.get 0) (i32.const 2))
@@ -62,24 +113,20 @@ describe('runModule()', () => {
 
   it('calls an export with numbers, and tells its calls', () => {
     const ran = run(fib, { exportName: 'fib', args: [10] });
-    assert.deepEqual(ran.result.outcome, { kind: 'returned', results: '55 (i32)' });
+    assert.deepEqual(valuesOf(ran), ['55']);
     assert.equal(callsOf(ran).get('fib'), 177);
-    assert.equal(ran.result.spans, 177);
-    assert.equal(ran.result.flame.name.length, 177);
-    assert.equal(ran.result.flame.parent.filter((parent) => parent === -1).length, 1);
-    assert.deepEqual(
-      ran.messages.map((message) => (message.kind === 'phase' ? message.phase : message.kind)),
-      ['instrumenting', 'compiling', 'running', 'gathering'],
-    );
-    const { outcome } = run(fib, { exportName: 'mix', args: [-5n, 0.25] }).result;
-    assert.deepEqual(outcome, { kind: 'returned', results: '-5 (i64), 0.25 (f64)' });
+    assert.equal(ran.result.spans.length, 177);
+    assert.equal(ran.result.spans.filter(({ parentSpanId }) => parentSpanId === undefined).length, 1);
+    assert.deepEqual(valuesOf(run(fib, { exportName: 'mix', args: [-5n, 0.25] })), ['-5', '0.25']);
   });
 
   it('leaves out what is short, and counts it', () => {
     const { result } = run(fib, { exportName: 'fib', args: [10], minDurationMicroseconds: 60_000_000 });
-    assert.equal(result.spans, 1, 'the root alone');
-    assert.equal(result.functions[0]?.calls, 177);
-    assert.equal(result.flame.folded[0]?.[1], 176);
+    assert.deepEqual(
+      result.spans.map(({ folded }) => folded.calls),
+      [176],
+    );
+    assert.equal(result.statistics.functions[0]?.calls, 177);
   });
 
   it('traces what is chosen', () => {
@@ -95,27 +142,33 @@ describe('runModule()', () => {
     const instrumented = instrument(fib).bytes;
     assert.throws(() => run(instrumented, { exportName: 'fib', args: [5] }), { code: 'already_instrumented' });
     const ran = run(instrumented, { exportName: 'fib', args: [5], isInstrumented: true });
-    assert.deepEqual(ran.result.outcome, { kind: 'returned', results: '5 (i32)' });
+    assert.deepEqual(valuesOf(ran), ['5']);
     assert.equal(callsOf(ran).get('fib'), 15);
   });
 
   it('tells traps, with the calls that led there', () => {
     const module = wat(`(module (func $deep unreachable) (func (export "f") (call $deep)))`);
-    const { result } = run(module);
-    assert.equal(result.outcome.kind, 'failed');
-    assert.match('message' in result.outcome ? result.outcome.message : '', /It trapped: unreachable/);
-    assert.equal(result.flame.failures.length, 2);
-    const endless = wat(`(module (func $again (export "f") (call $again)))`);
-    const overflow = run(endless).result;
-    assert.equal(overflow.outcome.kind, 'failed');
-    assert.ok(overflow.spans > 100);
+    const ran = run(module);
+    assert.deepEqual(ran.result.ending, { kind: 'failed', reason: 'unreachable' });
+    assert.deepEqual(
+      ran.result.spans.map(({ status }) => status),
+      [
+        { code: 'error', message: 'unreachable' },
+        { code: 'error', message: 'unreachable' },
+      ],
+    );
+    const overflow = run(wat(`(module (func $again (export "f") (call $again)))`));
+    assert.match(reasonOf(overflow), /call stack/);
+    assert.ok(overflow.result.spans.length > 100);
+    const throwing = wat(`(module (tag $t) (func (export "f") (throw $t)))`);
+    assert.equal(reasonOf(run(throwing)), 'uncaught exception');
   });
 
   it('tells what the start function does, and that it failed', () => {
     const fine = wat(`(module (func $first) (start $first) (func (export "f")))`);
     assert.equal(callsOf(run(fine)).get('first'), 1);
     const failing = wat(`(module (func $first unreachable) (start $first) (func (export "f")))`);
-    assert.equal(run(failing).result.outcome.kind, 'failed');
+    assert.equal(reasonOf(run(failing)), 'unreachable');
   });
 
   it('ends a run that calls what is not here, or answers zero, as one likes', () => {
@@ -123,29 +176,31 @@ describe('runModule()', () => {
       (import "env" "ask" (func $ask (param i32) (result i64)))
       (import "env" "pair" (func $pair (result i32 f64)))
       (func (export "f") (result i64) (drop (drop (call $pair))) (call $ask (i32.const 1))))`);
-    const { outcome } = run(module).result;
-    assert.match('message' in outcome ? outcome.message : '', /The module called env\.pair, .* not here/);
-    assert.deepEqual(run(module, { missing: 'zero' }).result.outcome, { kind: 'returned', results: '0 (i64)' });
+    assert.match(reasonOf(run(module)), /The module called env\.pair, which is not available/);
+    assert.deepEqual(valuesOf(run(module, { missing: 'zero' })), ['0']);
   });
 
   it('gives a memory that is imported, and says which import nobody can guess', () => {
     const memory = wat(`(module (import "env" "memory" (memory 2 5)) (func (export "f") (result i32) memory.size))`);
-    assert.deepEqual(run(memory).result.outcome, { kind: 'returned', results: '2 (i32)' });
+    assert.deepEqual(valuesOf(run(memory)), ['2']);
+    assert.equal(run(memory).result.initialPages, 2);
     const shared = wat(`(module (import "e" "m" (memory 1 3 shared)) (func (export "f") (result i32) memory.size))`);
-    assert.deepEqual(run(shared).result.outcome, { kind: 'returned', results: '1 (i32)' });
+    assert.deepEqual(valuesOf(run(shared)), ['1']);
     const table = wat(`(module (import "env" "__proto__" (table 1 funcref)) (func (export "f")))`);
-    assert.throws(() => run(table), /imports the table env\.__proto__/);
+    const refused = { kind: 'refused', reason: 'The module imports the table env.__proto__, which is not available' };
+    assert.deepEqual(run(table, { missing: 'zero' }).result.ending, refused);
   });
 
   it('knows names of imports that objects have by themselves', () => {
     const module = wat(`(module
       (import "__proto__" "constructor" (func $a)) (import "wasi_snapshot_preview1" "toString" (func $b (result i32)))
       (func (export "f") (result i32) (call $b)))`);
-    assert.deepEqual(run(module).result.outcome, { kind: 'returned', results: '52 (i32)' });
+    assert.match(reasonOf(run(module)), /called wasi_snapshot_preview1\.toString/);
+    assert.deepEqual(valuesOf(run(module, { missing: 'zero' })), ['0']);
   });
 
   it('stops at the next call once it is told to, and tells what was done until then', () => {
-    const stopFlag = new SharedArrayBuffer(4);
+    const flags = new Int32Array(1);
     const module = wat(`(module
       (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
       (memory (export "memory") 1)
@@ -153,61 +208,38 @@ describe('runModule()', () => {
       (data (i32.const 0) "\\20\\00\\00\\00\\01\\00\\00\\00")
       (func (export "f") (loop $again (call $say) (br $again))))`);
     let written = 0;
-    const ran = runModule(
-      {
-        bytes: Uint8Array.from(module).buffer,
-        isInstrumented: false,
-        options: {},
-        exportName: 'f',
-        args: [],
-        programArgs: [],
-        env: [],
-        input: '',
-        missing: 'fail',
-        minDurationMicroseconds: 0,
-        fileName: 'x.wasm',
-        demangler: undefined,
-        stopFlag,
+    const { result } = run(module, {
+      flags,
+      onWrite() {
+        written += 1;
+        if (written === 50) flags[0] = 1; // as another thread does meanwhile
       },
-      {
-        now: () => performance.now(),
-        wallClock: Date.now,
-        random: () => {},
-        sleep: () => {},
-        tell: () => {},
-        write() {
-          written += 1;
-          if (written === 50) Atomics.store(new Int32Array(stopFlag), 0, 1); // as the page does meanwhile
-        },
-      },
-    );
-    assert.deepEqual(ran.outcome, { kind: 'stopped', message: 'You stopped it.' });
+    });
+    assert.deepEqual(result.ending, { kind: 'stopped' });
     assert.equal(written, 50);
-    assert.equal(ran.spans, 1 + 2 * 50);
+    assert.equal(result.spans.length, 1 + 2 * 50);
+    assert.deepEqual(result.spans[0]?.status, { code: 'error', message: 'stopped' });
   });
 
-  it('tells when it begins to stop, and when the module goes on all the same', () => {
-    const stopFlag = new SharedArrayBuffer(4);
-    new Int32Array(stopFlag).fill(1);
+  it('counts its throws, which a module may catch', () => {
+    const flags = new Int32Array([1]);
     const catching = wat(`(module (tag $t) (func $work) (func $try (try (do (call $work)) (catch_all)))
       (func (export "f") (call $try) (call $try)))`);
-    const phases = ({ messages }: Ran) => messages.map((message) => (message.kind === 'phase' ? message.phase : ''));
-    const plain = run(wat('(module (func $work) (func (export "f") (call $work)))'), { stopFlag });
-    assert.deepEqual(phases(plain), ['instrumenting', 'compiling', 'running', 'gathering', 'gathering']);
-    // Only what is allowed comes by: the export itself does not.
-    const caught = run(catching, { stopFlag, options: { allowed: ['work'] } });
-    assert.deepEqual(phases(caught), ['instrumenting', 'compiling', 'running', 'gathering', 'running', 'gathering']);
-    assert.equal(caught.result.outcome.kind, 'returned');
+    const plain = run(wat('(module (func $work) (func (export "f") (call $work)))'), { flags });
+    assert.deepEqual([plain.throws, plain.result.ending.kind], [[1], 'stopped']);
+    // Only allowed functions call the stopper, not the export itself.
+    const caught = run(catching, { flags, options: { allowed: ['work'] } });
+    assert.deepEqual([caught.throws, caught.result.ending.kind], [[1, 2], 'returned']);
   });
 
   it('holds up what takes more than a gibibyte of memory', () => {
     const growing = wat(`(module (memory (export "memory") 1)
       (func (export "f") (loop $again (drop (memory.grow (i32.const 4096))) (br $again))))`);
     const { result } = run(growing);
-    assert.deepEqual(result.outcome, { kind: 'stopped', message: 'Its memory grew to more than a GiB.' });
-    assert.equal(result.functions[0]?.pages, 16_384);
+    assert.deepEqual(result.ending, { kind: 'failed', reason: 'its memory grew beyond the limit of 1073741824 bytes' });
+    assert.equal(result.statistics.functions[0]?.grownPages, 16_384);
     const large = wat(`(module (memory 20000) (func (export "f")))`);
-    assert.throws(() => run(large), /1310720000 bytes of memory at once/);
+    assert.throws(() => run(large), /needs 1310720000 bytes of memory; the limit is 1073741824/);
   });
 
   it('keeps a bounded number of spans of who reports calls by hand', () => {
@@ -219,13 +251,51 @@ describe('runModule()', () => {
           (call $enter (i32.const 2)) (call $exit (i32.const 2))
           (br_if $again (i32.lt_u (local.tee 0 (i32.add (local.get 0) (i32.const 1))) (i32.const 120000))))))`);
     const { result } = run(module, { isInstrumented: true });
-    assert.equal(result.outcome.kind, 'returned');
-    assert.equal(result.spans, 100_000);
-    assert.equal(result.dropped.spans, 20_000);
+    assert.equal(result.ending.kind, 'returned');
+    assert.equal(result.spans.length, 100_000);
+    assert.equal(result.statistics.dropped.spans, 20_000);
+  });
+
+  it('initialises an instance once, as hosts of Extism do', () => {
+    const module = (exports: readonly string[], isPlugin = false) =>
+      wat(`(module
+        ${isPlugin ? '(import "extism:host/env" "input_length" (func (result i64)))' : ''}
+        (global $order (mut i32) (i32.const 0))
+        (func $note (param i32) (global.set $order (i32.add (i32.mul (global.get $order) (i32.const 10)) (local.get 0))))
+        ${exports
+          .map((name, at) =>
+            name === 'hs_init'
+              ? `(func (export "hs_init") (param i32 i32) (call $note (i32.const ${at + 1})))`
+              : `(func (export "${name}") (call $note (i32.const ${at + 1})))`,
+          )
+          .join('')}
+        (func (export "f") (param i32) (result i32) (global.get $order)))`);
+    const orderOf = (exports: readonly string[], isPlugin = false) =>
+      valuesOf(run(module(exports, isPlugin), { args: [0], repeat: 3 }))[0];
+    assert.equal(orderOf(['hs_init', '__wasm_call_ctors', '_initialize']), '31');
+    assert.equal(orderOf(['__wasm_call_ctors', '_initialize'], true), '2');
+    assert.equal(orderOf(['__wasm_call_ctors', 'hs_init'], true), '12');
+    assert.equal(orderOf(['_start']), '0');
+    const initialized = run(module(['_initialize']), { exportName: '_initialize' });
+    assert.equal(callsOf(initialized).get('_initialize'), 1);
+  });
+
+  it('repeats a run, and sums up what each took', () => {
+    const { result } = run(fib, { exportName: 'fib', args: [5], repeat: 4 });
+    assert.deepEqual(
+      result.runs.map(({ functions }) => functions.map(({ calls }) => calls)),
+      [[15], [15], [15], [15]],
+    );
+    assert.equal(result.statistics.functions[0]?.calls, 60);
+    assert.equal(result.spans.length, 15, 'of the last run');
+    const failing = wat(`(module (global $runs (mut i32) (i32.const 0))
+      (func (export "f") (global.set $runs (i32.add (global.get $runs) (i32.const 1)))
+        (if (i32.eq (global.get $runs) (i32.const 3)) (then unreachable))))`);
+    assert.equal(run(failing, { repeat: 9 }).result.runs.length, 3);
   });
 });
 
-describe('runModule() of WASI', () => {
+describe('createRunner() of WASI', () => {
   const program = (body: string) =>
     wat(`(module
       (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
@@ -260,16 +330,13 @@ describe('runModule() of WASI', () => {
         (i32.load (i32.const 1024))`),
       {
         programArgs: ['grüß', ''],
-        env: [
-          ['A', '1'],
-          ['B', 'two'],
-        ],
+        environment: { A: '1', B: 'two' },
         input: 'from outside',
       },
     );
     assert.equal(stdout, 'program.wasm\0grüß\0\0from outside');
     assert.equal(stderr, 'B=two');
-    assert.deepEqual(result.outcome, { kind: 'returned', results: '99 (i32)' }, '_initialize was called before');
+    assert.deepEqual(result.values, ['99'], '_initialize was called before');
   });
 
   it('tells the time and random bytes, waits, and has no files', () => {
@@ -286,7 +353,7 @@ describe('runModule() of WASI', () => {
     );
     assert.equal(stdout, '\u0007\u0007');
     assert.deepEqual(sleptMs, [2.5]);
-    assert.deepEqual(result.outcome, { kind: 'returned', results: '108 (i32)' }, 'one event, and no folder (EBADF)');
+    assert.deepEqual(result.values, ['108'], 'one event, and no folder (EBADF)');
   });
 
   it('tells a program that a pointer leads nowhere', () => {
@@ -296,28 +363,31 @@ describe('runModule() of WASI', () => {
       `(call $args_get (i32.const -4) (i32.const 0))`,
     ];
     for (const body of answers) {
-      assert.deepEqual(run(program(body)).result.outcome, { kind: 'returned', results: '21 (i32)' }, body);
+      assert.deepEqual(valuesOf(run(program(body))), ['21'], body);
     }
     const closed = `(call $fd_write (i32.const 3) (i32.const 0) (i32.const 1) (i32.const 8))`;
-    assert.deepEqual(run(program(closed)).result.outcome, { kind: 'returned', results: '8 (i32)' });
+    assert.deepEqual(valuesOf(run(program(closed))), ['8']);
   });
 
   it('ends when the program ends itself, which is a failure unless it says 0', () => {
     for (const code of [0, 3]) {
       const { result } = run(program(`(call $proc_exit (i32.const ${code})) (i32.const 1)`));
-      assert.deepEqual(result.outcome, { kind: 'exited', code });
-      assert.equal(result.flame.failures.length > 0, code !== 0);
+      assert.deepEqual(result.ending, { kind: 'returned', exitCode: code });
+      assert.equal(
+        result.spans.some(({ status }) => status.code === 'error'),
+        code !== 0,
+      );
     }
   });
 });
 
-describe('runModule() of an Extism plugin', () => {
+describe('createRunner() of an Extism plugin', () => {
   const greet = readFileSync(new URL('../../server/sample/greet.wasm', import.meta.url));
   const outputOf = ({ result }: Ran) => new TextDecoder().decode(result.output);
 
   it('hands it its input, and shows its output', () => {
     const ran = run(greet, { exportName: 'greet', input: 'Ada Løvelace' });
-    assert.deepEqual(ran.result.outcome, { kind: 'returned', results: '' });
+    assert.deepEqual(valuesOf(ran), []);
     assert.equal(outputOf(ran), 'Hello, Ada Løvelace!');
     assert.equal(outputOf(run(greet, { exportName: 'count_vowels', input: 'aeiou'.repeat(2000) })), '{"count":10000}');
     assert.equal(outputOf(run(greet, { exportName: 'greet' })), 'Hello, !');
@@ -335,6 +405,7 @@ describe('runModule() of an Extism plugin', () => {
         (import "extism:host/env" "var_get" (func $var_get (param i64) (result i64)))
         (import "extism:host/env" "error_set" (func $error_set (param i64)))
         (import "extism:host/env" "log_info" (func $log_info (param i64)))
+        (import "extism:host/env" "config_get" (func $config_get (param i64) (result i64)))
         (import "extism:host/env" "output_set" (func $output_set (param i64 i64)))
         (func $text (param i32) (result i64) (local i64)
           (local.set 1 (call $alloc (i64.const 1))) (call $store_u8 (local.get 1) (local.get 0)) (local.get 1))
@@ -344,7 +415,7 @@ describe('runModule() of an Extism plugin', () => {
         `(call $log_info (call $text (i32.const 65))) (call $error_set (call $text (i32.const 66))) (i32.const 1)`,
       ),
     );
-    assert.deepEqual(failed.result.outcome, { kind: 'failed', message: 'B' });
+    assert.equal(reasonOf(failed), 'the plugin reported an error: B');
     assert.equal(failed.stderr, '[info] A\n');
     const kept = run(
       plugin(`(local i64)
@@ -354,15 +425,12 @@ describe('runModule() of an Extism plugin', () => {
         (i32.const 0)`),
     );
     assert.equal(outputOf(kept), 'B');
-    const wrong = run(
-      plugin(`
-        (call $store_u8 (i64.const -1) (i32.const 1))
-        (drop (call $load_u64 (i64.const 0xffffffffffff)))
-        (call $free (i64.const 77))
-        (i32.wrap_i64 (i64.add (call $alloc (i64.const 0x7fffffffffffffff)) (call $var_get (call $text (i32.const 70)))))`),
-    );
-    assert.deepEqual(wrong.result.outcome, { kind: 'returned', results: '' }, 'beyond the end is nothing');
+    const configured = plugin(`(local i64)
+      (local.set 0 (call $config_get (call $text (i32.const 65))))
+      (call $output_set (local.get 0) (call $length (local.get 0))) (i32.const 0)`);
+    assert.equal(outputOf(run(configured, { config: { A: 'value' } })), 'value');
+    assert.equal(reasonOf(run(plugin('(i32.const 7)'))), 'the plugin returned 7');
     const beyond = run(plugin(`(call $output_set (i64.const 1) (i64.const 99999999)) (i32.const 0)`));
-    assert.match('message' in beyond.result.outcome ? beyond.result.outcome.message : '', /memory that is not there/);
+    assert.match(reasonOf(beyond), /memory outside of a block/);
   });
 });

@@ -1,27 +1,27 @@
 /*
- * Of a list of a million rows those are drawn that one sees. Browsers draw nothing higher than some 17 million pixels, so what is
- * scrolled through is no higher than that by far, and in a longer list a pixel of it stands for more than one of the list.
+ * Only visible rows of a list are rendered. Browsers limit heights to about 17 million pixels, so the scrolled element is
+ * lower than that. In longer lists, a pixel of it stands for several pixels of the list.
  */
 
-/** The height of what is scrolled through, at the most. */
+/** The maximum height of the scrolled element. */
 const maxScrollHeight = 8_000_000;
 
-/** A few rows beyond the edges, so that nothing is empty while one scrolls. */
+/** Rows rendered beyond the edges, so that scrolling shows no gaps. */
 const overscan = 6;
 
 export interface ListSize {
   readonly rows: number;
   readonly rowHeight: number;
-  /** Height of the window through which one sees the list. */
+  /** Visible height. */
   readonly height: number;
 }
 
 export interface ListWindow {
   readonly scrollHeight: number;
-  /** The rows to draw: from `first` up to, and without, `end`. */
+  /** The rows to render: `first` inclusive, `end` exclusive. */
   readonly first: number;
   readonly end: number;
-  /** Where the first of them is to be put, from the top of what is scrolled through. */
+  /** The position of the first row in the scrolled element. */
   readonly offset: number;
 }
 
@@ -33,7 +33,7 @@ export function listWindow(size: ListSize, scrollTop: number): ListWindow {
   return { scrollHeight: scrollHeight(size), first, end, offset: scrollTop + first * rowHeight - top };
 }
 
-/** How far to scroll so that a row is seen; what it is now where that does already. */
+/** The scroll position at which a row is visible: the current one if it already is. */
 export function scrollToRow(size: ListSize, scrollTop: number, row: number): number {
   const { rowHeight, height } = size;
   const top = listTop(size, scrollTop);

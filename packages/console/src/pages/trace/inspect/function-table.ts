@@ -1,35 +1,35 @@
 /*
- * The functions of a module as columns: a module may have a million, and an object for each would cost seconds to hand from a worker
- * to the page. A column is a typed array, which is handed over without being copied.
+ * The functions of a module as columns. A module may have a million, and copying an object for each from the worker to the
+ * page would take seconds. Columns are typed arrays, which are transferred without a copy.
  */
 
-/** Where a function's name comes from, as `listFunctions()` says; a choice can't speak of one that has `none`. */
+/** Where a function's name comes from, as `listFunctions()` says; selections can't refer to functions with `none`. */
 export const nameSources = ['name-section', 'export', 'import', 'none'] as const;
 export type NameSource = (typeof nameSources)[number];
 
-/** A column of texts. */
+/** A column of strings. */
 export interface Texts {
-  /** All of them, one after the other, in UTF-8. */
+  /** The concatenated strings in UTF-8. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each ends. */
+  /** The end of each. */
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
 export interface FunctionTable {
   readonly count: number;
-  /** Those come first. */
+  /** Imported functions come first. */
   readonly importedCount: number;
-  /** As they stand in the module: a choice speaks of these. */
+  /** As in the module. Selections refer to these. */
   readonly names: Texts;
-  /** As people write them; the same object where that is the same throughout. */
+  /** Demangled; the same object if no name differs. */
   readonly shownNames: Texts;
-  /** Size of each body in bytes; 0 of what is imported. */
+  /** Size of each body in bytes; 0 for imports. */
   readonly bodyBytes: Uint32Array<ArrayBuffer>;
-  /** An index into {@link nameSources} each. */
+  /** Indices into {@link nameSources}. */
   readonly sources: Uint8Array<ArrayBuffer>;
 }
 
-/** What is asked of a function; `FunctionDescription` of `@tenon/instrument` is one. */
+/** The used part of `FunctionDescription`. */
 interface ListedFunction {
   readonly name: string;
   readonly nameSource: NameSource;
@@ -38,7 +38,6 @@ interface ListedFunction {
 
 /**
  * @param functions in the order of their indices
- * @param demangle writes a name as people do
  */
 export function createFunctionTable(
   functions: readonly ListedFunction[],
@@ -66,9 +65,9 @@ function encodeTexts(texts: readonly string[]): Texts {
   let bytes = new Uint8Array(Math.max(1024, texts.length * 32));
   let end = 0;
   texts.forEach((text, index) => {
-    const most = 3 * text.length; // a unit of UTF-16 takes three bytes of UTF-8 at the most
-    if (end + most > bytes.length) {
-      const larger = new Uint8Array(2 * bytes.length + most);
+    const maxBytes = 3 * text.length; // a UTF-16 code unit takes at most three bytes of UTF-8
+    if (end + maxBytes > bytes.length) {
+      const larger = new Uint8Array(2 * bytes.length + maxBytes);
       larger.set(bytes);
       bytes = larger;
     }
@@ -78,19 +77,19 @@ function encodeTexts(texts: readonly string[]): Texts {
   return { bytes: bytes.slice(0, end), ends };
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // one at the beginning belongs to the name
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // a leading one belongs to the name
 
 function textAt({ bytes, ends }: Texts, index: number): string {
   const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
   return decoder.decode(bytes.subarray(start, ends[index] ?? start));
 }
 
-/** The name as it stands in the module. */
+/** The name in the module. */
 export function nameAt(table: FunctionTable, index: number): string {
   return textAt(table.names, index);
 }
 
-/** The name as people write it. */
+/** The demangled name. */
 export function shownNameAt(table: FunctionTable, index: number): string {
   return textAt(table.shownNames, index);
 }
@@ -99,7 +98,7 @@ export function sourceAt({ sources }: FunctionTable, index: number): NameSource 
   return nameSources[sources[index] ?? 3] ?? 'none';
 }
 
-/** The buffers of a table, each once, to be handed over rather than copied. */
+/** The buffers of a table, each once, for a transfer. */
 export function buffersOf({ names, shownNames, bodyBytes, sources }: FunctionTable): ArrayBuffer[] {
   const columns = [names.bytes, names.ends, shownNames.bytes, shownNames.ends, bodyBytes, sources];
   return [...new Set(columns.map(({ buffer }) => buffer))];

@@ -1,9 +1,9 @@
 /**
- * Which part of a program a function belongs to, as far as its name tells: the crate, the package, the namespace, the class, or the
- * prefix that C programs put before the names of one library. `other` where it tells nothing.
+ * The part of a program that a function's name indicates: a crate, package, namespace or class, or the prefix of a C
+ * library. `other` if there is none.
  */
 export function nameGroup(name: string): string {
-  const start = name.slice(0, 200); // names come with modules, and may be as long as those
+  const start = name.slice(0, 200); // names come from modules and may be very long
   return pathRoot(start) ?? packageName(start) ?? prefix(start) ?? 'other';
 }
 

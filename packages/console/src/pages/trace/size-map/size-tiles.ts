@@ -1,15 +1,15 @@
-import { type FunctionTable, shownNameAt } from '../look/function-table.ts';
+import { type FunctionTable, shownNameAt } from '../inspect/function-table.ts';
 import { nameGroup } from './name-group.ts';
 import { type Box, squarify } from './treemap.ts';
 
-/** A function, or the many small ones together, as a part of the picture. */
+/** A function, or all small ones together. */
 export interface SizeTile extends Box {
-  /** As people write it; `undefined` for all those that have no tile of their own. */
+  /** Demangled; `undefined` for the small functions. */
   readonly name: string | undefined;
   readonly bytes: number;
-  /** How many functions it shows. */
+  /** Number of functions. */
   readonly functions: number;
-  /** The colour of the group that it belongs to. */
+  /** The colour of its group. */
   readonly colour: number;
 }
 
@@ -19,10 +19,10 @@ export interface SizeGroup {
   readonly colour: number;
 }
 
-/** So many groups have a colour of their own, 0 and so on; the rest is one, whose colour comes after those. */
+/** Groups with their own colour, from 0. The rest is one group with the next colour. */
 const maxGroups = 7;
 
-export interface SizeMap {
+export interface SizeLayout {
   readonly tiles: readonly SizeTile[];
   /** The largest first. */
   readonly groups: readonly SizeGroup[];
@@ -35,11 +35,11 @@ interface Piece {
 }
 
 /**
- * Draws functions by the size of their bodies, those that belong together side by side.
+ * Lays out functions by the size of their bodies, those of a group side by side.
  *
- * @param biggest indices of the functions that get a tile of their own
+ * @param biggest indices of the functions with a tile each
  */
-export function sizeMap(table: FunctionTable, biggest: Uint32Array, box: Box): SizeMap {
+export function layoutSizes(table: FunctionTable, biggest: Uint32Array, box: Box): SizeLayout {
   const pieces = [...biggest].flatMap((index): Piece[] => {
     const bytes = table.bodyBytes[index] ?? 0;
     return bytes === 0 ? [] : [{ name: shownNameAt(table, index), bytes, functions: 1 }];
@@ -51,7 +51,7 @@ export function sizeMap(table: FunctionTable, biggest: Uint32Array, box: Box): S
     bytes: all - shown,
     functions: table.count - table.importedCount - pieces.length,
   };
-  const groups = gather(small.bytes > 0 ? [...pieces, small] : pieces);
+  const groups = groupPieces(small.bytes > 0 ? [...pieces, small] : pieces);
   const boxes = squarify(
     groups.map(({ bytes }) => bytes),
     box,
@@ -65,12 +65,12 @@ export function sizeMap(table: FunctionTable, biggest: Uint32Array, box: Box): S
   return { tiles, groups: groups.map(({ name, bytes, colour }) => ({ name, bytes, colour })) };
 }
 
-interface Gathered extends SizeGroup {
+interface GroupedPieces extends SizeGroup {
   readonly pieces: readonly Piece[];
 }
 
-/** Puts what belongs together into a few groups, the rest into one more. */
-function gather(pieces: readonly Piece[]): readonly Gathered[] {
+/** Groups functions by name, and the small groups into one more. */
+function groupPieces(pieces: readonly Piece[]): readonly GroupedPieces[] {
   const byName = Map.groupBy(pieces, ({ name }) => (name === undefined ? 'other' : nameGroup(name)));
   const other = byName.get('other') ?? [];
   byName.delete('other');
@@ -78,7 +78,7 @@ function gather(pieces: readonly Piece[]): readonly Gathered[] {
   const rest = [...other, ...named.slice(maxGroups).flatMap(([, own]) => own)];
   const groups = [...named.slice(0, maxGroups), ...(rest.length === 0 ? [] : [['other', rest] as const])];
   return groups
-    .map(([name, own], at): Gathered => {
+    .map(([name, own], at): GroupedPieces => {
       const sorted = own.toSorted((a, b) => b.bytes - a.bytes);
       return { name, bytes: sizeOf(own), pieces: sorted, colour: name === 'other' ? maxGroups : at };
     })

@@ -1,19 +1,19 @@
 import { startWorker } from '../workers.ts';
-import type { Answered, Asked, LookAnswers, LookQuestion } from './messages.ts';
+import type { Answered, Asked, InspectAnswers, InspectQuestion } from './messages.ts';
 
-/** A worker that looks at a module, as the page sees it. */
-export interface Looker {
-  /** @throws Error in words for people; nothing happens any more once the worker was ended */
-  ask<Kind extends LookQuestion['kind']>(
-    question: Extract<LookQuestion, { kind: Kind }>,
+/** The page's side of the inspect worker. */
+export interface Inspector {
+  /** @throws Error with a message for people. Never settles once the worker has ended. */
+  ask<Kind extends InspectQuestion['kind']>(
+    question: Extract<InspectQuestion, { kind: Kind }>,
     transfer?: Transferable[],
-  ): Promise<LookAnswers[Kind]>;
-  /** Ends the worker, whatever it is at. */
+  ): Promise<InspectAnswers[Kind]>;
+  /** Terminates the worker. */
   end(): void;
 }
 
-export function startLooker(): Looker {
-  const worker = startWorker('look');
+export function startInspector(): Inspector {
+  const worker = startWorker('inspect');
   const open = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   const fail = (message: string): void => {
@@ -26,14 +26,14 @@ export function startLooker(): Looker {
     if ('fault' in data) asked?.reject(new Error(data.fault));
     else asked?.resolve(data.answer);
   };
-  // Such as when the browser can't give it any more memory.
-  worker.onerror = () => fail('The browser has ended what looked at it. There may be too little memory.');
+  // For example, out of memory.
+  worker.onerror = () => fail('The browser ended the worker. There may be too little memory.');
   return {
     ask: (question, transfer = []) =>
       new Promise((resolve, reject) => {
         lastId += 1;
         open.set(lastId, { resolve: resolve as (answer: unknown) => void, reject });
-        worker.postMessage({ id: lastId, question } satisfies Asked<LookQuestion>, transfer);
+        worker.postMessage({ id: lastId, question } satisfies Asked<InspectQuestion>, transfer);
       }),
     end() {
       worker.terminate();

@@ -5,28 +5,33 @@ import { byteSize } from '../../../components/byte-size.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { count } from '../../../components/count.ts';
 import { Notice } from '../../../components/notice.tsx';
-import type { Choice } from './choice.ts';
-import { optionsOf } from './choice.ts';
 import type { Instrumented } from './messages.ts';
+import type { Selection } from './selection.ts';
+import { optionsOf } from './selection.ts';
 import { useAnswer } from './use-answer.ts';
-import type { Subject } from './use-module.ts';
+import type { LoadedModule } from './use-module.ts';
 
-/** So many notes on a module are shown. */
 const maxNotes = 20;
 
-/** How much a choice comes to, and the module that it makes, to be saved. */
-export function DownloadInstrumented({ subject, choice }: { readonly subject: Subject; readonly choice: Choice }) {
-  const { fileName, facts, looker } = subject;
-  const [state, setState] = useState<{ isBusy: boolean; done?: Instrumented; fault?: string; of?: Choice }>({
+/** The number of traced functions, and a download of the instrumented module. */
+export function DownloadInstrumented({
+  loaded,
+  selection,
+}: {
+  readonly loaded: LoadedModule;
+  readonly selection: Selection;
+}) {
+  const { fileName, facts, inspector } = loaded;
+  const [state, setState] = useState<{ isBusy: boolean; done?: Instrumented; fault?: string; of?: Selection }>({
     isBusy: false,
   });
-  const traced = useAnswer(() => looker.ask({ kind: 'count', choice }), [choice], 200);
+  const traced = useAnswer(() => inspector.ask({ kind: 'count', selection }), [selection], 200);
   const download = async (): Promise<void> => {
     setState({ isBusy: true });
     try {
-      const done = await looker.ask({ kind: 'instrument', choice });
+      const done = await inspector.ask({ kind: 'instrument', selection });
       saveBlob(new Blob([done.bytes], { type: 'application/wasm' }), instrumentedName(fileName));
-      setState({ isBusy: false, done, of: choice });
+      setState({ isBusy: false, done, of: selection });
     } catch (error) {
       setState({ isBusy: false, fault: error instanceof Error ? error.message : String(error) });
     }
@@ -37,7 +42,7 @@ export function DownloadInstrumented({ subject, choice }: { readonly subject: Su
       <p role="status">
         {traced.value === undefined ? null : (
           <>
-            <strong>{count(traced.value.tracedFunctions)}</strong> of {count(facts.functions)} functions are traced.
+            <strong>{count(traced.value.tracedFunctions)}</strong> of {count(facts.functions)} functions traced.
           </>
         )}
         {traced.fault}
@@ -46,16 +51,16 @@ export function DownloadInstrumented({ subject, choice }: { readonly subject: Su
         <Button kind="quiet" isBusy={state.isBusy} onClick={() => void download()}>
           Download instrumented
         </Button>
-        {choice.kind === 'everything' ? null : (
-          <CopyButton text={JSON.stringify(optionsOf(choice))} what="the configuration" />
+        {selection.kind === 'everything' ? null : (
+          <CopyButton text={JSON.stringify(optionsOf(selection))} what="the configuration" />
         )}
       </div>
       {fault === undefined ? null : (
-        <Notice kind="failed" title="It can’t be instrumented">
+        <Notice kind="failed" title="Can’t instrument the module">
           <p>{fault}.</p>
         </Notice>
       )}
-      {done === undefined || state.of !== choice ? null : <Done {...done} />}
+      {done === undefined || state.of !== selection ? null : <Done {...done} />}
     </div>
   );
 }
@@ -65,7 +70,7 @@ function Done({ report }: Instrumented) {
   return (
     <Notice kind="done">
       <p>
-        {byteSize(inputBytes)} became {byteSize(outputBytes)}.
+        {byteSize(inputBytes)} instrumented to {byteSize(outputBytes)}.
       </p>
       {notes.length === 0 ? null : (
         <ul>

@@ -1,19 +1,19 @@
 import { InstrumentError, instrument, listFunctions } from '@tenon/instrument';
 import { createBoundedDemangler } from '../demangle.ts';
-import { optionsOf } from './choice.ts';
 import { createFunctionFinder } from './find-functions.ts';
 import { buffersOf, createFunctionTable } from './function-table.ts';
-import type { Answered, Asked, LookQuestion } from './messages.ts';
+import type { Answered, Asked, InspectQuestion } from './messages.ts';
 import { openModule } from './open-module.ts';
+import { optionsOf } from './selection.ts';
 
 /*
- * Looks at one module and instruments it, apart from the page, which goes on meanwhile and can end it. It runs nothing of the module.
+ * Inspects and instruments one module, so that the page stays responsive. It doesn't run the module.
  */
 
 type Answer = { readonly answer: unknown; readonly transfer?: ArrayBuffer[] };
 
-/** Answers questions about the module that was opened last. */
-function createLook(): (question: LookQuestion) => Answer {
+/** Answers questions about the last opened module. */
+function createAnswers(): (question: InspectQuestion) => Answer {
   let bytes = new Uint8Array();
   let finder = createFunctionFinder(createFunctionTable([]));
   return (question) => {
@@ -30,27 +30,27 @@ function createLook(): (question: LookQuestion) => Answer {
         return { answer: found, transfer: [found.buffer] };
       }
       case 'count': {
-        const { functions } = listFunctions(bytes, optionsOf(question.choice));
+        const { functions } = listFunctions(bytes, optionsOf(question.selection));
         return { answer: { tracedFunctions: functions.filter(({ isTraced }) => isTraced).length } };
       }
       case 'instrument':
-        return { answer: instrument(bytes, optionsOf(question.choice)) };
+        return { answer: instrument(bytes, optionsOf(question.selection)) };
     }
   };
 }
 
-const look = createLook();
+const answerTo = createAnswers();
 
-addEventListener('message', ({ data: { id, question } }: MessageEvent<Asked<LookQuestion>>) => {
+addEventListener('message', ({ data: { id, question } }: MessageEvent<Asked<InspectQuestion>>) => {
   try {
-    const { answer, transfer = [] } = look(question);
+    const { answer, transfer = [] } = answerTo(question);
     postMessage({ id, answer } satisfies Answered, { transfer });
   } catch (error) {
-    postMessage({ id, fault: inWords(error) } satisfies Answered);
+    postMessage({ id, fault: messageOf(error) } satisfies Answered);
   }
 });
 
-function inWords(error: unknown): string {
-  if (error instanceof RangeError && !(error instanceof InstrumentError)) return 'There is not enough memory for it.';
+function messageOf(error: unknown): string {
+  if (error instanceof RangeError && !(error instanceof InstrumentError)) return 'There is not enough memory.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFunctionTable } from '../look/function-table.ts';
-import { sizeMap } from './size-tiles.ts';
+import { createFunctionTable } from '../inspect/function-table.ts';
+import { layoutSizes } from './size-tiles.ts';
 
 const box = { x: 0, y: 0, width: 400, height: 200 };
 
@@ -15,7 +15,7 @@ function tableOf(sizes: readonly (readonly [name: string, bytes: number | undefi
   );
 }
 
-describe('sizeMap()', () => {
+describe('layoutSizes()', () => {
   it('shows the biggest by name and the rest as one, by groups, each with its share', () => {
     const table = tableOf([
       ['env.log', undefined],
@@ -26,7 +26,7 @@ describe('sizeMap()', () => {
       ['std::tiny', 30],
       ['std::tinier', 20],
     ]);
-    const { tiles, groups } = sizeMap(table, Uint32Array.of(2, 3, 4, 1), box);
+    const { tiles, groups } = layoutSizes(table, Uint32Array.of(2, 3, 4, 1), box);
     assert.deepEqual(groups, [
       { name: 'core', bytes: 400, colour: 0 },
       { name: 'std', bytes: 200, colour: 1 },
@@ -47,12 +47,12 @@ describe('sizeMap()', () => {
 
   it('puts what comes after the seven biggest groups together', () => {
     const names = Array.from({ length: 12 }, (_, index) => [`crate${index}::f`, 1000 - index] as const);
-    const { groups } = sizeMap(tableOf(names), Uint32Array.from(names.keys()), box);
+    const { groups } = layoutSizes(tableOf(names), Uint32Array.from(names.keys()), box);
     assert.equal(groups.length, 8);
     assert.deepEqual(groups[0], { name: 'other', bytes: 993 + 992 + 991 + 990 + 989, colour: 7 });
   });
 
   it('is empty for a module without code', () => {
-    assert.deepEqual(sizeMap(tableOf([['env.f', undefined]]), Uint32Array.of(0), box), { tiles: [], groups: [] });
+    assert.deepEqual(layoutSizes(tableOf([['env.f', undefined]]), Uint32Array.of(0), box), { tiles: [], groups: [] });
   });
 });

@@ -4,7 +4,7 @@ import { byteSize } from '../../../components/byte-size.ts';
 import { count, counted } from '../../../components/count.ts';
 import type { ModuleFacts } from './open-module.ts';
 
-/** What a module is, at a glance. */
+/** A module's size, imports, exports and features. */
 export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
   const { functions, importedFunctions, memories, exports, moreExports, proposals } = facts;
   return (
@@ -22,7 +22,7 @@ export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
       </div>
       <div>
         <dt>Memory</dt>
-        <dd>{memories.length === 0 ? 'none' : memories.map(memoryWords).join('; ')}</dd>
+        <dd>{memories.length === 0 ? 'none' : memories.map(formatMemory).join('; ')}</dd>
       </div>
       <div>
         <dt>Imports from</dt>
@@ -31,10 +31,10 @@ export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
         </dd>
       </div>
       <div class="trace-proposals">
-        <dt>Beyond the first version of WebAssembly</dt>
+        <dt>Post-MVP features</dt>
         <dd>
           {proposals.length === 0 ? (
-            'nothing'
+            'none'
           ) : (
             <span class="badges">
               {proposals.map((name) => (
@@ -49,7 +49,7 @@ export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
 }
 
 function Imports({ facts: { imports, moreImports } }: { readonly facts: ModuleFacts }) {
-  if (imports.length === 0) return <>nothing</>;
+  if (imports.length === 0) return <>none</>;
   return (
     <>
       <ul class="names">
@@ -64,7 +64,7 @@ function Imports({ facts: { imports, moreImports } }: { readonly facts: ModuleFa
   );
 }
 
-function memoryWords({ minimumPages, maximumPages, pageBytes, isImported, isShared }: MemoryDescription): string {
+function formatMemory({ minimumPages, maximumPages, pageBytes, isImported, isShared }: MemoryDescription): string {
   const limit = maximumPages === undefined ? '' : `, at most ${byteSize(maximumPages * pageBytes)}`;
   const kinds = [isImported ? 'imported' : '', isShared ? 'shared' : ''].filter(Boolean);
   return `${byteSize(minimumPages * pageBytes)}${limit}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;

@@ -1,6 +1,6 @@
 import { type Inputs, useEffect, useState } from 'preact/hooks';
 
-/** What was asked for last and has come; the answer before stays until then. */
+/** The last answer, which stays until the next. */
 export interface Pending<T> {
   readonly value: T | undefined;
   readonly fault: string | undefined;
@@ -8,9 +8,8 @@ export interface Pending<T> {
 }
 
 /**
- * Asks again whenever an input changes, once it has stayed the same for a moment.
- *
- * @param delayMs how long a moment is
+ * Asks again when an input has changed, debounced.
+
  */
 export function useAnswer<T>(ask: () => Promise<T>, inputs: Inputs, delayMs: number): Pending<T> {
   const [pending, setPending] = useState<Pending<T>>({ value: undefined, fault: undefined, isWaiting: true });

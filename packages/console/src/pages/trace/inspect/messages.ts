@@ -1,22 +1,22 @@
 import type { InstrumentReport } from '@tenon/instrument';
-import type { Choice } from './choice.ts';
 import type { FunctionOrder } from './find-functions.ts';
 import type { OpenedModule } from './open-module.ts';
+import type { Selection } from './selection.ts';
 
 /*
- * What the page asks of the worker that looks at modules, and what that answers. Each answer has the id of its question, since a page
- * that types in a search box asks the next before the last is answered.
+ * Questions of the page to the inspect worker, and its answers. Each answer has the id of its question, because typing in the
+ * search box sends several before the first answer.
  */
 
-export type LookQuestion =
-  /** Without the demangler's module, names stay as they are. */
+export type InspectQuestion =
+  /** Without a demangler, names stay as in the module. */
   | { readonly kind: 'open'; readonly bytes: ArrayBuffer; readonly demangler: ArrayBuffer | undefined }
   | { readonly kind: 'find'; readonly text: string; readonly order: FunctionOrder }
-  /** How many functions a choice traces, and what there is to say of it. */
-  | { readonly kind: 'count'; readonly choice: Choice }
-  | { readonly kind: 'instrument'; readonly choice: Choice };
+  /** The number of functions that a selection traces. */
+  | { readonly kind: 'count'; readonly selection: Selection }
+  | { readonly kind: 'instrument'; readonly selection: Selection };
 
-export interface ChoiceCount {
+export interface SelectionCount {
   readonly tracedFunctions: number;
 }
 
@@ -25,14 +25,14 @@ export interface Instrumented {
   readonly report: InstrumentReport;
 }
 
-export interface LookAnswers {
+export interface InspectAnswers {
   readonly open: OpenedModule;
   readonly find: Uint32Array<ArrayBuffer>;
-  readonly count: ChoiceCount;
+  readonly count: SelectionCount;
   readonly instrument: Instrumented;
 }
 
 export type Asked<Question> = { readonly id: number; readonly question: Question };
 
-/** `fault` is in words for people. */
+/** `fault` is a message for people. */
 export type Answered = { readonly id: number } & ({ readonly answer: unknown } | { readonly fault: string });

@@ -1,22 +1,22 @@
 import { visible } from '@tenon/trace/unsafe-characters';
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
-import type { Choice } from './choice.ts';
 import { type FunctionTable, nameAt, shownNameAt, sourceAt } from './function-table.ts';
 import { listWindow, scrollToRow } from './list-window.ts';
+import type { Selection } from './selection.ts';
 
 /**
- * The functions that were found, in a list that may have a million rows: one stop of the keyboard, in which arrows go from row to row
- * and space ticks (https://www.w3.org/WAI/ARIA/apg/patterns/listbox/).
+ * The found functions, up to a million: one tab stop, in which arrows move between rows and space ticks
+ * (https://www.w3.org/WAI/ARIA/apg/patterns/listbox/).
  */
 export function FunctionList(props: {
   readonly table: FunctionTable;
   /** Indices of functions. */
   readonly found: Uint32Array;
-  readonly choice: Choice;
+  readonly selection: Selection;
   readonly onToggle: (index: number) => void;
 }) {
-  const { table, found, choice, onToggle } = props;
+  const { table, found, selection, onToggle } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const { height, rowHeight } = useMeasures(scroller);
@@ -26,7 +26,7 @@ export function FunctionList(props: {
   const { first, end, offset, scrollHeight } = listWindow(size, scrollTop);
   const largest = useLargest(table);
 
-  // Another search begins at its top.
+  // A new search starts at the top.
   useLayoutEffect(() => {
     setActive(0);
     setScrollTop(0);
@@ -43,7 +43,7 @@ export function FunctionList(props: {
   const toggle = (row: number): void => {
     setActive(row);
     const index = found[row];
-    if (index !== undefined && choice.kind !== 'everything') onToggle(index);
+    if (index !== undefined && selection.kind !== 'everything') onToggle(index);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor(height / rowHeight) - 1);
@@ -61,7 +61,7 @@ export function FunctionList(props: {
     else return;
     event.preventDefault();
   };
-  const isTicking = choice.kind !== 'everything';
+  const isTicking = selection.kind !== 'everything';
   const activeIndex = found[active];
   return (
     <>
@@ -81,7 +81,7 @@ export function FunctionList(props: {
           {Array.from(found.subarray(first, end), (index, at) => {
             const row = first + at;
             const isNamed = sourceAt(table, index) !== 'none';
-            const isTicked = isTicking && isNamed && choice.names.has(nameAt(table, index));
+            const isTicked = isTicking && isNamed && selection.names.has(nameAt(table, index));
             const name = shownNameAt(table, index);
             const bytes = table.bodyBytes[index] ?? 0;
             return (
@@ -120,14 +120,14 @@ export function FunctionList(props: {
         </div>
       </div>
       <p class="function-active small soft" id={`${id}-active`}>
-        {activeIndex === undefined ? '' : <ActiveWords table={table} index={activeIndex} isTicking={isTicking} />}
+        {activeIndex === undefined ? '' : <ActiveFunction table={table} index={activeIndex} isTicking={isTicking} />}
       </p>
     </>
   );
 }
 
-/** The row that the keyboard is at, in full: names are often longer than a row. */
-function ActiveWords(props: { readonly table: FunctionTable; readonly index: number; readonly isTicking: boolean }) {
+/** The active row with its full name, which is often longer than a row. */
+function ActiveFunction(props: { readonly table: FunctionTable; readonly index: number; readonly isTicking: boolean }) {
   const { table, index, isTicking } = props;
   const [name, shown] = [nameAt(table, index), shownNameAt(table, index)];
   const isNamed = sourceAt(table, index) !== 'none';
@@ -136,12 +136,12 @@ function ActiveWords(props: { readonly table: FunctionTable; readonly index: num
       <code>{shortened(shown, 400)}</code>
       {name === shown ? '' : ' is '}
       {name === shown ? null : <code>{shortened(name, 400)}</code>}, function {index}
-      {isNamed || !isTicking ? '' : '. It has no name by which it could be chosen'}
+      {isNamed || !isTicking ? '' : '. It has no name to select it by'}
     </>
   );
 }
 
-/** Names come with modules, and may be as long as those. */
+/** Names come from modules and may be very long. */
 function shortened(name: string, most = 200): string {
   return name.length <= most ? visible(name) : `${visible(name.slice(0, most))}…`;
 }
@@ -150,7 +150,7 @@ function useLargest(table: FunctionTable): number {
   return useMemo(() => table.bodyBytes.reduce((most, bytes) => Math.max(most, bytes), 1), [table]);
 }
 
-/** Sizes in pixels, of which the reader's font size is a part. */
+/** Sizes in pixels, which depend on the reader's font size. */
 function useMeasures(element: { readonly current: HTMLElement | null }) {
   const [measures, setMeasures] = useState({ height: 400, rowHeight: 36 });
   useLayoutEffect(() => {

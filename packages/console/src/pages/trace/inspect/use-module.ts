@@ -1,35 +1,35 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { preambleFault } from '../../guest/check-module.ts';
 import { fetchDemangler } from '../fetch-demangler.ts';
-import { type Looker, startLooker } from './looker.ts';
+import { type Inspector, startInspector } from './inspector.ts';
 import type { OpenedModule } from './open-module.ts';
 
-/** A module that was looked at, and the worker that knows it. */
-export interface Subject extends OpenedModule {
+/** An inspected module, and its worker. */
+export interface LoadedModule extends OpenedModule {
   readonly fileName: string;
-  /** The module as it was when it was opened; workers get copies. */
+  /** Workers get copies. */
   readonly bytes: ArrayBuffer;
-  /** The module of the demangler, which workers get too. */
+  /** The demangler's module, for workers. */
   readonly demangler: ArrayBuffer | undefined;
-  readonly looker: Looker;
+  readonly inspector: Inspector;
 }
 
 export type ModuleState =
   | { readonly name: 'empty'; readonly fault?: string }
-  | { readonly name: 'looking'; readonly fileName: string }
-  | { readonly name: 'open'; readonly subject: Subject };
+  | { readonly name: 'opening'; readonly fileName: string }
+  | { readonly name: 'open'; readonly loaded: LoadedModule };
 
-/** The module that the page is about, if any. Its worker ends with it. */
+/** The page's module, if any. Its worker ends with it. */
 export function useModule(): {
   readonly state: ModuleState;
   open(files: readonly File[]): void;
   close(): void;
 } {
   const [state, setState] = useState<ModuleState>({ name: 'empty' });
-  const looker = useRef<Looker>(undefined);
+  const inspector = useRef<Inspector>(undefined);
   const end = (): void => {
-    looker.current?.end();
-    looker.current = undefined;
+    inspector.current?.end();
+    inspector.current = undefined;
   };
   const demangler = useRef<Promise<ArrayBuffer | undefined>>(undefined);
   useEffect(() => {
@@ -42,11 +42,11 @@ export function useModule(): {
     const [file] = files;
     if (file === undefined) return;
     if (files.length > 1) return setState({ name: 'empty', fault: 'Drop one file at a time.' });
-    const started = startLooker();
-    looker.current = started;
-    setState({ name: 'looking', fileName: file.name });
-    const next = await look(file, started, await demangler.current);
-    if (looker.current !== started) return; // another file has come meanwhile, or nobody waits any more
+    const started = startInspector();
+    inspector.current = started;
+    setState({ name: 'opening', fileName: file.name });
+    const next = await inspect(file, started, await demangler.current);
+    if (inspector.current !== started) return; // closed, or another file was opened
     if (next.name === 'empty') end();
     setState(next);
   };
@@ -60,17 +60,17 @@ export function useModule(): {
   };
 }
 
-async function look(file: File, looker: Looker, demangler: ArrayBuffer | undefined): Promise<ModuleState> {
+async function inspect(file: File, inspector: Inspector, demangler: ArrayBuffer | undefined): Promise<ModuleState> {
   try {
-    // The beginning first: who drops a film by mistake need not wait until it is read.
+    // The preamble first, so that a large file of another type fails at once.
     const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
     if (fault !== undefined) return { name: 'empty', fault };
     const bytes = await file.arrayBuffer();
-    const opened = await looker.ask({ kind: 'open', bytes, demangler });
-    return { name: 'open', subject: { ...opened, fileName: file.name, bytes, demangler, looker } };
+    const opened = await inspector.ask({ kind: 'open', bytes, demangler });
+    return { name: 'open', loaded: { ...opened, fileName: file.name, bytes, demangler, inspector } };
   } catch (error) {
     if (error instanceof DOMException) {
-      return { name: 'empty', fault: 'The browser can’t read it. It may be a folder, too large, or gone by now.' };
+      return { name: 'empty', fault: 'The browser can’t read the file. It may be a folder, too large, or deleted.' };
     }
     return { name: 'empty', fault: sentence(error) };
   }

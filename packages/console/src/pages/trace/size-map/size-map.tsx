@@ -2,38 +2,40 @@ import { visible } from '@tenon/trace/unsafe-characters';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../../components/byte-size.ts';
 import { counted } from '../../../components/count.ts';
-import { useAnswer } from '../look/use-answer.ts';
-import type { Subject } from '../look/use-module.ts';
-import { type SizeTile, sizeMap } from './size-tiles.ts';
+import { useAnswer } from '../inspect/use-answer.ts';
+import type { LoadedModule } from '../inspect/use-module.ts';
+import { layoutSizes, type SizeTile } from './size-tiles.ts';
 
-/** So many functions have a tile of their own. */
+/** The largest functions have a tile each. */
 const maxTiles = 240;
 
-/** Below that, a tile has no room for a word. */
+/** Smaller tiles have no label. */
 const minLabelWidth = 46;
 const minLabelHeight = 17;
 
-/** What the module's code is made of: a tile for each of the biggest functions. The list below it says the same. */
-export function SizePicture({
-  subject,
+/** The module's code as tiles of the largest functions. The list below has the same information. */
+export function SizeMap({
+  loaded,
   onPick,
 }: {
-  readonly subject: Subject;
+  readonly loaded: LoadedModule;
   readonly onPick: (name: string) => void;
 }) {
-  const { table, looker } = subject;
+  const { table, inspector } = loaded;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const height = Math.round(Math.min(340, Math.max(200, width * 0.42)));
-  const biggest = useAnswer(() => looker.ask({ kind: 'find', text: '', order: 'size' }), [looker], 0).value;
+  const biggest = useAnswer(() => inspector.ask({ kind: 'find', text: '', order: 'size' }), [inspector], 0).value;
   const map = useMemo(
     () =>
-      biggest === undefined ? undefined : sizeMap(table, biggest.subarray(0, maxTiles), { x: 0, y: 0, width, height }),
+      biggest === undefined
+        ? undefined
+        : layoutSizes(table, biggest.subarray(0, maxTiles), { x: 0, y: 0, width, height }),
     [table, biggest, width, height],
   );
   if (table.count === table.importedCount) return null;
   return (
-    <div ref={frame} class="size-picture">
+    <div ref={frame} class="size-map">
       {map === undefined ? null : (
         <>
           <svg
@@ -41,7 +43,7 @@ export function SizePicture({
             height={height}
             viewBox={`0 0 ${width} ${height}`}
             role="img"
-            aria-label="The biggest functions as tiles, each as large as its share of the code. The list below has them in the same order."
+            aria-label="The largest functions as tiles, sized by their share of the code. The list below has them in the same order."
           >
             {map.tiles.map((tile, at) => (
               <Tile key={at} tile={tile} onPick={onPick} />
@@ -70,7 +72,7 @@ function Tile({ tile, onPick }: { readonly tile: SizeTile; readonly onPick: (nam
   const words = name === undefined ? counted(functions, 'smaller function') : visible(name.slice(0, 300));
   const hasLabel = width >= minLabelWidth && height >= minLabelHeight;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the search below does the same by keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard uses the search below
     <g
       class={name === undefined ? 'tile' : 'tile tile-named'}
       onClick={name === undefined ? undefined : () => onPick(name)}
@@ -86,7 +88,7 @@ function Tile({ tile, onPick }: { readonly tile: SizeTile; readonly onPick: (nam
   );
 }
 
-/** As much of a name as fits, by the width that letters have on average. */
+/** The part of a label that fits, by the average width of letters. */
 function fitting(words: string, width: number): string {
   const letters = Math.floor(width / 6.1);
   return words.length <= letters ? words : `${words.slice(0, Math.max(1, letters - 1))}…`;

@@ -2,19 +2,21 @@ import {
   describeModule,
   type FunctionSignature,
   InstrumentError,
+  isInstrumented,
   listFunctions,
   listProposals,
   type MemoryDescription,
   type ModuleDescription,
 } from '@tenon/instrument';
+import { missingImports, usesExtism, usesWasi } from '@tenon/run-kit';
 import { createFunctionTable, type FunctionTable } from './function-table.ts';
 
-/** A function that a module exports, and what it takes and gives, as the text format writes types. */
+/** An exported function, with types as in the text format. */
 export interface CallableExport extends FunctionSignature {
   readonly name: string;
 }
 
-/** What a module asks of its host, by the module that it imports from. */
+/** Imports by the module that they name. */
 export interface ImportGroup {
   readonly module: string;
   readonly count: number;
@@ -22,41 +24,44 @@ export interface ImportGroup {
   readonly names: readonly string[];
 }
 
-/** What there is to say of a module before it is run. */
+/** A description of a module. */
 export interface ModuleFacts {
   readonly bytes: number;
-  /** Whether this engine takes it. */
+  /** Whether this engine accepts it. */
   readonly isValid: boolean;
   readonly proposals: readonly string[];
   readonly functions: number;
   readonly importedFunctions: number;
   readonly memories: readonly MemoryDescription[];
   readonly imports: readonly ImportGroup[];
-  /** How many groups there are beyond those in `imports`. */
+  /** Number of groups beyond those in `imports`. */
   readonly moreImports: number;
+  readonly usesWasi: boolean;
+  readonly usesExtism: boolean;
+  /** The first functions that this page can't provide, as `module.name`. */
+  readonly missingFunctions: readonly string[];
   /** Exported functions, in the module's order. */
   readonly exports: readonly CallableExport[];
   readonly moreExports: number;
-  /** Whether it reports its calls already. Then it can be run, but neither instrumented nor its functions chosen. */
+  /** Whether it reports its calls already. Such a module can be run but not instrumented. */
   readonly isInstrumented: boolean;
-  /** Why it can't be instrumented, where that is for another reason: `relocatable_object` or `unsupported_feature`. */
+  /** Another reason why it can't be instrumented. */
   readonly fault: string | undefined;
 }
 
 export interface OpenedModule {
   readonly facts: ModuleFacts;
-  /** Empty where functions can't be chosen. */
+  /** Empty if the module can't be instrumented. */
   readonly table: FunctionTable;
 }
 
-/** So much of what a module may have a million of is handed on. */
+/** Limits for what a module may have a million of. */
 const maxGroups = 50;
 const maxGroupNames = 20;
 const maxExports = 2_000;
 
 /**
- * @param demangle writes a function's name as people do
- * @throws InstrumentError when it is no core module, or its structure is broken
+ * @throws InstrumentError for anything but a core module with a valid structure
  */
 export function openModule(bytes: Uint8Array<ArrayBuffer>, demangle: (name: string) => string): OpenedModule {
   const description = describeModule(bytes);
@@ -65,7 +70,7 @@ export function openModule(bytes: Uint8Array<ArrayBuffer>, demangle: (name: stri
   const exports = description.exports.flatMap(({ name, kind, type }) =>
     kind === 'function' && type !== undefined ? [{ name, ...type }] : [],
   );
-  const isInstrumented = listed instanceof InstrumentError && listed.code === 'already_instrumented';
+  const isTraced = isInstrumented(description);
   const facts: ModuleFacts = {
     bytes: bytes.length,
     isValid: WebAssembly.validate(bytes),
@@ -75,10 +80,16 @@ export function openModule(bytes: Uint8Array<ArrayBuffer>, demangle: (name: stri
     memories: description.memories.slice(0, maxGroups),
     imports: groups.slice(0, maxGroups),
     moreImports: Math.max(0, groups.length - maxGroups),
+    usesWasi: usesWasi(description.imports),
+    usesExtism: usesExtism(description.imports),
+    missingFunctions: missingImports(description.imports)
+      .filter(({ kind }) => kind === 'function')
+      .slice(0, maxGroupNames)
+      .map(({ module, name }) => `${module}.${name}`),
     exports: exports.slice(0, maxExports),
     moreExports: Math.max(0, exports.length - maxExports),
-    isInstrumented,
-    fault: listed instanceof InstrumentError && !isInstrumented ? listed.message : undefined,
+    isInstrumented: isTraced,
+    fault: listed instanceof InstrumentError && !isTraced ? listed.message : undefined,
   };
   return { facts, table: listed instanceof InstrumentError ? createFunctionTable([]) : listed };
 }
@@ -92,7 +103,7 @@ function tryToList(bytes: Uint8Array, demangle: (name: string) => string): Funct
   }
 }
 
-/** Instructions that nobody knows are told when the module is instrumented. */
+/** Unknown instructions are reported by the instrumenter. */
 function tryToListProposals(bytes: Uint8Array): readonly string[] {
   try {
     return listProposals(bytes);
