@@ -1,14 +1,34 @@
 import type { Static, TSchema } from 'typebox';
+import { oneOf } from './fields.ts';
 import { Type } from './type.ts';
 
-/** A page of a list, and the cursor of the next page, if there is one. */
+/** Lists count the matching entries up to this number plus one. */
+export const maxCounted = 10_000;
+
+/** A page of a list, with the cursors of its neighbours, if there are any. */
 export function listOf<T extends TSchema>(item: T) {
   return Type.Object({
     objects: Type.Array(item),
     nextCursor: Type.Optional(
       Type.String({ description: 'send it as `cursor` for the next page; absent on the last' }),
     ),
+    previousCursor: Type.Optional(
+      Type.String({ description: 'send it as `cursor` for the previous page; absent on the first' }),
+    ),
+    total: Type.Optional(
+      Type.Integer({
+        description: `the number of entries on all pages, in lists with \`q\`; ${maxCounted + 1} means more than ${maxCounted}`,
+      }),
+    ),
   });
+}
+
+/** The type of {@link listOf}. */
+export interface ListPage<T> {
+  readonly objects: T[];
+  readonly nextCursor?: string;
+  readonly previousCursor?: string;
+  readonly total?: number;
 }
 
 /** The default of `limit`. */
@@ -30,12 +50,112 @@ export function pageParameters(withoutLimit: string) {
         description: `the most entries in the response; ${withoutLimit}. A page of large entries may have fewer`,
       }),
     ),
-    cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: 4000,
+        description: '`nextCursor` or `previousCursor` of another page, with the same other parameters',
+      }),
+    ),
   };
 }
 
-export const pageQuery = Type.Object(pageParameters(`${defaultPageLimit} when it is left out`));
+const defaultPage = pageParameters(`${defaultPageLimit} when it is left out`);
+
+export const pageQuery = Type.Object(defaultPage);
 export type PageQuery = Static<typeof pageQuery>;
 
+/** The parameter that searches a list. */
+function searchParameter(fields: string) {
+  return Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: `only entries with this text in ${fields}. ASCII letters match in either case`,
+    }),
+  );
+}
+
+function sortParameter<const S extends readonly string[]>(names: S) {
+  return Type.Optional(oneOf(names, { description: `the order; \`-\` means descending. Default \`${names[0]}\`` }));
+}
+
+export const guestListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter(
+    "the guest key, a user's name, or the name or e-mail address of an invitation; or with this user id",
+  ),
+  state: Type.Optional(
+    oneOf(['active', 'invited', 'inactive'], {
+      description:
+        'only guests with users (`active`), without users but with a pending invitation (`invited`), or with neither (`inactive`)',
+    }),
+  ),
+  sort: sortParameter(['createdAt', '-createdAt', 'guestKey', '-guestKey']),
+});
+export type GuestListQuery = Static<typeof guestListQuery>;
+
+export const invitationListQuery = Type.Object({
+  ...defaultPage,
+  guestId: Type.Optional(Type.String({ maxLength: 200, description: 'only invitations to this guest' })),
+  sort: sortParameter(['createdAt', '-createdAt']),
+});
+
+export const memberInvitationListQuery = Type.Object({
+  ...defaultPage,
+  isSettled: Type.Optional(
+    oneOf(['true', 'false'], {
+      description: '`true`: only accepted, declined, and revoked invitations; `false`: only pending and expired ones',
+    }),
+  ),
+  sort: sortParameter(['createdAt', '-createdAt']),
+});
+
+export const memberListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter("the user's name; or the one with this user id"),
+  sort: sortParameter(['createdAt', 'name', '-name', 'role', '-role']),
+});
+
+export const appListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter('the name; or the one with this id'),
+  sort: sortParameter(['createdAt', 'name', '-name']),
+});
+
+export const pluginListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter(
+    "the name or the publisher's name, for members also in the guest keys; or with this user id or content address",
+  ),
+  state: Type.Optional(
+    oneOf(['published', 'awaiting_approval', 'rejected', 'yanked', 'blocked'], {
+      description: "only plugins with this `status.state`: the newest version's state, or `blocked`",
+    }),
+  ),
+  userId: Type.Optional(Type.String({ maxLength: 200, description: 'only plugins of this publisher' })),
+  sort: sortParameter(['name', '-name', 'publishedAt', '-publishedAt']),
+});
+export type PluginListQuery = Static<typeof pluginListQuery>;
+
+export const bindingListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter('the guest key; only for members'),
+  sort: Type.Optional(
+    oneOf(['createdAt', 'guestKey', '-guestKey'], {
+      description: 'the order; `-` means descending. Default `createdAt`; by guest key only for members',
+    }),
+  ),
+});
+
+export const guestBindingListQuery = Type.Object({ ...defaultPage, q: searchParameter('the name of the plugin') });
+
+export const approvalListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter("the plugin's, the publisher's, or the extension point's name; or with this user id"),
+});
+
 /** Like {@link pageQuery}, for the one list that is complete without `limit`. */
-export const wholeListQuery = Type.Object(pageParameters('all when it is left out'));
+export const extensionPointListQuery = Type.Object({
+  ...pageParameters('all when it is left out'),
+  q: searchParameter('the name; or the one with this id'),
+  sort: sortParameter(['createdAt', 'name', '-name']),
+});

@@ -77,6 +77,7 @@ export const invitationStatus = oneOf(['pending', 'accepted', 'declined', 'revok
 export type InvitationStatus = Static<typeof invitationStatus>;
 
 const invitationFields = {
+  id: id('invitation', 'the invitation'),
   status: invitationStatus,
   email: nullable(Type.String()),
   name: nullable(Type.String()),
@@ -87,19 +88,17 @@ const invitationFields = {
 
 /** An invitation, for the application's members. It has no code, which is shown only in the response of A1. */
 export const invitation = Type.Object({
-  id: id('invitation', 'the invitation'),
+  ...invitationFields,
   guestId: id('guest', 'the guest that it invites to'),
   guestKey: Type.String(),
-  ...invitationFields,
 });
 export type Invitation = Static<typeof invitation>;
 
 /** An invitation to the team, for the application's members. */
 export const memberInvitation = Type.Object({
-  id: id('invitation', 'the invitation'),
+  ...invitationFields,
   role: memberRole,
   invitedBy: Type.Object({ userId: id('user', 'the member who made it'), name: Type.String() }),
-  ...invitationFields,
 });
 export type MemberInvitation = Static<typeof memberInvitation>;
 
@@ -114,6 +113,7 @@ export const guest = Type.Object({
       acceptedAt: timestamp('when the user accepted'),
     }),
   ),
+  latestInvitation: nullable(Type.Object(invitationFields), { description: 'its newest invitation' }),
   createdAt: timestamp('when the first invitation was made'),
 });
 export type Guest = Static<typeof guest>;

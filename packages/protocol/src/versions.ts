@@ -84,9 +84,23 @@ export const approval = Type.Object({
 });
 export type Approval = Static<typeof approval>;
 
+/** A plugin's binding under one guest, for its publisher and the application's members. */
+export const pluginBinding = Type.Object({
+  guestId: id('guest', 'the guest'),
+  guestKey: nullable(
+    Type.String({ description: 'for members; `null` for the publisher, because guests never see guest keys' }),
+  ),
+  version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
+  pinnedVersion: nullable(Type.Integer({ description: 'the version that it is pinned to' })),
+  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
+  updatedAt: nullable(timestamp('when the binding last changed; `null` if nothing was bound yet')),
+});
+export type PluginBinding = Static<typeof pluginBinding>;
+
 /** A plugin's binding under one guest, for the application's members. */
 export const guestBinding = Type.Object({
   pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  extensionPoint: Type.Object({ id: id('extensionPoint', 'the extension point'), name: Type.String() }),
   name: Type.String({ pattern: pluginNamePattern }),
   user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),

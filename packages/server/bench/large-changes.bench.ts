@@ -72,9 +72,9 @@ async function addGuests(sql: Sql, appId: string, from: number, to: number): Pro
   for (let first = from; first < to; first += batch) {
     const guests = Array.from(
       { length: Math.min(batch, to - first) },
-      (_, at) => `('${newId('guest')}', '${appId}', 'customer-${first + at}', ${Date.now()})`,
+      (_, at) => `('${newId('guest')}', '${appId}', 'customer-${first + at}', 'customer-${first + at}', ${Date.now()})`,
     );
-    await sql(`insert into guests (id, "appId", "guestKey", "createdAtMs") values ${guests.join(',')}`);
+    await sql(`insert into guests (id, "appId", "guestKey", "sortKey", "createdAtMs") values ${guests.join(',')}`);
   }
 }
 

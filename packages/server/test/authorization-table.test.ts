@@ -359,6 +359,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: async (world) => ({ path: await freshPlugin(world) }),
   },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/bindings': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/bindings` }),
+  },
   'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',
@@ -436,10 +441,10 @@ const rows: Readonly<Record<string, Row>> = {
       return { path };
     },
   },
-  'GET /api/v1/extension-points/:extensionPointId/guests/:guestId/bindings': {
+  'GET /api/v1/apps/:appId/guests/:guestId/bindings': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',
-    target: (world) => inExtensionPoint(`/guests/${world.guestId}/bindings`)(world),
+    target: (world) => inApp(`/guests/${world.guestId}/bindings`)(world),
   },
   'GET /api/v1/extension-points/:extensionPointId/withdrawals': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,

@@ -303,7 +303,7 @@ describe('a pin', () => {
   });
 });
 
-describe('GET …/guests/:guestId/bindings', () => {
+describe('GET /apps/:appId/guests/:guestId/bindings', () => {
   it("lists a guest's plugins for the team, with the bound version and the reason", async () => {
     const workshop = await withVersions(2);
     const { owner, viewer, publisher, first } = workshop;
@@ -323,9 +323,12 @@ describe('GET …/guests/:guestId/bindings', () => {
         ['median', 2, false, null],
       ],
     );
-    const path = `/api/v1/extension-points/${workshop.extensionPointId}/guests/${first}/bindings`;
+    const path = `/api/v1/apps/${workshop.appId}/guests/${first}/bindings`;
     const page = await ok<List<GuestBinding>>(service, 'GET', `${path}?limit=3`, { token: viewer.token });
-    assert.deepEqual(page, { objects: bindings.slice(0, 3), nextCursor: 'b' });
+    const nextCursor = JSON.stringify([workshop.extensionPointId, 'b']);
+    assert.deepEqual(page, { objects: bindings.slice(0, 3), nextCursor, total: 4 });
+    const search = await ok<List<GuestBinding>>(service, 'GET', `${path}?q=MED`, { token: viewer.token });
+    assert.deepEqual(search.objects, bindings.slice(3));
     const elsewhere = await withVersions(1);
     for (const guest of [elsewhere.first, 'gst_x']) {
       assertProblem(await service.call('GET', path.replace(first, guest), { token: owner.token }), 404, 'not_found');

@@ -139,7 +139,9 @@ describe('GET …/versions', () => {
     const page = (await workshop.call('GET', '/versions?limit=2')).json<List<Version>>();
     assert.deepEqual(page, { objects: versions.slice(0, 2), nextCursor: '2' });
     const rest = await workshop.call('GET', `/versions?limit=2&cursor=${page.nextCursor}`);
-    assert.deepEqual(rest.json<List<Version>>(), { objects: versions.slice(2) });
+    assert.deepEqual(rest.json<List<Version>>(), { objects: versions.slice(2), previousCursor: '<1' });
+    const back = await workshop.call('GET', '/versions?limit=2&cursor=%3C1');
+    assert.deepEqual(back.json<List<Version>>(), page);
   });
 
   it('returns 404 for an unknown number', async () => {

@@ -79,9 +79,9 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
       const name = `plugin-${at}`;
       const address = Buffer.from(`${user}${at}`).toString('base64url').slice(0, 43).padEnd(43, 'A');
       await target.run(
-        `insert into plugins ("extensionPointId", "userId", name, "appId", "lastNumber", bytes, "publishChargedUntilMs", "createdAtMs")
-         values (?, ?, ?, ?, 1, 1000, 0, ?)`,
-        [extensionPointId, user, name, appId, nowMs],
+        `insert into plugins ("extensionPointId", "userId", name, "sortKey", "appId", "lastNumber", bytes, "publishChargedUntilMs", "createdAtMs")
+         values (?, ?, ?, ?, ?, 1, 1000, 0, ?)`,
+        [extensionPointId, user, name, name, appId, nowMs],
       );
       await target.run(
         `insert into versions (id, "extensionPointId", "userId", name, number, "appId", "contentAddress", size, "createdAtMs", state, "stateAtMs")
@@ -107,10 +107,14 @@ export async function addKeys(
     const claims: string[] = [];
     for (let number = first; number < Math.min(first + batch, to); number++) {
       const [id, user] = [newId('guest'), users[number % users.length]];
-      guests.push(`('${id}', '${appId}', '${keyPrefix}${number}', ${nowMs})`);
+      const key = keyPrefix + number;
+      guests.push(`('${id}', '${appId}', '${key}', '${key}', ${nowMs})`);
       claims.push(`('${id}', '${user}')`);
     }
-    await target.run(`insert into guests (id, "appId", "guestKey", "createdAtMs") values ${guests.join(',')}`, []);
+    await target.run(
+      `insert into guests (id, "appId", "guestKey", "sortKey", "createdAtMs") values ${guests.join(',')}`,
+      [],
+    );
     await target.run(
       `with claims("guestId", "userId") as (values ${claims.join(',')})
        insert into bindings ("extensionPointId", "guestId", name, "userId", "versionId", "updatedAtMs")

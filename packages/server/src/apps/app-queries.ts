@@ -1,25 +1,81 @@
 import type { AppId, UserId } from '@tenon/protocol';
+import { sql } from 'kysely';
 import { allContentsTag, membershipTag, readableContentsTag } from '../cache/cache-tag.ts';
 import { appsOfGuestUser, appsOfMember, type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { paged } from '../db/page-queries.ts';
-import type { Page } from '../db/query-types.ts';
+import {
+  contains,
+  countMatches,
+  cursorOfValues,
+  equals,
+  lowerAscii,
+  nameOrders,
+  type Orders,
+  sorted,
+} from '../db/page-queries.ts';
+import type { MemberSort, NameSort, SortedPage } from '../db/query-types.ts';
 import { type AppRecord, columns, type MemberRecord } from '../db/records.ts';
+
+const appOrders = nameOrders('apps');
+
+/** The user's applications. With `appId`, only that one. */
+function appsFound(db: Db, userId: UserId, appId: AppId | undefined, text: string | undefined) {
+  let apps = db
+    .selectFrom('apps')
+    .select(columns.apps)
+    .where('id', 'in', appsOfMember(db, userId).union(appsOfGuestUser(db, userId)))
+    .where('deletedAtMs', 'is', null);
+  if (appId !== undefined) apps = apps.where('id', '=', appId);
+  if (text === undefined) return apps;
+  return apps.where((eb) => eb.or([contains('apps.name', text), equals('apps.id', text)]));
+}
+
+/** Sorts the roles by their rights. */
+const roleRank = sql<string>`case members.role when 'owner' then '0' when 'admin' then '1' else '2' end`;
+const ranks = { owner: '0', admin: '1', viewer: '2' } as const;
+
+const memberOrders: Orders<MemberSort> = {
+  createdAt: [sql.ref('members.userId')],
+  name: [sql`lower(users.name)`, sql.ref('members.userId')],
+  role: [roleRank, sql`lower(users.name)`, sql.ref('members.userId')],
+};
+
+/** The cursor of a member in one of the orders of the list. */
+export function memberCursor(
+  { userId, userName, role }: MemberRecord & { readonly userName: string },
+  sort: MemberSort = 'createdAt',
+): string {
+  if (sort === 'createdAt') return userId;
+  const name = lowerAscii(userName);
+  return sort.endsWith('role') ? cursorOfValues(ranks[role], name, userId) : cursorOfValues(name, userId);
+}
+
+function membersFound(db: Db, appId: AppId, text: string | undefined) {
+  const members = db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.userId')
+    .select(columns.members)
+    .select('users.name as userName')
+    .where('members.appId', '=', appId);
+  if (text === undefined) return members;
+  return members.where((eb) => eb.or([contains('users.name', text), equals('users.id', text)]));
+}
 
 export const appQueries = {
   app: (db: Db, id: AppId): Promise<AppRecord | undefined> =>
     db.selectFrom('apps').select(columns.apps).where('id', '=', id).where('deletedAtMs', 'is', null).executeTakeFirst(),
 
-  /** The applications in which the user is a member or holds a guest. With `appId`, only that one. */
-  appsOf(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<AppRecord[]> {
-    let apps = db
-      .selectFrom('apps')
-      .select(columns.apps)
-      .where('id', 'in', appsOfMember(db, userId).union(appsOfGuestUser(db, userId)))
-      .where('deletedAtMs', 'is', null);
-    if (appId !== undefined) apps = apps.where('id', '=', appId);
-    return paged(apps, 'id', page).execute();
-  },
+  /** The applications in which the user is a member or holds a guest. With `appId`, only that one; with `text`, those whose name contains it. */
+  appsOf: (
+    db: Db,
+    userId: UserId,
+    appId: AppId | undefined,
+    page: SortedPage<NameSort>,
+    text?: string,
+  ): Promise<AppRecord[]> => sorted(appsFound(db, userId, appId, text), appOrders, page, 'createdAt').execute(),
+
+  countAppsFound: (db: Db, userId: UserId, appId: AppId | undefined, text: string | undefined): Promise<number> =>
+    countMatches(db, appsFound(db, userId, appId, text)),
 
   member: (db: Db, appId: AppId, userId: UserId): Promise<MemberRecord | undefined> =>
     db
@@ -29,16 +85,17 @@ export const appQueries = {
       .where('userId', '=', userId)
       .executeTakeFirst(),
 
-  /** The members of an application by user id, with their names. */
-  members(db: Db, appId: AppId, page: Page): Promise<(MemberRecord & { readonly userName: string })[]> {
-    const members = db
-      .selectFrom('members')
-      .innerJoin('users', 'users.id', 'members.userId')
-      .select(columns.members)
-      .select('users.name as userName')
-      .where('members.appId', '=', appId);
-    return paged(members, 'members.userId', page).execute();
-  },
+  /** The members of an application, with their names. */
+  members: (
+    db: Db,
+    appId: AppId,
+    page: SortedPage<MemberSort>,
+    text?: string,
+  ): Promise<(MemberRecord & { readonly userName: string })[]> =>
+    sorted(membersFound(db, appId, text), memberOrders, page, 'createdAt').execute(),
+
+  countMembersFound: (db: Db, appId: AppId, text: string | undefined): Promise<number> =>
+    countMatches(db, membersFound(db, appId, text)),
 
   async countOwners(db: Db, appId: AppId): Promise<number> {
     const { count } = await db

@@ -1,4 +1,4 @@
-import { app, appInput, appUpdate, pageQuery } from '@tenon/protocol';
+import { app, appInput, appListQuery, appUpdate } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { appExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -12,11 +12,12 @@ const route = routeTagged('Applications');
 export const appRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps', {
     access: { kind: 'user', scope: 'read' },
-    query: pageQuery,
+    query: appListQuery,
     id: 'listApps',
     summary: 'List the applications that you are a member or a guest of',
     responses: { 200: jsonList('the applications', app, appExample) },
-    handle: async ({ deps }, { auth, query }) => toList(await listApps(deps, auth.actor, toPage(query)), toApp),
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listApps(deps, auth.actor, toPage(query), query.q), toApp, query.sort),
   }),
   route('POST', '/api/v1/apps', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

@@ -25,7 +25,7 @@ export function toMember(member: NamedMember): Member {
   return { userId, name: userName, role, guestIds, hasMoreGuests, createdAt: time(createdAtMs) };
 }
 
-export function toGuest({ guest, users }: GuestWithUsers): Guest {
+export function toGuest({ guest, users, latestInvitation }: GuestWithUsers, nowMs: number): Guest {
   return {
     id: guest.id,
     guestKey: guest.guestKey,
@@ -34,24 +34,26 @@ export function toGuest({ guest, users }: GuestWithUsers): Guest {
       name: userName,
       acceptedAt: time(acceptedAtMs),
     })),
+    latestInvitation: latestInvitation === undefined ? null : toInvitationFields(latestInvitation, nowMs),
     createdAt: time(guest.createdAtMs),
   };
 }
 
 export function toInvitation(invitation: GuestInvitation, nowMs: number): Invitation {
-  const { id, guestId, guestKey } = invitation;
-  return { id, guestId, guestKey, ...toInvitationFields(invitation, nowMs) };
+  const { guestId, guestKey } = invitation;
+  return { ...toInvitationFields(invitation, nowMs), guestId, guestKey };
 }
 
 export function toMemberInvitation(invitation: TeamInvitation, nowMs: number): MemberInvitation {
-  const { id, role, createdBy, inviterName } = invitation;
+  const { role, createdBy, inviterName } = invitation;
   const invitedBy = { userId: createdBy, name: inviterName };
-  return { id, role, invitedBy, ...toInvitationFields(invitation, nowMs) };
+  return { ...toInvitationFields(invitation, nowMs), role, invitedBy };
 }
 
 function toInvitationFields(invitation: InvitationRecord, nowMs: number) {
-  const { email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
+  const { id, email, name, createdAtMs, expiresAtMs, settledAtMs } = invitation;
   return {
+    id,
     status: invitationStatus(invitation, nowMs),
     email,
     name,

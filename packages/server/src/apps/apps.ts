@@ -4,9 +4,10 @@ import { type Actor, type AppAccess, mayCreateApps, renewAccess, requireActiveTo
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
-import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
+import { nameCursor } from '../db/page-queries.ts';
+import { type PageOf, readPage, readRelatedRows } from '../db/paging.ts';
 import type { AppRecord, GuestRecord } from '../db/records.ts';
-import type { Page, Transaction } from '../db/store.ts';
+import type { NameSort, SortedPage, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 
@@ -40,26 +41,33 @@ async function requireMayCreateApps(deps: Deps, tx: Transaction, { userId }: Act
 }
 
 /** Lists the applications that the actor may see, each with the actor's role and guests. */
-export async function listApps(deps: Deps, actor: Actor, page: Page): Promise<PageOf<AppAccess>> {
+export async function listApps(
+  deps: Deps,
+  actor: Actor,
+  page: SortedPage<NameSort>,
+  text?: string,
+): Promise<PageOf<AppAccess>> {
   const { read } = deps.store;
-  const idOf = (app: AppRecord): string => app.id;
+  const { userId } = actor;
+  const onlyAppId = actor.appId ?? undefined;
+  const cursorOf = (app: AppRecord): string => nameCursor(app, page.sort);
   const found = await readRelatedRows(
-    await readPageById(page, (range) => read.appsOf(actor.userId, actor.appId ?? undefined, range)),
+    await readPage(
+      page,
+      cursorOf,
+      (range) => read.appsOf(userId, onlyAppId, range, text),
+      () => read.countAppsFound(userId, onlyAppId, text),
+    ),
     {
-      cursorOf: idOf,
-      keyOf: idOf,
+      cursorOf,
+      keyOf: ({ id }) => id,
       keyOfRow: (guest: GuestRecord) => guest.appId,
-      load: (apps, limit) =>
-        read.guestsHeldIn(
-          actor.userId,
-          apps.map(({ id }) => id),
-          limit,
-        ),
+      load: (apps, limit) => read.guestsHeldIn(userId, apps.map(({ id }) => id).sort(), limit),
     },
   );
   const items = await Promise.all(
     found.items.map(async (app): Promise<AppAccess> => {
-      const member = await read.member(app.id, actor.userId);
+      const member = await read.member(app.id, userId);
       return {
         actor,
         app,
@@ -69,7 +77,8 @@ export async function listApps(deps: Deps, actor: Actor, page: Page): Promise<Pa
       };
     }),
   );
-  return { items, next: found.next };
+  const { next, previous, total } = found;
+  return { items, next, previous, total };
 }
 
 /**

@@ -1,10 +1,50 @@
 import type { AppId, GuestId, UserId } from '@tenon/protocol';
+import { sql } from 'kysely';
 import { allContentsTag, type CacheTag, membershipTag, readableContentsTag } from '../cache/cache-tag.ts';
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { atMost, inChunks, paged, setOf } from '../db/page-queries.ts';
-import type { Page } from '../db/query-types.ts';
-import { columns, type GuestRecord, type GuestUserRecord } from '../db/records.ts';
+import { naturalKey } from '../db/natural-key.ts';
+import { atMost, contains, countMatches, equals, inChunks, type Orders, setOf, sorted } from '../db/page-queries.ts';
+import type { GuestSearch, GuestSort, SortedPage } from '../db/query-types.ts';
+import { columns, type GuestRecord, type GuestUserRecord, type InvitationRecord } from '../db/records.ts';
+
+const guestOrders: Orders<GuestSort> = {
+  createdAt: [sql.ref('guests.id')],
+  guestKey: [sql.ref('guests.sortKey'), sql.ref('guests.id')],
+};
+
+/** Whether the row of a subquery belongs to the guest of the query around it. */
+const ofGuest = (table: 'guest_users' | 'invitations') => sql<boolean>`${sql.table(table)}."guestId" = guests.id`;
+
+function guestsFound(db: Db, appId: AppId, { text, state, nowMs }: GuestSearch) {
+  let guests = db.selectFrom('guests').select(columns.guests).where('guests.appId', '=', appId);
+  const users = db
+    .selectFrom('guest_users')
+    .innerJoin('users', 'users.id', 'guest_users.userId')
+    .select('users.id')
+    .where(ofGuest('guest_users'));
+  const invitations = db.selectFrom('invitations').select('invitations.id').where(ofGuest('invitations'));
+  const pending = invitations.where('status', '=', 'pending').where('expiresAtMs', '>', nowMs);
+  if (state !== undefined) {
+    guests = guests.where(({ and, exists, not }) => {
+      if (state === 'active') return exists(users);
+      return and([not(exists(users)), state === 'invited' ? exists(pending) : not(exists(pending))]);
+    });
+  }
+  if (text === undefined) return guests;
+  return guests.where(({ or, exists }) =>
+    or([
+      contains('guests.guestKey', text),
+      exists(users.where((eb) => eb.or([contains('users.name', text), equals('users.id', text)]))),
+      exists(
+        invitations.where((eb) => eb.or([contains('invitations.name', text), contains('invitations.email', text)])),
+      ),
+    ]),
+  );
+}
+
+/** Finds all guests. */
+const everything: GuestSearch = { nowMs: 0 };
 
 export const guestQueries = {
   guest: (db: Db, id: GuestId): Promise<GuestRecord | undefined> =>
@@ -18,8 +58,31 @@ export const guestQueries = {
       .where('guestKey', '=', guestKey)
       .executeTakeFirst(),
 
-  guests: (db: Db, appId: AppId, page: Page): Promise<GuestRecord[]> =>
-    paged(db.selectFrom('guests').select(columns.guests).where('appId', '=', appId), 'id', page).execute(),
+  guests: (
+    db: Db,
+    appId: AppId,
+    page: SortedPage<GuestSort>,
+    search: GuestSearch = everything,
+  ): Promise<GuestRecord[]> => sorted(guestsFound(db, appId, search), guestOrders, page, 'createdAt').execute(),
+
+  countGuestsFound: (db: Db, appId: AppId, search: GuestSearch): Promise<number> =>
+    countMatches(db, guestsFound(db, appId, search)),
+
+  /** The newest invitation of each of these guests. */
+  latestInvitations: (db: Db, guestIds: readonly GuestId[]): Promise<InvitationRecord[]> =>
+    inChunks(guestIds, (chunk) =>
+      db
+        .selectFrom('invitations')
+        .select(columns.invitations)
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('invitations as others')
+            .select(({ fn }) => fn.max('others.id').as('id'))
+            .where('others.guestId', 'in', chunk)
+            .groupBy('others.guestId'),
+        )
+        .execute(),
+    ),
 
   /** The guests that a user holds in an application, by id; with `guestId`, only that one. */
   guestsHeldBy(
@@ -93,7 +156,7 @@ function holderTags([guestId]: readonly GuestId[], userId: UserId): (db: Db) => 
 
 export const guestMutations = {
   insertGuest: statement({ audit: true, invalidates: nothing }, (db: Db, guest: GuestRecord) =>
-    db.insertInto('guests').values(guest),
+    db.insertInto('guests').values({ ...guest, sortKey: naturalKey(guest.guestKey) }),
   ),
 
   /** Also deletes the guest's invitations, users and bindings, by foreign keys. Plugins and versions stay. */

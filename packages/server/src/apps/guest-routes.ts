@@ -1,4 +1,4 @@
-import { guest, invitation, invitationInput, pageQuery } from '@tenon/protocol';
+import { guest, guestListQuery, invitation, invitationInput, invitationListQuery } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -14,6 +14,7 @@ const guestExample = {
   id: example.guestId,
   guestKey: 'customers/globex',
   users: [{ userId: example.userId, name: 'Grace', acceptedAt: example.time }],
+  latestInvitation: pendingInvitationExample,
   createdAt: example.time,
 };
 
@@ -35,18 +36,23 @@ export const guestRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'readGuests' },
-    query: pageQuery,
+    query: guestListQuery,
     id: 'listGuests',
     summary: "List an application's guests, with their keys and users",
     responses: { 200: jsonList('the guests', guest, guestExample) },
-    handle: async ({ deps }, { auth, query }) => toList(await listGuests(deps, auth.access, toPage(query)), toGuest),
+    handle: async ({ deps }, { auth, query }) => {
+      const nowMs = deps.clock();
+      const found = await listGuests(deps, auth.access, toPage(query), { text: query.q, state: query.state });
+      return toList(found, (one) => toGuest(one, nowMs), query.sort);
+    },
   }),
   route('GET', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'readGuests' },
     id: 'readGuest',
     summary: 'Read a guest',
     responses: { 200: json('the guest', guest, guestExample) },
-    handle: async ({ deps }, { auth, params }) => toGuest(await readGuest(deps, auth.access, params.guestId)),
+    handle: async ({ deps }, { auth, params }) =>
+      toGuest(await readGuest(deps, auth.access, params.guestId), deps.clock()),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'changeGuests' },
@@ -64,13 +70,14 @@ export const guestRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/apps/:appId/invitations', {
     access: { kind: 'app', purpose: 'readGuests' },
-    query: pageQuery,
+    query: invitationListQuery,
     id: 'listInvitations',
     summary: "List an application's invitations, including settled ones",
     responses: { 200: jsonList('the invitations', invitation, invitationExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();
-      return toList(await listInvitations(deps, auth.access, toPage(query)), (one) => toInvitation(one, nowMs));
+      const found = await listInvitations(deps, auth.access, toPage(query), query.guestId);
+      return toList(found, (one) => toInvitation(one, nowMs), query.sort);
     },
   }),
   route('DELETE', '/api/v1/apps/:appId/invitations/:invitationId', {

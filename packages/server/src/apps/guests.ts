@@ -1,9 +1,11 @@
 import { guestKeyFault, newId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/access.ts';
-import { type PageOf, readPageById, readRelatedRows } from '../db/paging.ts';
-import type { GuestRecord, GuestUserRecord } from '../db/records.ts';
-import type { GuestInvitation, Page } from '../db/store.ts';
+import { naturalKey } from '../db/natural-key.ts';
+import { cursorOfValues } from '../db/page-queries.ts';
+import { type PageOf, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
+import type { GuestRecord, GuestUserRecord, InvitationRecord } from '../db/records.ts';
+import type { GuestInvitation, GuestSearch, GuestSort, InvitationSort, Queries, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { insertInvitation } from './invitations.ts';
@@ -68,16 +70,30 @@ type NamedGuestUser = GuestUserRecord & { readonly userName: string };
 export interface GuestWithUsers {
   readonly guest: GuestRecord;
   readonly users: readonly NamedGuestUser[];
+  readonly latestInvitation: InvitationRecord | undefined;
 }
 
-export async function listGuests(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<GuestWithUsers>> {
+export async function listGuests(
+  deps: Deps,
+  access: AppAccess,
+  page: SortedPage<GuestSort>,
+  filter: Omit<GuestSearch, 'nowMs'>,
+): Promise<PageOf<GuestWithUsers>> {
   const { read } = deps.store;
-  const idOf = (guest: GuestRecord): string => guest.id;
-  const { items, next, rows } = await readRelatedRows(
-    await readPageById(page, (range) => read.guests(access.app.id, range)),
+  const { app } = access;
+  const search = { ...filter, nowMs: deps.clock() };
+  const isByKey = page.sort?.endsWith('guestKey') === true;
+  const cursorOf = ({ id, guestKey }: GuestRecord) => (isByKey ? cursorOfValues(naturalKey(guestKey), id) : id);
+  const { items, rows, ...found } = await readRelatedRows(
+    await readPage(
+      page,
+      cursorOf,
+      (range) => read.guests(app.id, range, search),
+      () => read.countGuestsFound(app.id, search),
+    ),
     {
-      cursorOf: idOf,
-      keyOf: idOf,
+      cursorOf,
+      keyOf: ({ id }) => id,
       keyOfRow: (user: NamedGuestUser) => user.guestId,
       load: (guests, limit) =>
         read.usersOfGuests(
@@ -86,7 +102,16 @@ export async function listGuests(deps: Deps, access: AppAccess, page: Page): Pro
         ),
     },
   );
-  return { items: items.map((guest) => ({ guest, users: sortByAcceptance(rows.get(guest.id)) })), next };
+  const latest = await latestInvitationsOf(read, items);
+  const withUsers = (guest: GuestRecord): GuestWithUsers => {
+    return { guest, users: sortByAcceptance(rows.get(guest.id)), latestInvitation: latest.get(guest.id) };
+  };
+  return { ...found, items: items.map(withUsers) };
+}
+
+async function latestInvitationsOf(read: Queries, guests: readonly GuestRecord[]) {
+  const latest = await read.latestInvitations(guests.map(({ id }) => id));
+  return new Map(latest.map((invitation) => [invitation.guestId, invitation]));
 }
 
 function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly NamedGuestUser[] {
@@ -95,8 +120,10 @@ function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly Named
 
 /** @throws DomainError `not_found` */
 export async function readGuest(deps: Deps, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
-  const guest = await findGuest(deps.store.read, access, guestId);
-  return { guest, users: sortByAcceptance(await deps.store.read.usersOfGuests([guest.id])) };
+  const { read } = deps.store;
+  const guest = await findGuest(read, access, guestId);
+  const users = sortByAcceptance(await read.usersOfGuests([guest.id]));
+  return { guest, users, latestInvitation: (await latestInvitationsOf(read, [guest])).get(guest.id) };
 }
 
 /**
@@ -136,6 +163,12 @@ export async function removeGuestUser(deps: Deps, access: AppAccess, guestId: st
   });
 }
 
-export function listInvitations(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<GuestInvitation>> {
-  return readPageById(page, (range) => deps.store.read.invitations(access.app.id, range));
+/** Lists the invitations of guests; with `guestId`, only that guest's. */
+export function listInvitations(
+  deps: Deps,
+  access: AppAccess,
+  page: SortedPage<InvitationSort>,
+  guestId?: string,
+): Promise<PageOf<GuestInvitation>> {
+  return readPageById(page, (range) => deps.store.read.invitations(access.app.id, range, guestId));
 }

@@ -1,10 +1,12 @@
-import type { AppId, InvitationId, UserId } from '@tenon/protocol';
-import type { NotNull } from 'kysely';
+import type { AppId, GuestId, InvitationId, UserId } from '@tenon/protocol';
+import { type NotNull, sql } from 'kysely';
 import type { Db } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
-import { paged, setOf } from '../db/page-queries.ts';
-import type { GuestInvitation, Page, TeamInvitation } from '../db/query-types.ts';
+import { type Orders, setOf, sorted } from '../db/page-queries.ts';
+import type { GuestInvitation, InvitationSort, SortedPage, TeamInvitation } from '../db/query-types.ts';
 import { columns, type InvitationRecord, type StoredInvitationStatus } from '../db/records.ts';
+
+const orders: Orders<InvitationSort> = { createdAt: [sql.ref('invitations.id')] };
 
 export const invitationQueries = {
   invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
@@ -13,21 +15,30 @@ export const invitationQueries = {
   invitationByCodeHash: (db: Db, codeHash: string): Promise<InvitationRecord | undefined> =>
     db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
 
-  /** The invitations of guests, with their guest keys. */
-  invitations(db: Db, appId: AppId, page: Page): Promise<GuestInvitation[]> {
-    const invitations = db
+  /** The invitations of guests, with their guest keys; with `guestId`, only that guest's. */
+  invitations(db: Db, appId: AppId, page: SortedPage<InvitationSort>, guestId?: string): Promise<GuestInvitation[]> {
+    let invitations = db
       .selectFrom('invitations')
       .innerJoin('guests', 'guests.id', 'invitations.guestId')
       .select(columns.invitations)
       .select('guests.guestKey')
       .where('invitations.appId', '=', appId)
       .$narrowType<{ guestId: NotNull }>();
-    return paged(invitations, 'invitations.id', page).execute();
+    if (guestId !== undefined) invitations = invitations.where('invitations.guestId', '=', guestId as GuestId);
+    return sorted(invitations, orders, page, 'createdAt').execute();
   },
 
-  /** The invitations to the team, with the names of the users who made them. */
-  teamInvitations(db: Db, appId: AppId, page: Page): Promise<TeamInvitation[]> {
-    const invitations = db
+  /**
+   * The invitations to the team, with the names of the users who made them. `isSettled` selects those that were answered or revoked, or
+   * the pending and expired ones.
+   */
+  teamInvitations(
+    db: Db,
+    appId: AppId,
+    page: SortedPage<InvitationSort>,
+    isSettled?: boolean,
+  ): Promise<TeamInvitation[]> {
+    let invitations = db
       .selectFrom('invitations')
       .innerJoin('users', 'users.id', 'invitations.createdBy')
       .select(columns.invitations)
@@ -35,7 +46,9 @@ export const invitationQueries = {
       .where('invitations.appId', '=', appId)
       .where('invitations.role', 'is not', null)
       .$narrowType<{ role: NotNull }>();
-    return paged(invitations, 'invitations.id', page).execute();
+    if (isSettled !== undefined)
+      invitations = invitations.where('invitations.status', isSettled ? '!=' : '=', 'pending');
+    return sorted(invitations, orders, page, 'createdAt').execute();
   },
 
   /** The pending invitations that a user made in an application, by id. Invitations of guests have their guest keys. */

@@ -3,8 +3,9 @@ import {
   memberInput,
   memberInvitation,
   memberInvitationInput,
+  memberInvitationListQuery,
+  memberListQuery,
   memberRemovalQuery,
-  pageQuery,
 } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
@@ -41,11 +42,12 @@ const invitationExample = {
 export const memberRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/members', {
     access: { kind: 'app', purpose: 'readMembers' },
-    query: pageQuery,
+    query: memberListQuery,
     id: 'listMembers',
     summary: "List an application's team",
     responses: { 200: jsonList('the members', member, memberExample) },
-    handle: async ({ deps }, { auth, query }) => toList(await listMembers(deps, auth.access, toPage(query)), toMember),
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listMembers(deps, auth.access, toPage(query), query.q), toMember, query.sort),
   }),
   route('POST', '/api/v1/apps/:appId/members', {
     access: { kind: 'app', purpose: 'changeMembers' },
@@ -61,15 +63,16 @@ export const memberRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/apps/:appId/members/invitations', {
     access: { kind: 'app', purpose: 'readMembers' },
-    query: pageQuery,
+    query: memberInvitationListQuery,
     id: 'listMemberInvitations',
     summary: "List an application's invitations to the team, including settled ones",
     description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
     responses: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();
-      const found = await listTeamInvitations(deps, auth.access, toPage(query));
-      return toList(found, (one) => toMemberInvitation(one, nowMs));
+      const isSettled = query.isSettled === undefined ? undefined : query.isSettled === 'true';
+      const found = await listTeamInvitations(deps, auth.access, toPage(query), isSettled);
+      return toList(found, (one) => toMemberInvitation(one, nowMs), query.sort);
     },
   }),
   route('PUT', '/api/v1/apps/:appId/members/:userId', {

@@ -4,9 +4,10 @@ import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
 import type { GuestRecord, MemberRecord } from '../db/records.ts';
-import type { Page, Queries, TeamInvitation, Transaction } from '../db/store.ts';
+import type { InvitationSort, MemberSort, Queries, SortedPage, TeamInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { memberCursor } from './app-queries.ts';
 import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
 
 /** The maximum number of guests listed with a member. */
@@ -21,18 +22,24 @@ export type NamedMember = MemberRecord & {
   readonly hasMoreGuests: boolean;
 };
 
-export async function listMembers(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<NamedMember>> {
+export async function listMembers(
+  deps: Deps,
+  access: AppAccess,
+  page: SortedPage<MemberSort>,
+  text?: string,
+): Promise<PageOf<NamedMember>> {
   const { read } = deps.store;
   const found = await readPage(
     page,
-    (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => member.userId,
-    (range) => read.members(access.app.id, range),
+    (member: Omit<NamedMember, 'guests' | 'hasMoreGuests'>) => memberCursor(member, page.sort),
+    (range) => read.members(access.app.id, range, text),
+    () => read.countMembersFound(access.app.id, text),
   );
   const items = found.items.map(async (member) => ({
     ...member,
     ...(await firstGuestsOf(read, member)),
   }));
-  return { items: await Promise.all(items), next: found.next };
+  return { ...found, items: await Promise.all(items) };
 }
 
 async function firstGuestsOf(
@@ -74,8 +81,13 @@ export async function inviteMember(
   });
 }
 
-export function listTeamInvitations(deps: Deps, access: AppAccess, page: Page): Promise<PageOf<TeamInvitation>> {
-  return readPageById(page, (range) => deps.store.read.teamInvitations(access.app.id, range));
+export function listTeamInvitations(
+  deps: Deps,
+  access: AppAccess,
+  page: SortedPage<InvitationSort>,
+  isSettled?: boolean,
+): Promise<PageOf<TeamInvitation>> {
+  return readPageById(page, (range) => deps.store.read.teamInvitations(access.app.id, range, isSettled));
 }
 
 /**

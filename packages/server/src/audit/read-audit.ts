@@ -48,14 +48,16 @@ export function listAllAudit(
   return readAuditPage(page, (range) => store.read.auditOfAll(filter, range));
 }
 
-function readAuditPage<T extends AccountAuditEvent>(
+async function readAuditPage<T extends AccountAuditEvent>(
   page: Page,
   list: (page: AuditPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
-  if (page.after !== undefined && parseAuditCursor(page.after) === undefined) {
+  const { before, after } = page;
+  if (before !== undefined || (after !== undefined && parseAuditCursor(after) === undefined)) {
     throw new DomainError('invalid_request', 'In the query, "cursor" must be a cursor that this list returned.');
   }
-  return readPage(page, auditCursor, list);
+  const { items, next } = await readPage(page, auditCursor, list);
+  return { items, next };
 }
 
 /** Reads all audit events of an application, the newest first, in batches, with backpressure. */

@@ -6,22 +6,45 @@ export interface PageOf<T> {
   readonly items: readonly T[];
   /** The cursor of the next page; `undefined` on the last page. */
   readonly next: string | undefined;
+  /** The cursor of the previous page: the one that ends before this entry; `undefined` on the first page. */
+  readonly previous?: string | undefined;
+  /** The number of entries on all pages, if they were counted. */
+  readonly total?: number | undefined;
 }
 
-/** Reads a page of at most `limit` entries. Requests one more entry, to find out whether there is a next page. */
-export async function readPage<T>(
-  { after, limit = defaultPageLimit }: Page,
+/**
+ * Reads a page of at most `limit` entries. Requests one more entry, to find out whether there is another page.
+ *
+ * @param count counts the entries on all pages. It is called if this page doesn't have them all
+ */
+export async function readPage<T, P extends Page>(
+  page: P,
   cursorOf: (item: T) => string,
-  list: (page: BoundedPage) => Promise<T[]>,
+  list: (page: P & BoundedPage) => Promise<T[]>,
+  count?: () => Promise<number>,
 ): Promise<PageOf<T>> {
-  const items = await list({ after, limit: limit + 1 });
-  return items.length <= limit ? { items, next: undefined } : endPageAt(items.slice(0, limit), cursorOf);
+  const { limit = defaultPageLimit } = page;
+  const rows = await list({ ...page, limit: limit + 1 });
+  const items = rows.slice(0, limit);
+  const isBackward = page.before !== undefined;
+  if (isBackward) items.reverse();
+  const [first, last] = [items.at(0), items.at(-1)];
+  const hasMore = rows.length > limit;
+  const hasNext = isBackward || hasMore;
+  const hasPrevious = isBackward ? hasMore : page.after !== undefined;
+  const isWhole = !hasNext && !hasPrevious;
+  return {
+    items,
+    next: hasNext && last !== undefined ? cursorOf(last) : undefined,
+    previous: hasPrevious && first !== undefined ? cursorOf(first) : undefined,
+    ...(count !== undefined && { total: isWhole ? items.length : await count() }),
+  };
 }
 
 /** As {@link readPage}, for entries whose cursor is their id. */
-export function readPageById<T extends { readonly id: string }>(
-  page: Page,
-  list: (page: BoundedPage) => Promise<T[]>,
+export function readPageById<T extends { readonly id: string }, P extends Page>(
+  page: P,
+  list: (page: P & BoundedPage) => Promise<T[]>,
 ): Promise<PageOf<T>> {
   return readPage(page, ({ id }) => id, list);
 }
@@ -40,11 +63,6 @@ export async function* readAllPages<T, C extends string>(
     if (last === undefined || items.length < limit) return;
     after = cursorOf(last);
   }
-}
-
-function endPageAt<T>(items: readonly T[], cursorOf: (item: T) => string): PageOf<T> {
-  const last = items.at(-1);
-  return { items, next: last === undefined ? undefined : cursorOf(last) };
 }
 
 /**
@@ -97,14 +115,15 @@ export async function readRelatedRows<T, R>(
   const { cursorOf, keyOf, keyOfRow, load, isDescending } = related;
   if (page.items.length === 0) return { ...page, rows: new Map(), hasMoreRows: false };
   const rows = await load(page.items, maxRelatedRows + 1);
-  const last = rows.at(maxRelatedRows);
-  if (last === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow), hasMoreRows: false };
+  const excess = rows.at(maxRelatedRows);
+  if (excess === undefined) return { ...page, rows: Map.groupBy(rows, keyOfRow), hasMoreRows: false };
   // The rows of the last key may be cut off. Those of the keys before it are complete.
-  const lastKey = keyOfRow(last);
+  const lastKey = keyOfRow(excess);
   const isComplete = (key: string): boolean => (isDescending ? key > lastKey : key < lastKey);
   const completeCount = page.items.findIndex((item) => !isComplete(keyOf(item)));
   const items = page.items.slice(0, Math.max(1, completeCount));
+  const last = items.length < page.items.length ? items.at(-1) : undefined;
+  const next = last === undefined ? page.next : cursorOf(last);
   const ofItems = completeCount > 0 ? { rows, hasMore: false } : await readLimited((limit) => load(items, limit));
-  const { next } = items.length < page.items.length ? endPageAt(items, cursorOf) : page;
-  return { items, next, rows: Map.groupBy(ofItems.rows, keyOfRow), hasMoreRows: ofItems.hasMore };
+  return { ...page, items, next, rows: Map.groupBy(ofItems.rows, keyOfRow), hasMoreRows: ofItems.hasMore };
 }

@@ -1,4 +1,4 @@
-import type { GuestId, MemberRole, VersionId } from '@tenon/protocol';
+import type { GuestId, GuestListQuery, MemberRole, PluginListQuery, UserId, VersionId } from '@tenon/protocol';
 import type {
   BindingRecord,
   BlockRecord,
@@ -12,7 +12,45 @@ import type {
 /** A page of a list: at most `limit` entries whose id is greater than `after`, by id. */
 export interface Page {
   readonly after?: string | undefined;
+  /** Selects the entries before this cursor, the last one first. */
+  readonly before?: string | undefined;
   readonly limit?: number | undefined;
+}
+
+/** A page in one of several orders. A `-` before the name of the order reverses it. */
+export interface SortedPage<S extends string> extends Page {
+  readonly sort?: S | undefined;
+}
+
+export type NameSort = 'createdAt' | 'name' | '-name';
+
+export type GuestSort = NonNullable<GuestListQuery['sort']>;
+
+/** Selects guests. An omitted field selects all. */
+export interface GuestSearch {
+  /** A part of the guest key, of a user's name, or of an invitation's name or e-mail address; or a user id. */
+  readonly text?: string | undefined;
+  readonly state?: GuestListQuery['state'];
+  /** The time that decides which invitations are pending. */
+  readonly nowMs: number;
+}
+
+export type MemberSort = 'createdAt' | 'name' | '-name' | 'role' | '-role';
+
+export type BindingSort = 'createdAt' | 'guestKey' | '-guestKey';
+
+export type InvitationSort = 'createdAt' | '-createdAt';
+
+export type PluginSort = NonNullable<PluginListQuery['sort']>;
+
+/** Selects plugins. An omitted field selects all. */
+export interface PluginSearch {
+  readonly userId?: UserId | undefined;
+  /** A part of the name or of the publisher's name; or the publisher's id, or the newest version's content address. */
+  readonly text?: string | undefined;
+  /** Whether `text` may be a part of a guest key. */
+  readonly searchesGuestKeys?: boolean;
+  readonly state?: PluginListQuery['state'];
 }
 
 export interface BoundedPage extends Page {
@@ -75,8 +113,12 @@ export interface FoundPendingRebind extends PendingRebind {
   readonly isDeleted: boolean;
 }
 
-/** A binding with the plugin's publisher and block. */
+/** A binding with its guest's key. */
+export type PluginBinding = BindingRecord & Pick<GuestRecord, 'guestKey'>;
+
+/** A binding with the extension point's name, and the plugin's publisher and block. */
 export type GuestBinding = BindingRecord & {
+  readonly extensionPointName: string;
   readonly userName: string;
   readonly block: BlockRecord | null;
 };

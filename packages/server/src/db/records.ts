@@ -316,7 +316,13 @@ interface Deletable {
   readonly deletedAtMs: number | null;
 }
 
-interface PluginRow extends PluginKey, Deletable {
+/** A column for the order of a list. */
+interface Sortable {
+  /** The {@link naturalKey} of the key or name. */
+  readonly sortKey: string;
+}
+
+interface PluginRow extends PluginKey, Deletable, Sortable {
   /** The extension point's application, for an index. */
   readonly appId: AppId;
   /** The number of the newest version. */
@@ -357,7 +363,7 @@ export interface Database {
   apps: AppRecord & Deletable;
   members: MemberRecord;
   extension_points: ExtensionPointRecord & Deletable;
-  guests: GuestRecord;
+  guests: GuestRecord & Sortable;
   guest_users: GuestUserRecord;
   invitations: InvitationRecord;
   plugins: PluginRow;

@@ -107,8 +107,18 @@ export const withdrawalExample = {
   withdrawnAt: example.time,
 };
 
+export const pluginBindingExample = {
+  guestId: example.guestId,
+  guestKey: 'customers/globex',
+  version: 2,
+  pinnedVersion: 2,
+  rolledBackTo: null,
+  updatedAt: example.time,
+};
+
 export const guestBindingExample = {
   pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+  extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
   name: 'median',
   user: { id: example.userId, name: 'Grace' },
   version: 2,

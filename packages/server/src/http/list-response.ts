@@ -11,18 +11,21 @@ const chunkLength = 64 * 1024;
 
 type Batches = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
 
+/** The members of a list's page beside its entries. */
+type PageMembers = Readonly<Partial<Record<'nextCursor' | 'previousCursor' | 'total', string | number | undefined>>>;
+
 /** A list that a handler returns, serialized in chunks as `{"objects": […], "nextCursor": "…"}`. */
 export class ListResponse {
   /** Chunks of JSON text of about {@link chunkLength}. */
   readonly chunks: AsyncIterable<string>;
 
   /** @param batches the entries in order; a batch is requested after the previous one was serialized */
-  constructor(batches: Batches, toWire: (item: never) => unknown, nextCursor?: string) {
-    this.chunks = serialize(batches, toWire, nextCursor);
+  constructor(batches: Batches, toWire: (item: never) => unknown, members: PageMembers = {}) {
+    this.chunks = serialize(batches, toWire, members);
   }
 }
 
-async function* serialize(batches: Batches, toWire: (item: never) => unknown, nextCursor: string | undefined) {
+async function* serialize(batches: Batches, toWire: (item: never) => unknown, members: PageMembers) {
   let text = '{"objects":[';
   let separator = '';
   for await (const batch of batches) {
@@ -34,8 +37,8 @@ async function* serialize(batches: Batches, toWire: (item: never) => unknown, ne
       text = '';
     }
   }
-  const end = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
-  yield `${text}]${end}}`;
+  const others = JSON.stringify(members).slice(1, -1);
+  yield `${text}]${others === '' ? '' : `,${others}`}}`;
 }
 
 /**

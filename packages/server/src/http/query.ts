@@ -2,7 +2,7 @@ import type { PageQuery } from '@tenon/protocol';
 import { faultsOf } from '@tenon/protocol/validate';
 import type { TObject, TSchema } from 'typebox';
 import type { PageOf } from '../db/paging.ts';
-import type { Page } from '../db/store.ts';
+import type { SortedPage } from '../db/store.ts';
 import { DomainError } from './domain-errors.ts';
 import { ListResponse } from './list-response.ts';
 
@@ -34,10 +34,25 @@ function invalidQuery(detail: string): DomainError {
   return new DomainError('invalid_request', `In the query, ${detail}`);
 }
 
-export function toPage({ limit, cursor }: PageQuery): Page {
-  return { limit, after: cursor };
+/**
+ * Reads the parameters of a page. The cursor of a list with `sort` begins with the order, because it has no meaning in another one.
+ *
+ * @throws DomainError `invalid_request` for a cursor of another order
+ */
+export function toPage<S extends string>(query: PageQuery & { readonly sort?: S }): SortedPage<S> {
+  const { limit, cursor, sort } = query;
+  if (cursor === undefined) return { limit, sort };
+  const [, before, order, text] = /^(<?)(?:(-?\w+):)?(.*)$/s.exec(cursor) ?? [];
+  if (order !== sort) throw invalidQuery('"cursor" must be a cursor that this list returned with the same "sort".');
+  return before === '' ? { limit, sort, after: text } : { limit, sort, before: text };
 }
 
-export function toList<T>(page: PageOf<T>, toWire: (item: T) => unknown): ListResponse {
-  return new ListResponse([page.items], toWire, page.next);
+/** @param sort the `sort` of the request */
+export function toList<T>(page: PageOf<T>, toWire: (item: T) => unknown, sort?: string): ListResponse {
+  const order = sort === undefined ? '' : `${sort}:`;
+  return new ListResponse([page.items], toWire, {
+    nextCursor: page.next && order + page.next,
+    previousCursor: page.previous && `<${order}${page.previous}`,
+    total: page.total,
+  });
 }

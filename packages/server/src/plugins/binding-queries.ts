@@ -3,10 +3,46 @@ import { sql } from 'kysely';
 import { listTag } from '../cache/cache-tag.ts';
 import { areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing } from '../db/mutation.ts';
-import { inChunks, paged, setOf } from '../db/page-queries.ts';
-import type { BindingKey, BindingMove, GuestBinding, Page } from '../db/query-types.ts';
+import { contains, countMatches, inChunks, type Orders, setOf, sorted } from '../db/page-queries.ts';
+import type {
+  BindingKey,
+  BindingMove,
+  BindingSort,
+  GuestBinding,
+  Page,
+  PluginBinding,
+  SortedPage,
+} from '../db/query-types.ts';
 import { type BindingRecord, type BoundRecord, columns, type GuestRecord, type PluginKey } from '../db/records.ts';
 import { ConflictError } from '../db/store-errors.ts';
+
+const guestBindingOrders: Orders<'extensionPoint'> = {
+  extensionPoint: [sql.ref('bindings.extensionPointId'), sql.ref('bindings.name')],
+};
+
+const pluginBindingOrders: Orders<BindingSort> = {
+  createdAt: [sql.ref('bindings.guestId')],
+  guestKey: [sql.ref('guests.sortKey'), sql.ref('bindings.guestId')],
+};
+
+function bindingsOfGuestFound(db: Db, guestId: GuestId, text: string | undefined) {
+  const bindings = bindingsWithVersions(db)
+    .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'bindings')))
+    .innerJoin('users', 'users.id', 'bindings.userId')
+    .innerJoin('extension_points', 'extension_points.id', 'bindings.extensionPointId')
+    .select(['extension_points.name as extensionPointName', 'users.name as userName', 'plugins.block'])
+    .where('bindings.guestId', '=', guestId)
+    .where('extension_points.deletedAtMs', 'is', null);
+  return text === undefined ? bindings : bindings.where(contains('bindings.name', text));
+}
+
+function bindingsOfPluginFound(db: Db, key: PluginKey, text: string | undefined) {
+  const bindings = bindingsWithVersions(db)
+    .innerJoin('guests', 'guests.id', 'bindings.guestId')
+    .select('guests.guestKey')
+    .where(isOfPlugin('bindings', key));
+  return text === undefined ? bindings : bindings.where(contains('guests.guestKey', text));
+}
 
 export const bindingQueries = {
   /** Returns the bound versions under a guest key, in no particular order; none for a key that no guest has. */
@@ -38,20 +74,26 @@ export const bindingQueries = {
       .where('bindings.name', '=', name)
       .executeTakeFirst(),
 
-  /** Returns the bindings under a guest by name in code-unit order, with the publishers' names and the plugins' blocks. */
-  bindingsOfGuest(db: Db, extensionPointId: ExtensionPointId, guestId: GuestId, page: Page): Promise<GuestBinding[]> {
-    const bindings = bindingsWithVersions(db)
-      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'bindings')))
-      .innerJoin('users', 'users.id', 'bindings.userId')
-      .select(['users.name as userName', 'plugins.block'])
-      .where('bindings.extensionPointId', '=', extensionPointId)
-      .where('bindings.guestId', '=', guestId);
-    return paged(bindings, 'bindings.name', page).execute();
-  },
+  /**
+   * Returns the bindings under a guest by extension point and name, with the publishers' names and the plugins' blocks. `text` is a
+   * part of the name.
+   */
+  bindingsOfGuest: (db: Db, guestId: GuestId, page: Page, text?: string): Promise<GuestBinding[]> =>
+    sorted(bindingsOfGuestFound(db, guestId, text), guestBindingOrders, page, 'extensionPoint').execute(),
+
+  countBindingsOfGuest: (db: Db, guestId: GuestId, text: string | undefined): Promise<number> =>
+    countMatches(db, bindingsOfGuestFound(db, guestId, text)),
+
+  /** Returns the bindings of a plugin, with the guest keys. `text` is a part of the guest key. */
+  bindingsOfPlugin: (db: Db, key: PluginKey, page: SortedPage<BindingSort>, text?: string): Promise<PluginBinding[]> =>
+    sorted(bindingsOfPluginFound(db, key, text), pluginBindingOrders, page, 'createdAt').execute(),
+
+  countBindingsOfPlugin: (db: Db, key: PluginKey, text: string | undefined): Promise<number> =>
+    countMatches(db, bindingsOfPluginFound(db, key, text)),
 
   /** Returns the bindings of these plugins under all guests. With `limit`, at most that many, sorted by plugin. */
   bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]> =>
-    inChunks(keys, (chunk, remaining) => bindingsOf(db, chunk, remaining), limit),
+    inChunks(keys.toSorted(byPluginKey), (chunk, remaining) => bindingsOf(db, chunk, remaining), limit),
 
   guestsWithNameTaken,
 
@@ -123,6 +165,11 @@ async function guestsWithNameTaken(
     .orderBy('guestId')
     .execute();
   return rows.map(({ guestId }) => guestId);
+}
+
+function byPluginKey(a: PluginKey, b: PluginKey): number {
+  const [one, other] = [a, b].map(({ extensionPointId, userId, name }) => `${extensionPointId}/${userId}/${name}`);
+  return one === other ? 0 : String(one) < String(other) ? -1 : 1;
 }
 
 function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {

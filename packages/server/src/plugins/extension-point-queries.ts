@@ -2,20 +2,31 @@ import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import type { Db } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
-import { paged } from '../db/page-queries.ts';
-import type { Page } from '../db/query-types.ts';
+import { contains, countMatches, equals, nameOrders, sorted } from '../db/page-queries.ts';
+import type { NameSort, SortedPage } from '../db/query-types.ts';
 import { columns, type ExtensionPointChange, type ExtensionPointRecord } from '../db/records.ts';
 
 function extensionPointsNotDeleted(db: Db) {
   return db.selectFrom('extension_points').select(columns.extensionPoints).where('deletedAtMs', 'is', null);
 }
 
+const orders = nameOrders('extension_points');
+
+function extensionPointsFound(db: Db, appId: AppId, text: string | undefined) {
+  const points = extensionPointsNotDeleted(db).where('appId', '=', appId);
+  if (text === undefined) return points;
+  return points.where((eb) => eb.or([contains('extension_points.name', text), equals('extension_points.id', text)]));
+}
+
 export const extensionPointQueries = {
   extensionPoint: (db: Db, id: ExtensionPointId): Promise<ExtensionPointRecord | undefined> =>
     extensionPointsNotDeleted(db).where('id', '=', id).executeTakeFirst(),
 
-  extensionPoints: (db: Db, appId: AppId, page: Page): Promise<ExtensionPointRecord[]> =>
-    paged(extensionPointsNotDeleted(db).where('appId', '=', appId), 'id', page).execute(),
+  extensionPoints: (db: Db, appId: AppId, page: SortedPage<NameSort>, text?: string): Promise<ExtensionPointRecord[]> =>
+    sorted(extensionPointsFound(db, appId, text), orders, page, 'createdAt').execute(),
+
+  countExtensionPointsFound: (db: Db, appId: AppId, text: string | undefined): Promise<number> =>
+    countMatches(db, extensionPointsFound(db, appId, text)),
 };
 
 export const extensionPointMutations = {

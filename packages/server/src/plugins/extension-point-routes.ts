@@ -2,16 +2,16 @@ import {
   extensionPoint,
   extensionPointExample,
   extensionPointInput,
+  extensionPointListQuery,
   extensionPointUpdate,
   schemaTrial,
   schemaTrialInput,
-  wholeListQuery,
 } from '@tenon/protocol';
 import type { Actor } from '../auth/access.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
-import { toList } from '../http/query.ts';
+import { toList, toPage } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
@@ -37,15 +37,17 @@ function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
 export const extensionPointRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'readExtensionPoints' },
-    query: wholeListQuery,
+    query: extensionPointListQuery,
     id: 'listExtensionPoints',
     summary: "List an application's extension points",
     description:
       'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
     responses: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
-    handle: async ({ deps }, { auth: { access }, query: { limit, cursor } }) => {
-      if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, cursor), toExtensionPoint);
-      return toList(await listExtensionPoints(deps, access, { limit, after: cursor }), toExtensionPoint);
+    handle: async ({ deps }, { auth: { access }, query }) => {
+      const page = toPage(query);
+      const { limit, q: text, sort } = query;
+      if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, page, text), toExtensionPoint);
+      return toList(await listExtensionPoints(deps, access, page, text), toExtensionPoint, sort);
     },
   }),
   route('POST', '/api/v1/apps/:appId/extension-points', {

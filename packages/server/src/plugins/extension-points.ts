@@ -5,9 +5,10 @@ import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
-import { type PageOf, readAllPages } from '../db/paging.ts';
+import { nameCursor } from '../db/page-queries.ts';
+import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
 import { type ExtensionPointChange, type ExtensionPointRecord, noLimits } from '../db/records.ts';
-import type { BoundedPage } from '../db/store.ts';
+import type { NameSort, Page, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 import type { JobOptions } from './module-checker.ts';
@@ -50,33 +51,35 @@ export async function createExtensionPoint(
   return extensionPoint;
 }
 
-/** How many extension points one query reads. It is small because schemas may be large. */
+/** How many extension points one query reads, and a page has at most. It is small because schemas may be large. */
 const batchSize = 32;
 
-/** A page of extension points ends early when its schemas have this many characters in total. */
-const maxSchemaLengthOfPage = 8 * 1024 * 1024;
-
-/** Reads an application's extension points by id, in batches, with backpressure. */
-export function readExtensionPoints({ store }: Pick<Deps, 'store'>, { app }: AppAccess, after: string | undefined) {
-  const idOf = ({ id }: ExtensionPointRecord): string => id;
-  return readAllPages(batchSize, idOf, (page) => store.read.extensionPoints(app.id, page), after);
+/** Reads an application's extension points in batches, with backpressure. */
+export function readExtensionPoints(
+  { store }: Pick<Deps, 'store'>,
+  { app }: AppAccess,
+  { after, sort }: SortedPage<NameSort>,
+  text?: string,
+) {
+  const list = (page: Page) => store.read.extensionPoints(app.id, { ...page, sort }, text);
+  return readAllPages(batchSize, (extensionPoint) => nameCursor(extensionPoint, sort), list, after);
 }
 
 export async function listExtensionPoints(
   deps: Deps,
   access: AppAccess,
-  { after, limit }: BoundedPage,
+  page: SortedPage<NameSort>,
+  text?: string,
 ): Promise<PageOf<ExtensionPointRecord>> {
-  const items: ExtensionPointRecord[] = [];
-  let length = 0;
-  for await (const batch of readExtensionPoints(deps, access, after)) {
-    for (const extensionPoint of batch) {
-      if (items.length === limit || length >= maxSchemaLengthOfPage) return { items, next: items.at(-1)?.id };
-      items.push(extensionPoint);
-      length += extensionPoint.schemaJson.length;
-    }
-  }
-  return { items, next: undefined };
+  const { read } = deps.store;
+  const { id } = access.app;
+  const cursorOf = (extensionPoint: ExtensionPointRecord): string => nameCursor(extensionPoint, page.sort);
+  return readPage(
+    { ...page, limit: Math.min(page.limit ?? batchSize, batchSize) },
+    cursorOf,
+    (range) => read.extensionPoints(id, range, text),
+    () => read.countExtensionPointsFound(id, text),
+  );
 }
 
 /**

@@ -1,4 +1,14 @@
-import { approval, guestBinding, pageQuery, plugin, reasonInput, versionChoice, withdrawal } from '@tenon/protocol';
+import {
+  approval,
+  approvalListQuery,
+  guestBinding,
+  guestBindingListQuery,
+  pageQuery,
+  plugin,
+  reasonInput,
+  versionChoice,
+  withdrawal,
+} from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -62,17 +72,21 @@ export const hostControlRoutes: readonly Route[] = [
         unpinBinding(deps, auth.access, { guestId: params.guestId, name: params.pluginName }),
     }),
   ),
-  route('GET', `${guestPath}/bindings`, {
-    access: { kind: 'extensionPoint', purpose: 'readBindings' },
-    query: pageQuery,
+  route('GET', '/api/v1/apps/:appId/guests/:guestId/bindings', {
+    access: { kind: 'app', purpose: 'readBindings' },
+    query: guestBindingListQuery,
     id: 'listGuestBindings',
-    summary: "List a guest's plugins with the bound version of each, and the reason",
+    summary: "List a guest's plugins at all extension points, with the bound version of each",
     description: "For the application's team. Hosts fetch the guest key's binding list.",
     responses: {
-      200: jsonList('the plugins by name, including those without a bound version', guestBinding, guestBindingExample),
+      200: jsonList(
+        'the plugins by extension point and name, including those without a bound version',
+        guestBinding,
+        guestBindingExample,
+      ),
     },
     handle: async ({ deps }, { auth, params, query }) =>
-      toList(await listGuestBindings(deps, auth.access, params.guestId, toPage(query)), toGuestBinding),
+      toList(await listGuestBindings(deps, auth.access, params.guestId, toPage(query), query.q), toGuestBinding),
   }),
   route('GET', withdrawalsPath, {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
@@ -94,11 +108,11 @@ export const hostControlRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/apps/:appId/approvals', {
     access: { kind: 'app', purpose: 'readBindings' },
-    query: pageQuery,
+    query: approvalListQuery,
     id: 'listApprovals',
     summary: 'List the versions that await approval, the oldest first',
     responses: { 200: jsonList('the versions', approval, approvalExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listApprovals(deps, auth.access, toPage(query)), toApproval),
+      toList(await listApprovals(deps, auth.access, toPage(query), query.q), toApproval),
   }),
 ];

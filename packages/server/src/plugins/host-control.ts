@@ -1,7 +1,8 @@
 import { type AuditDetail, isPluginName } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
-import { type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from '../auth/access.ts';
+import { type AppAccess, type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from '../auth/access.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
+import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { GuestBinding, Page, Transaction } from '../db/store.ts';
@@ -136,19 +137,21 @@ async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Pro
   }
 }
 
-/** Lists a guest's bindings at an extension point, by plugin name. */
+/** Lists a guest's bindings, by extension point and plugin name. */
 export async function listGuestBindings(
   deps: Deps,
-  access: ExtensionPointAccess,
+  access: AppAccess,
   guestId: string,
   page: Page,
+  text?: string,
 ): Promise<PageOf<GuestBinding>> {
   const { read } = deps.store;
-  const guest = await findGuest(read, access, guestId);
+  const { id } = await findGuest(read, access, guestId);
   return readPage(
     page,
-    (binding: GuestBinding) => binding.name,
-    (range) => read.bindingsOfGuest(access.extensionPoint.id, guest.id, range),
+    ({ extensionPointId, name }: GuestBinding) => cursorOfValues(extensionPointId, name),
+    (range) => read.bindingsOfGuest(id, range, text),
+    () => read.countBindingsOfGuest(id, text),
   );
 }
 
@@ -215,17 +218,21 @@ function changeBinding(
       pluginAuditEntry(access.app.id, binding, action, { details, guests: [guest] }),
     );
     await rebind(tx, binding, nowMs, { guestIds: [binding.guestId] });
-    return readGuestBinding(tx, binding);
+    return readGuestBinding(tx, binding, access.extensionPoint.name);
   };
   return retryAfterPendingRebind(deps, () => deps.store.write(write));
 }
 
-async function readGuestBinding(tx: Transaction, { extensionPointId, userId, guestId, name }: BindingRecord) {
+async function readGuestBinding(
+  tx: Transaction,
+  { extensionPointId, userId, guestId, name }: BindingRecord,
+  extensionPointName: string,
+): Promise<GuestBinding> {
   const binding = await tx.binding(extensionPointId, guestId, name);
   const plugin = await tx.plugin({ extensionPointId, userId, name });
   const user = await tx.user(userId);
   if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
-  return { ...binding, userName: user.name, block: plugin.block };
+  return { ...binding, extensionPointName, userName: user.name, block: plugin.block };
 }
 
 /**

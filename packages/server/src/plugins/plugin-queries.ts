@@ -1,10 +1,11 @@
 import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { atMost } from '../db/page-queries.ts';
-import type { FoundPendingRebind, Page } from '../db/query-types.ts';
+import { naturalKey } from '../db/natural-key.ts';
+import { contains, countMatches, cursorOfValues, equals, type Orders, sorted } from '../db/page-queries.ts';
+import type { FoundPendingRebind, PluginSearch, PluginSort, SortedPage } from '../db/query-types.ts';
 import {
   type BlockRecord,
   columns,
@@ -16,37 +17,70 @@ import {
 } from '../db/records.ts';
 import { ConflictError } from '../db/store-errors.ts';
 
+// Neither order has an index: quotas bound the number of plugins that are sorted.
+const pluginOrders: Orders<PluginSort> = {
+  name: [sql.ref('plugins.sortKey'), sql.ref('plugins.userId'), sql.ref('plugins.name')],
+  publishedAt: [sql.ref('versions.id')],
+};
+
+/** The cursor of a plugin in one of the orders of the list. */
+export function pluginCursor({ userId, name, newest }: PluginRecord, sort: PluginSort = 'name'): string {
+  return sort.endsWith('name') ? cursorOfValues(naturalKey(name), userId, name) : newest.id;
+}
+
+function pluginsFound(db: Db, extensionPointId: ExtensionPointId, search: PluginSearch) {
+  const { userId, text, searchesGuestKeys, state } = search;
+  let plugins = pluginsWithNewestVersion(db).where('plugins.extensionPointId', '=', extensionPointId);
+  if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
+  if (state !== undefined) {
+    plugins = plugins.where('plugins.block', state === 'blocked' ? 'is not' : 'is', null);
+    if (state !== 'blocked') plugins = plugins.where('versions.state', '=', state);
+  }
+  if (text === undefined) return plugins;
+  const byGuestKey = db
+    .selectFrom('extension_points')
+    .innerJoin('guests', 'guests.appId', 'extension_points.appId')
+    .innerJoin('bindings', (join) =>
+      join.onRef('bindings.extensionPointId', '=', 'extension_points.id').onRef('bindings.guestId', '=', 'guests.id'),
+    )
+    .select(['bindings.userId', 'bindings.name'])
+    .where('extension_points.id', '=', extensionPointId)
+    .where(contains('guests.guestKey', text));
+  return plugins.where((eb) =>
+    eb.or([
+      contains('plugins.name', text),
+      equals('versions.contentAddress', text),
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .select('users.id')
+          .whereRef('users.id', '=', 'plugins.userId')
+          .where((of) => of.or([contains('users.name', text), equals('users.id', text)])),
+      ),
+      ...(searchesGuestKeys ? [eb(eb.refTuple('plugins.userId', 'plugins.name'), 'in', byGuestKey as never)] : []),
+    ]),
+  );
+}
+
 export const pluginQueries = {
   async plugin(db: Db, key: PluginKey): Promise<PluginRecord | undefined> {
     const row = await pluginsWithNewestVersion(db).where(isOfPlugin('plugins', key)).executeTakeFirst();
     return row && toRecord(row);
   },
 
-  /**
-   * Returns an extension point's plugins by (user id, name) in code-unit order. With `userId`, only that user's.
-   * `page.after` is `<user_id>/<name>`.
-   */
+  /** Returns an extension point's plugins. */
   async plugins(
     db: Db,
     extensionPointId: ExtensionPointId,
-    userId: UserId | undefined,
-    page: Page,
+    page: SortedPage<PluginSort>,
+    search: PluginSearch = {},
   ): Promise<PluginRecord[]> {
-    let plugins = pluginsWithNewestVersion(db)
-      .where('plugins.extensionPointId', '=', extensionPointId)
-      .orderBy('plugins.userId')
-      .orderBy('plugins.name');
-    if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
-    const after = parseCursor(page);
-    if (after !== undefined && after.userId === userId) {
-      plugins = plugins.where('plugins.name', '>', after.name);
-    } else if (after !== undefined) {
-      plugins = plugins.where((eb) =>
-        eb(eb.refTuple('plugins.userId', 'plugins.name'), '>', eb.tuple(after.userId, after.name)),
-      );
-    }
-    return (await atMost(plugins, page.limit).execute()).map(toRecord);
+    const plugins = sorted(pluginsFound(db, extensionPointId, search), pluginOrders, page, 'name');
+    return (await plugins.execute()).map(toRecord);
   },
+
+  countPluginsFound: (db: Db, extensionPointId: ExtensionPointId, search: PluginSearch): Promise<number> =>
+    countMatches(db, pluginsFound(db, extensionPointId, search)),
 
   /** Returns the progress of a plugin's pending rebind, if there is one. */
   async pendingRebind(db: Db, key: PluginKey): Promise<FoundPendingRebind | undefined> {
@@ -116,14 +150,6 @@ function toRecord(row: PluginRow): PluginRecord {
   return { extensionPointId, userId, name, createdAtMs, newest, block };
 }
 
-/** Parses `<user_id>/<name>`. */
-function parseCursor({ after }: Page): { userId: UserId; name: string } | undefined {
-  if (after === undefined) return undefined;
-  const slash = after.indexOf('/');
-  const [userId, name] = slash < 0 ? [after, ''] : [after.slice(0, slash), after.slice(slash + 1)];
-  return { userId: userId as UserId, name };
-}
-
 const updatePlugin = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
 
 export const pluginMutations = {
@@ -185,19 +211,23 @@ function appOf(db: Db, { extensionPointId }: PluginKey) {
 }
 
 async function insertPlugin(db: Db, version: VersionRecord): Promise<void> {
-  await db
+  // With `on conflict`, PostgreSQL reports a plugin that a concurrent transaction inserted as a serialization failure, which is retried.
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('plugins')
     .values({
       extensionPointId: version.extensionPointId,
       userId: version.userId,
       name: version.name,
+      sortKey: naturalKey(version.name),
       appId: appOf(db, version),
       lastNumber: version.number,
       bytes: version.size,
       createdAtMs: version.createdAtMs,
       publishChargedUntilMs: 0,
     })
-    .execute();
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) throw new ConflictError('Cannot add version 1: the plugin exists.');
 }
 
 async function updateLastNumber(db: Db, version: VersionRecord): Promise<void> {

@@ -1,14 +1,15 @@
-import { pageQuery, plugin, publishedPlugin } from '@tenon/protocol';
+import { bindingListQuery, plugin, pluginBinding, pluginListQuery, publishedPlugin } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import { pluginExample } from '../http/examples.ts';
+import { isMember } from '../auth/access.ts';
+import { pluginBindingExample, pluginExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { artifactBody } from './artifact-body.ts';
 import { withDryRun } from './dry-run-route.ts';
 import { deletePlugin } from './host-control.ts';
-import { toPlugin } from './plugin-wire.ts';
-import { listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
+import { toPlugin, toPluginBinding } from './plugin-wire.ts';
+import { listBindings, listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
 import { authorizePublish, publish, requireValidLabels } from './publish.ts';
 
 const route = routeTagged('Plugins');
@@ -99,15 +100,33 @@ export const pluginRoutes: readonly Route[] = [
       handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
     }),
   ),
+  route('GET', `${artifactPath}/bindings`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: bindingListQuery,
+    id: 'listPluginBindings',
+    summary: "List a plugin's bindings, one for each guest",
+    description:
+      'Members can read the bindings of every plugin, with the guest keys; guests those of their own, without.',
+    responses: { 200: jsonList('the bindings', pluginBinding, pluginBindingExample) },
+    handle: async ({ deps }, { auth, params, query }) => {
+      const { actor, access } = auth;
+      const found = await listBindings(deps, actor, access, pluginTarget(params), toPage(query), query.q);
+      const showsKeys = isMember(access);
+      return toList(found, (binding) => toPluginBinding(binding, showsKeys), query.sort);
+    },
+  }),
   route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
-    query: pageQuery,
+    query: pluginListQuery,
     id: 'listPlugins',
     summary: "List an extension point's plugins",
     description: 'Members see every plugin, guests their own.',
     responses: { 200: jsonList('the plugins', plugin, pluginExample) },
-    handle: async ({ deps }, { auth, query }) =>
-      toList(await listPlugins(deps, auth.actor, auth.access, toPage(query)), toPlugin),
+    handle: async ({ deps }, { auth, query }) => {
+      const { q: text, state, userId, sort } = query;
+      const found = await listPlugins(deps, auth.actor, auth.access, toPage(query), { text, state, userId });
+      return toList(found, toPlugin, sort);
+    },
   }),
 ];
 

@@ -1,7 +1,7 @@
 import type * as wire from '@tenon/protocol';
 import { pluginId } from '@tenon/protocol';
-import type { ExtensionPointRecord, VersionRecord } from '../db/records.ts';
-import type { AwaitingVersion, GuestBinding } from '../db/store.ts';
+import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/records.ts';
+import type { AwaitingVersion, GuestBinding, PluginBinding } from '../db/store.ts';
 import { time } from '../http/wire-time.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
@@ -103,17 +103,30 @@ export function toWithdrawal(withdrawal: NamedWithdrawal): wire.Withdrawal {
 }
 
 export function toGuestBinding(binding: GuestBinding): wire.GuestBinding {
-  const { extensionPointId, userId, userName, name, block } = binding;
+  const { extensionPointId, extensionPointName, userId, userName, name, block } = binding;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
+    extensionPoint: { id: extensionPointId, name: extensionPointName },
     name,
     user: { id: userId, name: userName },
-    version: binding.versionNumber,
     contentAddress: binding.contentAddress,
-    pinnedVersion: binding.pinnedNumber,
-    rolledBackTo: binding.selectedNumber,
+    ...toBindingFields(binding),
     isBlocked: block !== null,
     blockReason: block?.reason ?? null,
-    updatedAt: binding.updatedAtMs === 0 ? null : time(binding.updatedAtMs),
+  };
+}
+
+/** @param showsKey whether the caller may see guest keys */
+export function toPluginBinding(binding: PluginBinding, showsKey: boolean): wire.PluginBinding {
+  const { guestId, guestKey } = binding;
+  return { guestId, guestKey: showsKey ? guestKey : null, ...toBindingFields(binding) };
+}
+
+function toBindingFields({ versionNumber, pinnedNumber, selectedNumber, updatedAtMs }: BindingRecord) {
+  return {
+    version: versionNumber,
+    pinnedVersion: pinnedNumber,
+    rolledBackTo: selectedNumber,
+    updatedAt: updatedAtMs === 0 ? null : time(updatedAtMs),
   };
 }

@@ -1,10 +1,13 @@
-import { isId, isPluginName, type UserId } from '@tenon/protocol';
+import { isId, isPluginName } from '@tenon/protocol';
 import { type Actor, type ExtensionPointAccess, isMember } from '../auth/access.ts';
+import { naturalKey } from '../db/natural-key.ts';
+import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readLimited, readPage, readRelatedRows } from '../db/paging.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
-import type { Page, Queries } from '../db/store.ts';
+import type { BindingSort, PluginBinding, PluginSearch, PluginSort, Queries, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../http/domain-errors.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { pluginCursor } from './plugin-queries.ts';
 
 /** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
 export interface PluginWithBindings {
@@ -14,30 +17,39 @@ export interface PluginWithBindings {
   readonly hasMoreBindings: boolean;
 }
 
-/** Lists an extension point's plugins. A member sees all of them, a guest only its own. */
+/** Lists an extension point's plugins. A member sees all of them, a guest only its own, and no guest keys. */
 export async function listPlugins(
   deps: Deps,
   actor: Actor,
   access: ExtensionPointAccess,
-  page: Page,
+  page: SortedPage<PluginSort>,
+  filter: Pick<PluginSearch, 'text' | 'state'> & { readonly userId?: string | undefined },
 ): Promise<PageOf<PluginWithBindings>> {
   const { read } = deps.store;
-  const publisher = isMember(access) ? undefined : actor.userId;
-  const { items, next, rows, hasMoreRows } = await readRelatedRows(
-    await readPage(page, pluginCursor<PluginRecord>, (range) =>
-      read.plugins(access.extensionPoint.id, publisher, range),
+  const { id } = access.extensionPoint;
+  const userId = filter.userId === undefined ? undefined : (filter.userId as Actor['userId']);
+  const search: PluginSearch = isMember(access)
+    ? { ...filter, userId, searchesGuestKeys: true }
+    : { ...filter, userId: actor.userId };
+  const cursorOf = (plugin: PluginRecord): string => pluginCursor(plugin, page.sort);
+  const { items, rows, hasMoreRows, ...found } = await readRelatedRows(
+    await readPage(
+      page,
+      cursorOf,
+      (range) => read.plugins(id, range, search),
+      () => read.countPluginsFound(id, search),
     ),
     {
-      cursorOf: pluginCursor,
-      keyOf: pluginCursor,
-      keyOfRow: pluginCursor<BindingRecord>,
+      cursorOf,
+      keyOf: pluginKeyText,
+      keyOfRow: pluginKeyText<BindingRecord>,
       load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
     },
   );
   const withBindings = (plugin: PluginRecord): PluginWithBindings => {
-    return { plugin, bindings: rows.get(pluginCursor(plugin)) ?? [], hasMoreBindings: hasMoreRows };
+    return { plugin, bindings: rows.get(pluginKeyText(plugin)) ?? [], hasMoreBindings: hasMoreRows };
   };
-  return { items: items.map(withBindings), next };
+  return { ...found, items: items.map(withBindings) };
 }
 
 /** @throws DomainError `not_found`, also when a guest requests another user's plugin */
@@ -50,6 +62,33 @@ export async function readPlugin(
   const { read } = deps.store;
   const plugin = await findPlugin(read, actor, access, target);
   return readBindingsOf(read, plugin);
+}
+
+/**
+ * Lists a plugin's bindings. Only members may use guest keys, which guests must not learn from the results or their order.
+ *
+ * @throws DomainError `not_found`, `forbidden`
+ */
+export async function listBindings(
+  deps: Deps,
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+  page: SortedPage<BindingSort>,
+  text?: string,
+): Promise<PageOf<PluginBinding>> {
+  const { read } = deps.store;
+  const plugin = await findPlugin(read, actor, access, target);
+  const isByKey = page.sort?.endsWith('guestKey') === true;
+  if ((isByKey || text !== undefined) && !isMember(access)) {
+    throw new DomainError('forbidden', 'Only members of the application can search and sort by guest key.');
+  }
+  return readPage(
+    page,
+    ({ guestId, guestKey }: PluginBinding) => (isByKey ? cursorOfValues(naturalKey(guestKey), guestId) : guestId),
+    (range) => read.bindingsOfPlugin(plugin, range, text),
+    () => read.countBindingsOfPlugin(plugin, text),
+  );
 }
 
 /** The parameters of a request path that identify a plugin. They are not validated yet. */
@@ -108,6 +147,7 @@ async function readBindingsOf(
   return { plugin, bindings: rows, hasMoreBindings: hasMore };
 }
 
-function pluginCursor<T extends { readonly userId: UserId; readonly name: string }>(plugin: T): string {
+/** Sorts as the database sorts a plugin's key within an extension point. */
+function pluginKeyText<T extends PluginKey>(plugin: T): string {
   return `${plugin.userId}/${plugin.name}`;
 }

@@ -2,15 +2,17 @@ import type { AppId, ContentAddress, ExtensionPointId, GuestId, VersionId } from
 import { sql } from 'kysely';
 import { type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { atMost, inChunks, paged, setOf } from '../db/page-queries.ts';
+import { atMost, contains, countMatches, equals, inChunks, paged, setOf } from '../db/page-queries.ts';
 import type { AwaitingVersion, BoundVersion, Page, VersionGuest, VersionGuestsLimit } from '../db/query-types.ts';
 import { columns, type PluginKey, type VersionDecision, type VersionRecord } from '../db/records.ts';
 
 export const versionQueries = {
-  /** Returns a plugin's versions, the newest first. `page.after` is the number of the last version on the previous page. */
+  /** Returns a plugin's versions, the newest first. The cursor is a version's number. */
   versions(db: Db, key: PluginKey, page: Page): Promise<VersionRecord[]> {
-    let versions = versionsOf(db, key).orderBy('versions.number', 'desc');
-    if (page.after !== undefined) versions = versions.where('versions.number', '<', parseCursor(page));
+    const isUp = page.before !== undefined;
+    const cursor = page.before ?? page.after;
+    let versions = versionsOf(db, key).orderBy('versions.number', isUp ? 'asc' : 'desc');
+    if (cursor !== undefined) versions = versions.where('versions.number', isUp ? '>' : '<', parseCursor(cursor));
     return atMost(versions, page.limit).execute();
   },
 
@@ -85,20 +87,28 @@ export const versionQueries = {
   },
 
   /** Returns an application's versions that await approval, by id, with the names of their publishers and extension points. */
-  versionsAwaitingApproval(db: Db, appId: AppId, page: Page): Promise<AwaitingVersion[]> {
-    const awaiting = db
-      .selectFrom('versions')
-      .innerJoin('extension_points', 'extension_points.id', 'versions.extensionPointId')
-      .innerJoin('users', 'users.id', 'versions.userId')
-      .select(columns.versions)
-      .select(['extension_points.name as extensionPointName', 'users.name as userName'])
-      .where('versions.appId', '=', appId)
-      .where('extension_points.deletedAtMs', 'is', null)
-      // A literal, not a parameter, so that the planner can use the partial index.
-      .where('versions.state', '=', sql.lit('awaiting_approval' as const));
-    return paged(awaiting, 'versions.id', page).execute();
-  },
+  versionsAwaitingApproval: (db: Db, appId: AppId, page: Page, text?: string): Promise<AwaitingVersion[]> =>
+    paged(awaitingVersions(db, appId, text), 'versions.id', page).execute(),
+
+  countVersionsAwaitingApproval: (db: Db, appId: AppId, text: string | undefined): Promise<number> =>
+    countMatches(db, awaitingVersions(db, appId, text)),
 };
+
+function awaitingVersions(db: Db, appId: AppId, text: string | undefined) {
+  const awaiting = db
+    .selectFrom('versions')
+    .innerJoin('extension_points', 'extension_points.id', 'versions.extensionPointId')
+    .innerJoin('users', 'users.id', 'versions.userId')
+    .select(columns.versions)
+    .select(['extension_points.name as extensionPointName', 'users.name as userName'])
+    .where('versions.appId', '=', appId)
+    .where('extension_points.deletedAtMs', 'is', null)
+    // A literal, not a parameter, so that the planner can use the partial index.
+    .where('versions.state', '=', sql.lit('awaiting_approval' as const));
+  if (text === undefined) return awaiting;
+  const searched = ['versions.name', 'users.name', 'extension_points.name'];
+  return awaiting.where((eb) => eb.or([...searched.map((column) => contains(column, text)), equals('users.id', text)]));
+}
 
 function versionsOf(db: Db, key: PluginKey) {
   return db.selectFrom('versions').select(columns.versions).where(isOfPlugin('versions', key)).$castTo<VersionRecord>();
@@ -124,9 +134,9 @@ function guestsOf(
   return inChunks(versionIds, read, range?.limit);
 }
 
-/** Returns the version number in a cursor. For an invalid cursor returns 0, which leads to an empty page. */
-function parseCursor({ after }: Page): number {
-  return /^\d{1,15}$/.test(after ?? '') ? Number(after) : 0;
+/** Returns the version number in a cursor. For an invalid cursor returns 0, before which no version is. */
+function parseCursor(cursor: string): number {
+  return /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0;
 }
 
 export const versionMutations = {

@@ -1,7 +1,7 @@
 import type { GuestId } from '@tenon/protocol';
 import { recordAll } from '../audit/record.ts';
 import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
-import { type PageOf, type RelatedRows, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
+import { type PageOf, type RelatedRows, readPage, readRelatedRows } from '../db/paging.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -57,9 +57,16 @@ export async function listApprovals(
   deps: Deps,
   access: AppAccess,
   page: Page,
+  text?: string,
 ): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
   const { read } = deps.store;
-  const found = await readPageById(page, (range) => read.versionsAwaitingApproval(access.app.id, range));
+  const { id } = access.app;
+  const found = await readPage(
+    page,
+    (version: AwaitingVersion) => version.id,
+    (range) => read.versionsAwaitingApproval(id, range, text),
+    () => read.countVersionsAwaitingApproval(id, text),
+  );
   return readGuestsOfPage(read, found, (version) => version.id);
 }
 
@@ -172,7 +179,7 @@ async function readGuestsOfPage<V extends VersionRecord>(
     ...(isDescending && { isDescending }),
   });
   const published = await readRelatedRows(page, rowsBy('guestsOfVersions'));
-  const { items, next, rows, hasMoreRows } = await readRelatedRows(published, rowsBy('guestsBoundTo'));
+  const { items, rows, hasMoreRows, ...others } = await readRelatedRows(published, rowsBy('guestsBoundTo'));
   const guestIdsOf = ({ id }: V, guests: ReadonlyMap<string, readonly VersionGuest[]>) =>
     (guests.get(id) ?? []).map(({ guestId }) => guestId).sort();
   const withGuests = (version: V): VersionWithGuests<V> => ({
@@ -181,5 +188,5 @@ async function readGuestsOfPage<V extends VersionRecord>(
     boundGuestIds: guestIdsOf(version, rows),
     hasMoreGuests: published.hasMoreRows || hasMoreRows,
   });
-  return { items: items.map(withGuests), next };
+  return { ...others, items: items.map(withGuests) };
 }

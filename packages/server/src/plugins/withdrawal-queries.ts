@@ -2,7 +2,7 @@ import type { ContentAddress, ExtensionPointId, GuestId, UserId } from '@tenon/p
 import { sql } from 'kysely';
 import { areOfSamePlugin, type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { setOf } from '../db/page-queries.ts';
+import { type Orders, setOf, sorted } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import {
   columns,
@@ -11,6 +11,10 @@ import {
   type VersionRecord,
   type WithdrawalRecord,
 } from '../db/records.ts';
+
+const withdrawalOrders: Orders<'publisher'> = {
+  publisher: [sql.ref('withdrawals.userId'), sql.ref('withdrawals.contentAddress')],
+};
 
 export const withdrawalQueries = {
   /**
@@ -103,32 +107,20 @@ export const withdrawalQueries = {
 
   /**
    * Returns the withdrawals that deleted plugins left at an extension point, by (user id, content address), with the publishers'
-   * names. `page.after` is `<user_id>/<content_address>`.
+   * names.
    */
   withdrawals(
     db: Db,
     extensionPointId: ExtensionPointId,
-    { after, limit }: Page,
+    page: Page,
   ): Promise<(WithdrawalRecord & { readonly userName: string })[]> {
-    let all = db
+    const all = db
       .selectFrom('withdrawals')
       .innerJoin('users', 'users.id', 'withdrawals.userId')
       .select(columns.withdrawals)
       .select('users.name as userName')
-      .where('withdrawals.extensionPointId', '=', extensionPointId)
-      .orderBy('withdrawals.userId')
-      .orderBy('withdrawals.contentAddress');
-    if (after !== undefined) {
-      const [userId = '', address = ''] = after.split('/');
-      all = all.where((eb) =>
-        eb(
-          eb.refTuple('withdrawals.userId', 'withdrawals.contentAddress'),
-          '>',
-          eb.tuple(sql.val(userId), sql.val(address)) as never,
-        ),
-      );
-    }
-    return (limit === undefined ? all : all.limit(limit)).execute();
+      .where('withdrawals.extensionPointId', '=', extensionPointId);
+    return sorted(all, withdrawalOrders, page, 'publisher').execute();
   },
 
   /** Returns the reservations of the plugin's name for other users under these guests, by guest id. */

@@ -1,6 +1,7 @@
 import type { ContentAddress } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
+import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { PluginKey, WithdrawalRecord } from '../db/records.ts';
 import type { Page, Queries, Transaction } from '../db/store.ts';
@@ -96,7 +97,7 @@ export function listWithdrawals(
 ): Promise<PageOf<NamedWithdrawal>> {
   return readPage(
     page,
-    ({ userId, contentAddress }: NamedWithdrawal) => `${userId}/${contentAddress}`,
+    ({ userId, contentAddress }: NamedWithdrawal) => cursorOfValues(userId, contentAddress),
     (range) => deps.store.read.withdrawals(access.extensionPoint.id, range),
   );
 }

@@ -68,7 +68,8 @@ export async function openWorkshop(service: TestService): Promise<Workshop> {
     },
     bound: async () => (await workshop.guestBindings()).find(({ name }) => name === 'median')?.version,
     guestBindings: async () =>
-      (await ok<{ objects: GuestBinding[] }>(service, 'GET', `${pointPath}/guests/${first}/bindings`, asOwner)).objects,
+      (await ok<{ objects: GuestBinding[] }>(service, 'GET', `/api/v1/apps/${appId}/guests/${first}/bindings`, asOwner))
+        .objects,
     list: (key = 'first') => ok(service, 'GET', `${pointPath}/bindings/${key}`, asOwner),
   };
   return workshop;

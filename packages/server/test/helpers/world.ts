@@ -68,6 +68,8 @@ export function formOf(parts: readonly { name: string; content: Buffer | string;
 export interface List<T> {
   readonly objects: T[];
   readonly nextCursor?: string;
+  readonly previousCursor?: string;
+  readonly total?: number;
 }
 
 /** An application with everybody who can have to do with it. */

@@ -1,4 +1,4 @@
-import type { ExtensionPoint, GuestBinding } from '@tenon/protocol';
+import type { GuestBinding } from '@tenon/protocol';
 import type { ApiClient } from '../../api/client.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ContentAddressView } from '../../components/content-address.tsx';
@@ -11,7 +11,7 @@ import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
-import { compareText, type InvitedGuest } from './guest-data.ts';
+import type { InvitedGuest } from './guest-data.ts';
 
 /** What hosts get for the guest's key, at each extension point, and what is held back from them. */
 export function BoundPlugins({ appId, guest }: { readonly appId: string; readonly guest: InvitedGuest }) {
@@ -22,11 +22,7 @@ export function BoundPlugins({ appId, guest }: { readonly appId: string; readonl
       <Loaded of={bound}>
         {(points) =>
           points.every(({ plugins }) => plugins.length === 0) ? (
-            <p class="soft">
-              {points.length === 0
-                ? 'The application has no extension points yet.'
-                : 'Nothing is published under this guest yet.'}
-            </p>
+            <p class="soft">Nothing is published under this guest yet.</p>
           ) : (
             points
               .filter(({ plugins }) => plugins.length > 0)
@@ -47,7 +43,7 @@ export function BoundPlugins({ appId, guest }: { readonly appId: string; readonl
 
 function BindingTable(props: {
   readonly appId: string;
-  readonly extensionPoint: ExtensionPoint;
+  readonly extensionPoint: GuestBinding['extensionPoint'];
   readonly plugins: readonly GuestBinding[];
 }) {
   return (
@@ -102,12 +98,9 @@ function BoundVersion({ binding }: { readonly binding: GuestBinding }) {
 }
 
 interface BoundAtPoint {
-  readonly extensionPoint: ExtensionPoint;
+  readonly extensionPoint: GuestBinding['extensionPoint'];
   readonly plugins: readonly GuestBinding[];
 }
-
-/** So many lists are asked for at the same time. */
-const atOnce = 6;
 
 async function fetchBound(
   api: ApiClient,
@@ -115,15 +108,9 @@ async function fetchBound(
   guestId: string,
   signal: AbortSignal,
 ): Promise<BoundAtPoint[]> {
-  const points = await api.list<ExtensionPoint>(`/api/v1/apps/${appId}/extension-points`, { signal });
-  const bound: BoundAtPoint[] = [];
-  for (let at = 0; at < points.length; at += atOnce) {
-    const some = points.slice(at, at + atOnce).map(async (extensionPoint) => {
-      const path = `/api/v1/extension-points/${extensionPoint.id}/guests/${guestId}/bindings`;
-      const plugins = await api.list<GuestBinding>(path, { signal });
-      return { extensionPoint, plugins: plugins.toSorted((a, b) => compareText(a.name, b.name)) };
-    });
-    bound.push(...(await Promise.all(some)));
-  }
-  return bound;
+  const bindings = await api.list<GuestBinding>(`/api/v1/apps/${appId}/guests/${guestId}/bindings`, { signal });
+  return [...Map.groupBy(bindings, ({ extensionPoint }) => extensionPoint.id).values()].flatMap((plugins) => {
+    const [first] = plugins;
+    return first === undefined ? [] : [{ extensionPoint: first.extensionPoint, plugins }];
+  });
 }

@@ -146,10 +146,11 @@ async function createApps(db: Kysely<unknown>, { text, bigint, boolean, json }: 
     .addColumn('id', text, primaryKey)
     .addColumn('appId', text, partOf('apps.id'))
     .addColumn('guestKey', text, required)
+    .addColumn('sortKey', text, required)
     .addColumn('createdAtMs', bigint, required)
     .addUniqueConstraint('guests_key', ['appId', 'guestKey'])
     .execute();
-  await createIndexes(db, 'guests', { guests_by_app: ['appId', 'id'] });
+  await createIndexes(db, 'guests', { guests_by_app: ['appId', 'id'], guests_by_key: ['appId', 'sortKey', 'id'] });
   await db.schema
     .createTable('guest_users')
     .addColumn('guestId', text, partOf('guests.id'))
@@ -192,7 +193,7 @@ async function createInvitations(
     .execute();
   await createIndexes(db, 'invitations', {
     invitations_by_app: ['appId', 'id'],
-    invitations_by_guest: ['guestId'],
+    invitations_by_guest: ['guestId', 'id'],
     invitations_by_creator: ['createdBy', 'appId'],
     invitations_by_sign_up: ['signedUpUserId'],
   });
@@ -209,6 +210,7 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('extensionPointId', text, partOf('extension_points.id'))
     .addColumn('userId', text, (column) => column.notNull().references('users.id'))
     .addColumn('name', text, required)
+    .addColumn('sortKey', text, required)
     .addColumn('appId', text, required)
     .addColumn('lastNumber', bigint, required)
     .addColumn('bytes', bigint, required)

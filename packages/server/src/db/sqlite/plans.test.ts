@@ -12,7 +12,7 @@ import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
 import type { Database } from '../records.ts';
 import { noLimits } from '../records.ts';
-import type { Mutations, Queries, Transaction } from '../store.ts';
+import type { GuestSearch, Mutations, PluginSearch, Queries, SortedPage, Transaction } from '../store.ts';
 import { encodeForSqlite } from './connection.ts';
 import { writingDialect } from './dialect.ts';
 import { openWriter } from './files.ts';
@@ -36,6 +36,28 @@ const everyAuditFilter: readonly AuditFilter[] = [
   { toMs: 2 },
   { action: 'app.update', userId: user, targetId: guest, fromMs: 1, toMs: 2 },
 ];
+
+const everyGuestSearch: readonly GuestSearch[] = [
+  { nowMs: 1 },
+  { nowMs: 1, text: 'a' },
+  ...(['active', 'invited', 'inactive'] as const).map((state) => ({ nowMs: 1, state })),
+];
+
+const everyPluginSearch: readonly PluginSearch[] = [
+  {},
+  { userId: user },
+  { text: 'a', searchesGuestKeys: true },
+  { state: 'blocked' },
+  { state: 'published', userId: user, text: 'a' },
+];
+
+/** Calls a query for the first page, the one after a cursor, and the one before it, in each order. */
+function inOrders<S extends string, R>(sorts: readonly S[], values: number, list: (page: SortedPage<S>) => R): R[] {
+  const cursor = values === 1 ? 'a' : JSON.stringify(Array.from({ length: values }, () => 'a'));
+  return sorts.flatMap((sort) =>
+    [{}, { after: cursor }, { before: cursor }].map((range) => list({ ...range, sort, limit: 10 })),
+  );
+}
 
 const everyBindingFilter: readonly BindingFilter[] = [
   { extensionPointId: point, guestIds: [guest], name: 'plugin' },
@@ -61,28 +83,63 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   deviceGrantByDeviceCode: (ask) => [ask.deviceGrantByDeviceCode(someHash())],
   deviceGrantByUserCode: (ask) => [ask.deviceGrantByUserCode(someHash())],
   app: (ask) => [ask.app(app)],
-  appsOf: (ask) => [undefined, app].flatMap((within) => [ask.appsOf(user, within, {}), ask.appsOf(user, within, page)]),
+  appsOf: (ask) => [
+    ...[undefined, app].flatMap((within) => [ask.appsOf(user, within, {}), ask.appsOf(user, within, page)]),
+    ...inOrders(['name', '-name'], 2, (range) => ask.appsOf(user, undefined, range, 'a')),
+  ],
+  countAppsFound: (ask) => [ask.countAppsFound(user, undefined, undefined), ask.countAppsFound(user, app, 'a')],
   member: (ask) => [ask.member(app, user)],
-  members: (ask) => [ask.members(app, {}), ask.members(app, page)],
+  members: (ask) => [
+    ask.members(app, {}),
+    ask.members(app, page),
+    ...inOrders(['name', '-name'], 2, (range) => ask.members(app, range, 'a')),
+    ...inOrders(['role', '-role'], 3, (range) => ask.members(app, range)),
+  ],
+  countMembersFound: (ask) => [ask.countMembersFound(app, undefined), ask.countMembersFound(app, 'a')],
   countOwners: (ask) => [ask.countOwners(app)],
   isMemberOfAny: (ask) => [ask.isMemberOfAny(user)],
   appsOwnedAlone: (ask) => [ask.appsOwnedAlone(user)],
   extensionPoint: (ask) => [ask.extensionPoint(point)],
-  extensionPoints: (ask) => [ask.extensionPoints(app, {}), ask.extensionPoints(app, page)],
+  extensionPoints: (ask) => [
+    ask.extensionPoints(app, {}),
+    ask.extensionPoints(app, page),
+    ...inOrders(['name', '-name'], 2, (range) => ask.extensionPoints(app, range, 'a')),
+  ],
+  countExtensionPointsFound: (ask) => [ask.countExtensionPointsFound(app, 'a')],
   guest: (ask) => [ask.guest(guest)],
   guestByKey: (ask) => [ask.guestByKey(app, 'key')],
-  guests: (ask) => [ask.guests(app, {}), ask.guests(app, page)],
+  guests: (ask) => [
+    ask.guests(app, {}),
+    ask.guests(app, page),
+    ...inOrders(['guestKey', '-guestKey'], 2, (range) => ask.guests(app, range)),
+    ...everyGuestSearch.map((search) => ask.guests(app, { limit: 9, sort: 'guestKey' }, search)),
+  ],
+  countGuestsFound: (ask) => everyGuestSearch.map((search) => ask.countGuestsFound(app, search)),
+  latestInvitations: (ask) => [ask.latestInvitations([guest]), ask.latestInvitations([guest, newId('guest')])],
   guestsHeldBy: (ask) => [ask.guestsHeldBy(user, app)],
   guestsHeldIn: (ask) => [ask.guestsHeldIn(user, [app, app]), ask.guestsHeldIn(user, [app, app], 10)],
   usersOfGuests: (ask) => [ask.usersOfGuests([guest, guest]), ask.usersOfGuests([guest, guest], 10)],
   invitation: (ask) => [ask.invitation(newId('invitation'))],
   invitationByCodeHash: (ask) => [ask.invitationByCodeHash(someHash())],
-  invitations: (ask) => [ask.invitations(app, {}), ask.invitations(app, page)],
-  teamInvitations: (ask) => [ask.teamInvitations(app, {}), ask.teamInvitations(app, page)],
+  invitations: (ask) => [
+    ask.invitations(app, {}),
+    ask.invitations(app, page),
+    ...inOrders(['createdAt', '-createdAt'], 1, (range) => ask.invitations(app, range, guest)),
+  ],
+  teamInvitations: (ask) => [
+    ask.teamInvitations(app, {}),
+    ask.teamInvitations(app, page),
+    ...inOrders(['-createdAt'], 1, (range) => ask.teamInvitations(app, range, false)),
+  ],
   pendingInvitationsBy: (ask) => [ask.pendingInvitationsBy(user, app)],
   plugin: (ask) => [ask.plugin(key)],
-  plugins: (ask) =>
-    [undefined, user].flatMap((whose) => [ask.plugins(point, whose, {}), ask.plugins(point, whose, page)]),
+  plugins: (ask) => [
+    ask.plugins(point, {}),
+    ...inOrders(['name', '-name'], 3, (range) => ask.plugins(point, range)),
+    ...inOrders(['publishedAt', '-publishedAt'], 1, (range) => ask.plugins(point, range)),
+    ...everyPluginSearch.map((search) => ask.plugins(point, { limit: 9 }, search)),
+  ],
+  countPluginsFound: (ask) => everyPluginSearch.map((search) => ask.countPluginsFound(point, search)),
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],
   versionNumbers: (ask) => [ask.versionNumbers([version.id, version.id])],
@@ -92,7 +149,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   withdrawal: (ask) => [ask.withdrawal(point, { userId: user, contentAddress: addressOf('a') })],
   withdrawals: (ask) => [
     ask.withdrawals(point, {}),
-    ask.withdrawals(point, { after: `${user}/${addressOf('a')}`, limit: 9 }),
+    ask.withdrawals(point, { after: JSON.stringify([user, addressOf('a')]), limit: 9 }),
   ],
   nameReservations: (ask) => [ask.nameReservations(key, [guest], 1)],
   semverUse: (ask) => [ask.semverUse(key, '1.0.0')],
@@ -106,8 +163,23 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   ],
   isPinned: (ask) => [ask.isPinned(key)],
   boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
-  versionsAwaitingApproval: (ask) => [ask.versionsAwaitingApproval(app, {}), ask.versionsAwaitingApproval(app, page)],
-  bindingsOfGuest: (ask) => [ask.bindingsOfGuest(point, guest, {}), ask.bindingsOfGuest(point, guest, page)],
+  versionsAwaitingApproval: (ask) => [
+    ask.versionsAwaitingApproval(app, {}),
+    ask.versionsAwaitingApproval(app, page),
+    ask.versionsAwaitingApproval(app, { before: version.id, limit: 10 }, 'a'),
+  ],
+  countVersionsAwaitingApproval: (ask) => [ask.countVersionsAwaitingApproval(app, 'a')],
+  bindingsOfGuest: (ask) => [
+    ask.bindingsOfGuest(guest, {}),
+    ask.bindingsOfGuest(guest, { after: JSON.stringify([point, 'plugin']), limit: 10 }, 'a'),
+  ],
+  countBindingsOfGuest: (ask) => [ask.countBindingsOfGuest(guest, 'a')],
+  bindingsOfPlugin: (ask) => [
+    ask.bindingsOfPlugin(key, {}),
+    ask.bindingsOfPlugin(key, { after: guest, limit: 10 }),
+    ...inOrders(['guestKey', '-guestKey'], 2, (range) => ask.bindingsOfPlugin(key, range, 'a')),
+  ],
+  countBindingsOfPlugin: (ask) => [ask.countBindingsOfPlugin(key, 'a')],
   bindingFacts: (ask) => [
     ask.bindingFacts(key),
     ask.bindingFacts(key, { after: guest, limit: 10 }),
@@ -334,10 +406,10 @@ describe('query plans', () => {
         .map(({ detail }) => String(detail)),
     );
   }
-  /** The partial index `plugins_pending` has no rows but those that are asked for. */
+  /** `matches` are the rows of a subquery that are counted. The partial index `plugins_pending` has no rows but those that are asked for. */
   const scans = (plans: string[]) =>
     plans.filter((line) =>
-      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|plugins USING .*INDEX plugins_pending$)/.test(
+      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|matches$|plugins USING .*INDEX plugins_pending$)/.test(
         line,
       ),
     );
@@ -386,7 +458,10 @@ describe('query plans', () => {
       'bindings … (guestId=? AND userId=?)',
       'plugins … (userId=?)',
     ],
-    bindingsOfGuest: ['bindings … (extensionPointId=? AND guestId=? AND name>?)'],
+    bindingsOfGuest: ['bindings … (guestId=?)'],
+    bindingsOfPlugin: ['bindings … (extensionPointId=? AND userId=? AND name=? AND guestId>?)'],
+    guests: ['guests … (appId=? AND (sortKey,id)>(?,?))'],
+    invitations: ['invitations … (guestId=? AND id>?)'],
     guestsHeldBy: ['guests … (appId=? AND id=?)', 'guest_users … (userId=?)'],
     mayReadContent: [
       'versions … (contentAddress=? AND appId=?)',
@@ -395,7 +470,7 @@ describe('query plans', () => {
       'guest_users … (userId=?)',
     ],
     changes: ['change_events … (appId=? AND serial>?)'],
-    plugins: ['plugins … (extensionPointId=? AND userId=? AND name>?)'],
+    plugins: ['plugins … (extensionPointId=?)', 'plugins … (extensionPointId=? AND userId=?)'],
     versions: ['versions … (extensionPointId=? AND userId=? AND name=? AND number<?)'],
     versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],
   };

@@ -16,6 +16,8 @@ export async function assertPages<T>(list: (page: Page) => Promise<T[]>, cursorO
     assert.deepEqual(await turnPages(list, cursorOf, limit), whole, `pages of ${limit}`);
   }
   assert.deepEqual(await list({ after: cursors[0] }), whole.slice(1), 'after without limit');
+  assert.deepEqual((await list({ before: cursors.at(-1) })).toReversed(), whole.slice(0, -1), 'before without limit');
+  assert.deepEqual(await list({ before: cursors.at(-1), limit: 1 }), whole.slice(-2, -1), 'the one before');
   return whole;
 }
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
-import type { BindingRecord } from '../../../src/db/records.ts';
+import { naturalKey } from '../../../src/db/natural-key.ts';
+import type { BindingRecord, PluginRecord } from '../../../src/db/records.ts';
 import { ConflictError } from '../../../src/db/store.ts';
+import { pluginCursor } from '../../../src/plugins/plugin-queries.ts';
 import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
@@ -39,20 +41,22 @@ export function pluginsContract(backend: Backend): void {
       assert.equal((await store.it.read.plugin(plugin))?.newest.number, 1);
     });
 
-    it('lists plugins by user and name in code-unit order, in pages of any length', async () => {
+    it('lists plugins by name as people sort, in pages of any length', async () => {
       const { key, publisher, owner, extensionPoint } = await records().stage();
       const elsewhere = await records().stage();
       await records().version(elsewhere.key('elsewhere'));
       for (const name of awkwardNames) await records().version(key(name));
       for (const name of ['zz', 'Z', '0']) await records().version(key(name, owner));
-      const cursor = ({ userId, name }: { userId: string; name: string }) => `${userId}/${name}`;
-
-      const all = await assertPages((page) => store.it.read.plugins(extensionPoint.id, undefined, page), cursor);
+      const { id } = extensionPoint;
+      const cursorOf = (plugin: PluginRecord) => pluginCursor(plugin);
+      const all = await assertPages((page) => store.it.read.plugins(id, page), cursorOf);
       assert.equal(all.length, awkwardNames.length + 3);
-      const own = await assertPages((page) => store.it.read.plugins(extensionPoint.id, publisher.id, page), cursor);
+      const search = { userId: publisher.id };
+      const own = await assertPages((page) => store.it.read.plugins(id, page, search), cursorOf);
+      const keyOf = (name: string) => `${naturalKey(name)} ${name}`;
       assert.deepEqual(
         own.map(({ name }) => name),
-        [...awkwardNames].sort(),
+        awkwardNames.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
       );
     });
 

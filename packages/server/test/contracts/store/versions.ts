@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type VersionState } from '@tenon/protocol';
+import { cursorOfValues } from '../../../src/db/page-queries.ts';
 import type { VersionDecision, VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, unheld } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -236,22 +237,23 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.binding(extensionPoint.id, other.id, 'held'), beside);
     });
 
-    it('are listed for a guest by name in code-unit order, with publisher and block', async () => {
+    it('are listed for a guest by extension point and name in code-unit order, with publisher and block', async () => {
       const { app, key, guest, owner, publisher, extensionPoint } = await records().stage();
       const names = ['10', '9', 'B', 'a', 'constructor'];
       const bound = new Map<string, object>();
       for (const [at, name] of names.entries()) {
         const user = at % 2 === 0 ? publisher : owner;
         const version = await records().version(key(name, user));
-        bound.set(name, { ...(await records().binding(version, guest.id)), userName: user.name, block: null });
+        const others = { extensionPointName: extensionPoint.name, userName: user.name, block: null };
+        bound.set(name, { ...(await records().binding(version, guest.id)), ...others });
       }
       await records().binding(await records().version(key('under-another')), (await records().guest(app)).id);
       const block = { atMs: someTimeMs, reason: 'why' };
       await store.it.write((tx) => tx.blockPlugin(key('10'), block));
       bound.set('10', { ...bound.get('10'), block });
       const listed = await assertPages(
-        (page) => store.it.read.bindingsOfGuest(extensionPoint.id, guest.id, page),
-        ({ name }) => name,
+        (page) => store.it.read.bindingsOfGuest(guest.id, page),
+        ({ name }) => cursorOfValues(extensionPoint.id, name),
       );
       assert.deepEqual(
         listed,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { cursorOfValues } from '../../../src/db/page-queries.ts';
 import type { VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -89,7 +90,7 @@ export function withdrawalsContract(backend: Backend): void {
       assert.equal(all.length, 8);
       await assertPages(
         (page) => store.it.read.withdrawals(extensionPointId, page),
-        ({ userId, contentAddress }) => `${userId}/${contentAddress}`,
+        ({ userId, contentAddress }) => cursorOfValues(userId, contentAddress),
       );
     });
 
