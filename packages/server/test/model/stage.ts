@@ -158,7 +158,7 @@ export function openStage(bare: Store): Stage {
           });
         },
         async bound() {
-          const ofGuests = [...guestIds.values()].map((id) => store.read.bindingsOfGuest(extensionPointId, id, {}));
+          const ofGuests = [...guestIds.values()].map((id) => store.read.bindingsOfGuest(id, {}));
           const bindings = (await Promise.all(ofGuests)).flat();
           return new Map(bindings.map(({ name, guestId, versionNumber }) => [`${name} ${guestId}`, versionNumber]));
         },
