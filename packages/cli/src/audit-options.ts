@@ -22,11 +22,11 @@ const defaultLimit = 50;
 export function withAuditFilter(command: Command, { clockMs }: Pick<Io, 'clockMs'>): Command {
   const parse = (text: string): Date => parseMoment(text, clockMs());
   return command
-    .option('--user <user>', 'what one user did alone: an id, usr_…')
-    .option('--target <id>', 'what was done to one thing alone: its id')
-    .option('--since <time>', 'from then on: 2026-03-01, 2026-03-01T12:00Z, or how long ago: 90m, 12h, 7d', parse)
-    .option('--until <time>', 'before then', parse)
-    .option('--limit <number>', 'show at most this many', parseCount, defaultLimit);
+    .option('--user <user>', 'only what this user did: an id, usr_…')
+    .option('--target <id>', 'only what was done to this object: its id')
+    .option('--since <time>', 'from this time on: 2026-03-01, 2026-03-01T12:00Z, or a time ago: 90m, 12h, 7d', parse)
+    .option('--until <time>', 'before this time', parse)
+    .option('--limit <number>', 'show at most this many entries', parseCount, defaultLimit);
 }
 
 /** A moment as people write it: a date (its start, in UTC), a time, or how long ago it was. */

@@ -28,7 +28,10 @@ export function withJson(command: CommanderCommand): CommanderCommand {
 export function withServer(command: CommanderCommand): CommanderCommand {
   return withServerChoice(withJson(command).optionsGroup('Server:'))
     .option('--profile <profile>', 'the login to use (default: TENON_PROFILE, else the current one)')
-    .option('--token <token>', 'the access token; other users of this machine can see it: TENON_TOKEN is safer')
+    .option(
+      '--token <token>',
+      'the access token; TENON_TOKEN is safer, because other users of this machine can see options',
+    )
     .option('--timeout <duration>', 'fail after this long without network activity (default: 60s)', parseTimeout);
 }
 
@@ -70,7 +73,7 @@ export function examples(...lines: string[]): string {
 
 export function parseCount(text: string): number {
   const count = Number(text);
-  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError('It is a number above 0.');
+  if (!/^\d{1,7}$/.test(text) || count < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return count;
 }
 

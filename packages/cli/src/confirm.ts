@@ -26,9 +26,12 @@ export async function confirm(io: Io, what: string, { yes, hint }: Confirmation)
   if (yes) return;
   const said = what.endsWith('\n') ? what : `${what} `;
   if (!canAsk(io)) {
-    throw usageError(`${said}Nobody can be asked here, so nothing was done.`, hint ?? 'Add --yes to confirm it.');
+    throw usageError(
+      `${said}There is no terminal to confirm it on, so nothing was done.`,
+      hint ?? 'To confirm, add --yes.',
+    );
   }
-  const answer = await io.interruptible((signal) => ask(io, `${said}Go on? [y/N] `, signal));
+  const answer = await io.interruptible((signal) => ask(io, `${said}Continue? [y/N] `, signal));
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new CliError('declined', 'Not confirmed: nothing was done.', { exitCode: exitCodes.failure });
   }

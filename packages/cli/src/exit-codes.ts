@@ -17,18 +17,15 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** What each exit code means, as `tenon help exit-codes` and the reference show it. */
 export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
-  [exitCodes.success, 'it is done'],
-  [exitCodes.failure, 'it failed for a reason that no other code names (a file cannot be read, an answer is damaged)'],
-  [exitCodes.usage, 'the command line is wrong, or lacks something that it needs'],
-  [exitCodes.denied, 'credentials are missing, not valid, or not enough (401, 403)'],
-  [exitCodes.notFound, 'the server has no such thing, or does not show it to you (404)'],
-  [
-    exitCodes.conflict,
-    'the present state does not allow it: a name is taken, an invitation is used up (409, 410, 412)',
-  ],
-  [exitCodes.unavailable, 'the server is not there, too slow, too busy or broken: trying again may help (429, 5xx)'],
-  [exitCodes.refused, 'what was sent or read is not acceptable: no valid module, a bad field (other 4xx)'],
-  [exitCodes.lostCommits, 'the data is whole, but the database has lost commits: it does not know some files'],
+  [exitCodes.success, 'success'],
+  [exitCodes.failure, 'it failed for another reason, such as an unreadable file'],
+  [exitCodes.usage, 'the command line is invalid or incomplete'],
+  [exitCodes.denied, 'credentials are missing, invalid, or insufficient (401, 403)'],
+  [exitCodes.notFound, 'it does not exist, or you have no access (404)'],
+  [exitCodes.conflict, 'the current state does not allow it, such as a name that is taken (409, 410, 412)'],
+  [exitCodes.unavailable, 'the server is unreachable, slow, busy, or failing; try again later (429, 5xx)'],
+  [exitCodes.refused, 'the input is invalid: a module, a field (other 4xx)'],
+  [exitCodes.lostCommits, 'the data is intact, but the database does not know some files: it has lost commits'],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
   [exitCodes.terminated, 'ended by SIGTERM'],
 ];

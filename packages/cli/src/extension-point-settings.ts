@@ -20,15 +20,15 @@ export function withSettings(command: Command): Command {
   return command
     .option('--requires-approval', 'a new version is bound once the team approves it')
     .option('--no-requires-approval', 'a new version is bound at once')
-    .option('--max-module-size <size>', 'the most bytes of a module: 500000, 512KiB, 2MiB, any', parseSize)
-    .option('--max-memory-pages <pages>', 'the most pages of 64 KiB that its memories begin with, or any', parsePages)
+    .option('--max-module-size <size>', 'the maximum size of a module: 500000, 512KiB, 2MiB, or any', parseSize)
+    .option('--max-memory-pages <pages>', 'the maximum initial memory in pages of 64 KiB, or any', parsePages)
     .option(
       '--proposals <names>',
-      'the WebAssembly proposals that it may use, between commas; all or none',
+      'the WebAssembly proposals that modules may use, separated by commas; all, or none',
       parseProposals,
     )
-    .option('--wasi', 'it may import WASI preview 1')
-    .option('--no-wasi', 'it may not');
+    .option('--wasi', 'modules may import WASI preview 1')
+    .option('--no-wasi', 'modules may not import WASI');
 }
 
 /** The fields of a request that the options stand for: those that are not given stay as they are. */

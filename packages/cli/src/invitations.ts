@@ -18,7 +18,7 @@ export function withNotes(command: Command): Command {
 
 /** Writes the link of a new invitation. */
 export function writeLink(out: Session['out'], invited: InvitationLink, whom: string): void {
-  out.note(`Send this link to the ${whom}. It works once, and it is shown this once:`);
+  out.note(`Send this link to the ${whom}. It works once, and is shown only once:`);
   out.result(invited, () => out.write(`${printable(invited.link)}\n`));
 }
 

@@ -31,6 +31,6 @@ export async function showList<T extends TSchema>(
   { headings, row, whenEmpty }: ListTable<Static<T>>,
 ): Promise<void> {
   const { entries, isAll } = await api.first(path, item, limit);
-  if (!isAll) out.note(`There are more: these are the first ${entries.length}. Without --limit all are shown.`);
+  if (!isAll) out.note(`Showing the first ${entries.length}. For all, leave out --limit.`);
   out.result(entries, () => out.table(headings, entries.map(row), whenEmpty));
 }

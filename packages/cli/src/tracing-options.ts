@@ -22,7 +22,7 @@ export function withTracing(command: Command): Command {
   const isAllowed = ['allowed', 'allowedFile'];
   const isBanned = ['banned', 'bannedFile'];
   const names = 'names between commas; may be given again';
-  const nameFile = 'the same from a file: one name a line, # begins a comment; "-" reads stdin';
+  const nameFile = 'the same from a file: one name per line, # starts a comment; "-" reads stdin';
   return command
     .optionsGroup('What is traced (default: every function):')
     .addOption(
@@ -38,11 +38,11 @@ export function withTracing(command: Command): Command {
     )
     .addOption(new Option('--banned-file <file>', nameFile).conflicts([...isAllowed, 'config']))
     .option('--config <file>', 'the same as JSON: {"allowed": […]} or {"banned": […]}; "-" reads stdin')
-    .option('--patterns', 'the names are patterns: * stands for any characters, ? for one, \\* for a *')
+    .option('--patterns', 'the names are patterns: * matches any characters, ? one character, \\* a *')
     .addOption(
       new Option(
         '--exception-handling <generation>',
-        'for a module that throws and never catches: which generation its engine expects (default: exnref)',
+        'the exception handling that the engine expects, for a module that throws and never catches (default: exnref)',
       ).choices(['legacy', 'exnref']),
     );
 }

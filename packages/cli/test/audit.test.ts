@@ -58,7 +58,7 @@ describe('tenon app audit', () => {
   it('says that there is more than it shows', async () => {
     const { stdout, stderr } = await tenon(['app', 'audit', '--limit', '1']);
     assert.equal(stdout.trimEnd().split('\n').length, 2);
-    assert.match(stderr, /There are more: these are the newest 1\./);
+    assert.match(stderr, /Showing the newest 1\./);
   });
 
   it('writes a table to a file', async () => {

@@ -44,7 +44,7 @@ describe('tenon completion -- <words>', () => {
     assert.deepEqual(await offered(['pl']), ['plugin']);
     assert.deepEqual(await offered(['help', 'plugin', 'pu']), ['push']);
     assert.deepEqual(await offered(['ext', 'u']), ['update']);
-    assert.match((await tenon(['completion', '--', 'who'], setting)).stdout, /^whoami\tshow who you are/);
+    assert.match((await tenon(['completion', '--', 'who'], setting)).stdout, /^whoami\tshow your account/);
   });
 
   it('offers options, and their choices', async () => {

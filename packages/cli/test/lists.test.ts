@@ -25,10 +25,10 @@ describe('--limit of a list', () => {
     assert.equal(all.length, 4);
     assert.deepEqual(await read('--limit', '2'), all.slice(0, 2));
     assert.deepEqual(await read('--limit', '4'), all);
-    assert.match((await tenon(['guest', 'list', '--limit', '2'])).stderr, /There are more: these are the first 2\./);
-    assert.doesNotMatch((await tenon(['guest', 'list', '--limit', '4'])).stderr, /There are more/);
+    assert.match((await tenon(['guest', 'list', '--limit', '2'])).stderr, /Showing the first 2\./);
+    assert.doesNotMatch((await tenon(['guest', 'list', '--limit', '4'])).stderr, /Showing the first/);
     const { exitCode, stderr } = await tenon(['guest', 'list', '--limit', '0']);
     assert.equal(exitCode, 2);
-    assert.match(stderr, /It is a number above 0\./);
+    assert.match(stderr, /It must be a whole number above 0\./);
   });
 });

@@ -199,7 +199,7 @@ describe('tenon login in a browser on this machine', () => {
     const openBrowser = () => new Promise<void>(() => {});
     const { exitCode, stderr } = await person.tenon(['login', '--server', server.url], { sleep, openBrowser });
     assert.deepEqual([exitCode, sleptMs], [1, [600_000]]);
-    assert.match(stderr, /Nobody approved the login in time/);
+    assert.match(stderr, /The login was not approved in time/);
   });
 
   it('says when variables keep commands from using it', async (t) => {

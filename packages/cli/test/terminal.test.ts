@@ -38,7 +38,7 @@ describe('a question before what cannot be undone', () => {
       const app = await makeApp();
       const setting = { environment: server.quickstart, stdin: answer, isTerminal: true };
       const { exitCode, stderr } = await tenon(['app', 'delete', '--app', app], setting);
-      assert.match(stderr, /The application "Doomed" will be deleted.*Go on\? \[y\/N\]/);
+      assert.match(stderr, /The application "Doomed" will be deleted.*Continue\? \[y\/N\]/);
       assert.equal(exitCode, isDone ? 0 : 1);
       assert.equal(await isThere(app), !isDone);
     });

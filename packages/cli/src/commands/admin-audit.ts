@@ -11,8 +11,8 @@ import { type AdminOptions, withDataFolder, withPresentData } from './admin-data
 export function addAdminAuditCommand(group: Command, io: Io): void {
   group
     .command('audit')
-    .description('show who changed what on the server, in whatever trail that is, the newest first')
-    .addOption(new Option('--action <action>', 'one action alone').choices(Object.keys(auditActions)))
+    .description('show the audit trails of the server and of all applications, newest first')
+    .addOption(new Option('--action <action>', 'only this action').choices(Object.keys(auditActions)))
     .use((command) => withAuditFilter(command, io), withDataFolder)
     .examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json')
     .action((options: AdminOptions & AuditOptions) =>
@@ -32,10 +32,10 @@ async function showAudit(deps: Deps, out: Reporter, options: AuditOptions): Prom
   const { items, next } = await listAllAudit(deps, filter, { limit });
   const entries = items.map(toOperatorAuditEntry);
   out.result(entries, () => auditTable(out, entries));
-  if (next !== undefined) out.note(`There are more: these are the newest ${limit}. --limit shows as many as it says.`);
+  if (next !== undefined) out.note(`Showing the newest ${limit}. For more, raise --limit.`);
 }
 
 function assertUserId(text: string): UserId {
   if (isId('user', text)) return text;
-  throw usageError(`"${text}" is no id of a user.`, 'It begins with usr_.');
+  throw usageError(`"${text}" is not a user id.`, 'It starts with usr_.');
 }

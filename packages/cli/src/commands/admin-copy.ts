@@ -20,9 +20,9 @@ interface CopyFlags {
 export function addCopyCommand(group: Command, io: Io): void {
   group
     .command('copy')
-    .option('--from <store>', 'the store to copy; servers may use it')
+    .option('--from <store>', 'the store to copy; servers may be using it')
     .option('--to <store>', 'an empty store that no server uses, or the unfinished copy to continue')
-    .description('copy all data to another store: to back up, to restore, to move')
+    .description('copy all data to another store, for backup, restore, or migration')
     .use(withJson)
     .examples(
       'tenon admin copy --from ./tenon-data --to /var/backups/tenon/monday',
@@ -31,10 +31,10 @@ export function addCopyCommand(group: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      `A store is a data folder, or a file with the settings of a server: TENON_DATABASE_URL=…, TENON_S3_BUCKET=…, a line each. Without
---from or --to, it is the store of the settings in the environment.
+      `A store is a data folder, or a file with the settings of a server: TENON_DATABASE_URL=…, TENON_S3_BUCKET=…, a line each. The
+default for --from and --to is the store of the settings in the environment.
 
-The copy is the data of one moment. When the command fails or is killed, run it again to continue; no server starts on an
+The copy is a consistent snapshot. If the command fails or is killed, run it again to continue; no server starts on an
 unfinished copy. quickstart.env is not copied.`,
     )
     .action((options: CopyFlags) => runCopy(io, options));

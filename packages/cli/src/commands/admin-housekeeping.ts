@@ -18,19 +18,19 @@ export function addHousekeepingCommands(group: Command, io: Io): void {
     .examples('tenon admin verify', 'tenon admin verify --json | jq .faults')
     .addHelpText(
       'after',
-      `Exits with 1 when something is not as it must be, and with 8 when all that is wrong is that the database does not know some files:
-it has lost commits, or an older copy of it took its place.`,
+      `The exit code is 1 if something is wrong, and 8 if the only fault is that the database does not know some files: it has lost
+commits, or was replaced by an older copy.`,
     )
     .action((options: AdminOptions) => withPresentData(io, options, (deps, out) => runVerify(io, deps, out)));
 
   group
     .command('gc')
-    .description('delete the contents that no version refers to, as the server does by itself')
+    .description('delete contents that no version refers to, as the running server does')
     .option('--dry-run', 'delete nothing; show what would be deleted')
-    .option('--force', 'delete also more than half of all contents, and files that the database does not know')
+    .option('--force', 'also delete more than half of all contents, and files that the database does not know')
     .option(
       '--grace <duration>',
-      'how long they stay after the first run that found them (default: gc-grace of TENON_TIMES, else 1d)',
+      'time between the first run that finds a content and its deletion (default: gc-grace of TENON_TIMES, else 1d)',
     )
     .use(withDataFolder)
     .examples('tenon admin gc --dry-run', 'tenon admin gc --grace 60s')

@@ -8,7 +8,7 @@ import { confirmUser } from './admin-user.ts';
 const changes = [
   {
     name: 'grant',
-    description: "let a user see the server's status, in the console and by `tenon status`; it gives no other right",
+    description: "let a user see the server's status, in the console and with `tenon status`",
     change: grantOperator,
     isOperator: true,
     what: 'be an operator, who sees the status of the server',
@@ -17,7 +17,7 @@ const changes = [
   },
   {
     name: 'revoke',
-    description: "end a user's right to see the server's status",
+    description: "remove a user's right to see the server's status",
     change: revokeOperator,
     isOperator: false,
     what: 'lose the right to see the status of the server',
@@ -33,7 +33,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
     group
       .command(name)
       .use(withConfirmation)
-      .argument('<user>', 'an id, usr_…, or the e-mail address that they sign in with')
+      .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
       .description(description)
       .use(withDataFolder)
       .examples(`tenon admin operator ${name} ada@example.org`, `tenon admin operator ${name} usr_01j29hyr4… --yes`)
@@ -49,7 +49,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
 
   group
     .command('list')
-    .description("list the users who may see the server's status")
+    .description("list the operators, who can see the server's status")
     .use(withDataFolder)
     .examples('tenon admin operator list')
     .action((options: AdminOptions) =>

@@ -7,14 +7,14 @@ import { type AdminOptions, withDataFolder, withPresentData } from './admin-data
 export function addTrustClockCommand(group: Command, io: Io): void {
   group
     .command('trust-clock')
-    .description('say that the clock of this machine is right, so that the server deletes what has expired')
+    .description('confirm that the clock of this machine is right, so that the server deletes expired data')
     .use(withDataFolder)
     .examples('tenon admin trust-clock')
     .addHelpText(
       'after',
-      `A server whose clock lies more than 14 days beyond its last maintenance was off for that long, or its clock is wrong. It deletes
-nothing until it has run for 7 days. This command ends the wait at once. Look at the clock first: audit trails that a wrong clock has
-shortened do not come back.`,
+      `If the clock is more than 14 days beyond the last maintenance, the server was off for that long, or its clock is wrong. It then
+deletes nothing until it has run for 7 days. This command ends the wait. Check the clock first: deleted audit events can't be
+restored.`,
     )
     .action((options: AdminOptions) =>
       withPresentData(io, options, async (deps, out) => {

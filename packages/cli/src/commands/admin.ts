@@ -33,14 +33,14 @@ const maxNameLength = 200;
 export function addAdminCommands(program: Command, io: Io): void {
   const group = program
     .command('admin')
-    .description('work on a data folder itself, as the operator of the server; it may be running');
+    .description('work directly on the data, as the operator of the server, which may be running');
   const users = group.command('user').description('accounts');
   const tokens = group.command('token').description('access tokens of any user');
   const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');
 
   users
     .command('invite')
-    .description('make a set-up link, which creates one account, and write it')
+    .description('create a set-up link for one account, and write it')
     .use(withLinkOptions)
     .examples('tenon admin user invite', 'tenon admin user invite --public-url https://tenon.example.org')
     .action((options: AdminOptions) =>
@@ -52,9 +52,9 @@ export function addAdminCommands(program: Command, io: Io): void {
   users
     .command('reset-password')
     .use(withConfirmation)
-    .argument('<user>', 'whose password it sets: an id, usr_…, or the e-mail address that they sign in with')
-    .option('--email <email>', 'the address that they will sign in with, if they have none')
-    .description("make a link that sets a user's password, and write it")
+    .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
+    .option('--email <email>', 'the e-mail address to sign in with, if the user has none')
+    .description("create a link that sets a user's password, and write it")
     .use(withLinkOptions)
     .examples('tenon admin user reset-password ada@example.org', 'tenon admin user reset-password usr_01j29hyr4… --yes')
     .action((user: string, options: AdminOptions & { email?: string; yes?: boolean }) =>
@@ -69,8 +69,8 @@ export function addAdminCommands(program: Command, io: Io): void {
   users
     .command('create')
     .argument('<name>')
-    .option('--email <email>', 'how to reach them')
-    .description('make a user without a way to sign in, and write their id')
+    .option('--email <email>', 'the e-mail address')
+    .description("create a user who can't sign in, and write the id")
     .use(withDataFolder)
     .examples('tenon admin user create Ada', 'tenon admin token create $(tenon admin user create Ada)')
     .action((name: string, options: AdminOptions & { email?: string }) =>
@@ -85,19 +85,19 @@ export function addAdminCommands(program: Command, io: Io): void {
   tokens
     .command('create')
     .use(withConfirmation)
-    .argument('<user>', 'whose token it is: an id, usr_…, or the e-mail address that they sign in with')
+    .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
     .option('--name <name>', 'its name in lists', 'made by the operator')
     .addOption(
-      new Option('--scope <scopes>', 'read, publish, manage; several between commas (default: all)').argParser(
+      new Option('--scope <scopes>', 'read, publish, manage; separate several by commas (default: all)').argParser(
         parseScopes,
       ),
     )
     .addOption(
-      new Option('--expires-in <duration>', 'how long it works (default: 90d with read alone, otherwise 7d)').argParser(
+      new Option('--expires-in <duration>', 'the lifetime (default: 90d with read alone, otherwise 7d)').argParser(
         parseLifetimeDays,
       ),
     )
-    .description('make an access token for a user, and write it')
+    .description('create an access token for a user, and write it')
     .use(withDataFolder)
     .examples('tenon admin token create usr_01j29hyr4… --scope read --name "host application"')
     .action((user: string, options: TokenOptions) =>
@@ -111,9 +111,9 @@ export function addAdminCommands(program: Command, io: Io): void {
     .command('create')
     .use(withConfirmation)
     .argument('<name>', 'its name in lists')
-    .option('--user <user>', 'whose key it is: an id, usr_…, or an e-mail address (default: a new user of that name)')
-    .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
-    .description('make an API key for the instrumentation endpoint, and write it')
+    .option('--user <user>', 'the user: an id, usr_…, or an e-mail address (default: a new user of that name)')
+    .addOption(new Option('--expires-in <duration>', 'the lifetime (default: 90d)').argParser(parseLifetimeDays))
+    .description('create an API key for the instrumentation endpoint, and write it')
     .use(withDataFolder)
     .examples('tenon admin api-key create "build machine"')
     .action((name: string, options: AdminOptions & ApiKeyOptions) =>
@@ -129,7 +129,7 @@ export function addAdminCommands(program: Command, io: Io): void {
 function withLinkOptions(command: Command): void {
   withDataFolder(command).option(
     '--public-url <url>',
-    'the address of the server (default: TENON_PUBLIC_URL, else what it was when it last started)',
+    'the URL of the server (default: TENON_PUBLIC_URL, else the URL at its last start)',
   );
 }
 
@@ -159,7 +159,7 @@ async function createToken(deps: Deps, out: Reporter, user: UserId, options: Tok
   });
   const { id, userId, name, scopes } = record;
   const expiresAt = isoTime(record.expiresAtMs);
-  out.note(`Created ${id} (${scopes.join(', ')}; until ${formatTime(expiresAt)}). It is shown this once:`);
+  out.note(`Created ${id} (${scopes.join(', ')}; until ${formatTime(expiresAt)}). It is shown only once:`);
   out.result({ id, userId, name, scopes, expiresAt, token: secret }, () => out.write(`${secret}\n`));
 }
 
@@ -178,7 +178,7 @@ async function createApiKey(io: Io, deps: Deps, out: Reporter, name: string, opt
       : await confirmUser(io, deps, options.user, { what: 'have a new API key', yes: options.yes });
   const { record, secret } = await issueApiKey(deps, user, name, options.expiresIn);
   const expiresAt = isoTime(record.expiresAtMs);
-  out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown this once:`);
+  out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown only once:`);
   out.result({ id: record.id, userId: user, name, expiresAt, apiKey: secret }, () => out.write(`${secret}\n`));
 }
 

@@ -10,20 +10,20 @@ import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addApiKeyCommands(program: Command, io: Io): void {
-  const group = program.command('api-key').description('API keys: what opens the instrumentation endpoint');
+  const group = program.command('api-key').description('API keys for the instrumentation endpoint');
 
   group
     .command('list')
-    .description('list your API keys; their secrets are kept nowhere')
+    .description('list your API keys, without their secrets')
     .use(withLimit, withServer)
     .examples('tenon api-key list')
     .action(calling(io, listApiKeys));
 
   group
     .command('create')
-    .argument('<name>', 'a name to recognise it by')
-    .addOption(new Option('--expires-in <duration>', 'how long it works (default: 90d)').argParser(parseLifetimeDays))
-    .description('make an API key, which ends with the token that made it')
+    .argument('<name>', 'a name to recognize it by')
+    .addOption(new Option('--expires-in <duration>', 'the lifetime (default: 90d)').argParser(parseLifetimeDays))
+    .description('create an API key, which ends with the token that creates it')
     .use(withServer)
     .examples('tenon api-key create "build machine"')
     .action(calling(io, createApiKey));
@@ -31,7 +31,7 @@ export function addApiKeyCommands(program: Command, io: Io): void {
   group
     .command('revoke')
     .argument('<api-key>', 'its id, key_…')
-    .description('make an API key stop working at once')
+    .description('revoke an API key: it stops working at once')
     .use(withConfirmation, withServer)
     .examples('tenon api-key revoke key_01j29hxk3…')
     .action(calling(io, revokeApiKey));
@@ -51,7 +51,7 @@ async function createApiKey(
   name: string,
 ): Promise<void> {
   const made = await api.send('POST', '/api/v1/api-keys', { name, expiresInDays }, apiKeyCreated);
-  out.note(`Created ${made.id} (until ${formatTime(made.expiresAt)}). The key is shown this once:`);
+  out.note(`Created ${made.id} (until ${formatTime(made.expiresAt)}). The key is shown only once:`);
   out.result(made, () => out.write(`${printable(made.apiKey)}\n`));
 }
 

@@ -18,10 +18,10 @@ interface AppAuditOptions extends AuditOptions {
 export function addAuditCommand(group: Command, io: Io): void {
   group
     .command('audit')
-    .description('show who changed what in an application, the newest first; for its owners')
-    .addOption(new Option('--action <action>', 'one action alone').choices(auditActionsOf('app')))
+    .description('show the audit trail of an application, newest first; for its owners')
+    .addOption(new Option('--action <action>', 'only this action').choices(auditActionsOf('app')))
     .use((command) => withAuditFilter(command, io))
-    .option('--csv <file>', 'write all that the other options let through as a table; "-" is stdout')
+    .option('--csv <file>', 'write all matching entries as CSV to this file; "-" is stdout')
     .use(withApp, withServer)
     .examples(
       'tenon app audit --since 7d',
@@ -37,7 +37,7 @@ async function showAudit(session: Session, options: AppAuditOptions): Promise<vo
   if (options.csv !== undefined) return exportTable(session, trail, options, options.csv);
   const { entries, isAll } = await readEntries(session, trail, options);
   out.result(entries, () => auditTable(out, entries));
-  if (!isAll) out.note(`There are more: these are the newest ${entries.length}. --limit shows as many as it says.`);
+  if (!isAll) out.note(`Showing the newest ${entries.length}. For more, raise --limit.`);
 }
 
 const maxPage = 1000;

@@ -37,7 +37,7 @@ export function addMemberCommands(parent: Command, io: Io): void {
   group
     .command('invite')
     .addArgument(roleArgument())
-    .description('make an invitation to the team, and write its link')
+    .description('create an invitation to the team, and write its link')
     .use(withNotes, withApp, withServer)
     .examples('tenon app member invite admin --name Ada')
     .action(calling(io, inviteMember));

@@ -16,11 +16,11 @@ interface AppOptions {
 }
 
 export function addAppCommands(program: Command, io: Io): void {
-  const group = program.command('app').description('applications: they own extension points and invite guests');
+  const group = program.command('app').description('applications, which own extension points and invite guests');
 
   group
     .command('list')
-    .description('list the applications that you may see')
+    .description('list the applications that you can see')
     .use(withLimit, withServer)
     .examples('tenon app list', "tenon app list --json | jq -r '.[].id'")
     .action(calling(io, listApps));

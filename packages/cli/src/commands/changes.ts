@@ -21,11 +21,11 @@ interface ChangesOptions {
 export function addChangesCommand(program: Command, io: Io): void {
   program
     .command('changes')
-    .description('show which binding lists change, as they do, until it is interrupted')
+    .description('show which binding lists change, until interrupted')
     .use(withApp)
     .option('-e, --extension-point <extension-point>', 'only the lists of this extension point')
-    .option('--since <id>', 'begin after the event of this id, which --json shows')
-    .option('--count <number>', 'end after this many changes', parseCount)
+    .option('--since <id>', 'start after the event with this id, which --json shows')
+    .option('--count <number>', 'stop after this many changes', parseCount)
     .use(withServer)
     .examples(
       'tenon changes',

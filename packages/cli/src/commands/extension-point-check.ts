@@ -53,8 +53,8 @@ export function addCheckCommand(group: Command, io: Io): void {
   group
     .command('check')
     .argument('[module]', 'a compiled module; "-" reads stdin (default: that of tenon.toml)')
-    .option('--schema <file>', `${schemaHelp}; no server is asked`)
-    .description('tell whether a module fits an extension point, or a schema')
+    .option('--schema <file>', `${schemaHelp}, without a server`)
+    .description('check whether a module fits an extension point, or a schema')
     .use(withProject, withServer)
     .examples(
       'tenon extension-point check',
@@ -64,8 +64,8 @@ export function addCheckCommand(group: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      `It looks for what a publish would be refused for: exports that are missing, imports that are not offered, and with an
-extension point its limits. A module that does not fit ends the command with 7.`,
+      `It checks what a publish checks: required exports, allowed imports, and the limits of the extension point. The exit code is 7
+if the module does not fit.`,
     )
     .action(async (file: string | undefined, options: Options, command: Command) => {
       if (options.schema === undefined) await againstServer(file, options, command);

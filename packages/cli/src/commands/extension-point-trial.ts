@@ -22,7 +22,7 @@ export function addTrialCommand(group: Command, io: Io): void {
     .description('show which bound plugins a schema would break, before you set it')
     .use(withExtensionPoint, withServer)
     .examples('tenon extension-point try-schema --schema schema.yaml')
-    .addHelpText('after', `Nothing is changed. When it would break plugins the command ends with 5, else with 0.`)
+    .addHelpText('after', `Nothing is changed. The exit code is 5 if the schema would break plugins, else 0.`)
     .action(
       calling(io, async (session, options: Options) => {
         const { api, out } = session;

@@ -32,8 +32,8 @@ export function addTypesCommand(group: Command, io: Io): void {
   };
   group
     .command('types')
-    .option('--schema <file>', `${schemaHelp}; no server is asked`)
-    .option('-o, --output <file>', 'where to write them (default: stdout)')
+    .option('--schema <file>', `${schemaHelp}, without a server`)
+    .option('-o, --output <file>', 'the file to write (default: stdout)')
     .description('write TypeScript types for applications that call plugins, from the schema of an extension point')
     .use(withExtensionPoint, withServer)
     .examples(
@@ -42,8 +42,8 @@ export function addTypesCommand(group: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      `The file needs nothing else to compile. Components become interfaces, exports and imports functions; "contentTypes" says how
-input and output travel as bytes.`,
+      `The file has no imports. Components become interfaces, exports and imports become functions, and "contentTypes" maps inputs and
+outputs to their content types.`,
     )
     .action(async (options: Options, command: Command) => {
       if (options.schema === undefined) await ofServer(options, command);

@@ -16,16 +16,16 @@ interface Options {
 export function addWithdrawalCommands(group: Command, io: Io): void {
   group
     .command('withdrawals')
-    .description('list the bytes that deleted plugins left yanked, rejected or blocked')
+    .description('list the contents of deleted plugins that stay yanked, rejected, or blocked')
     .use(withExtensionPoint, withServer)
     .examples('tenon extension-point withdrawals')
     .action(calling(io, listWithdrawals));
 
   group
     .command('end-withdrawal')
-    .argument('<user>', 'whose they are, usr_…')
-    .argument('<content-address>', 'of the bytes')
-    .description('let a publisher publish withdrawn bytes again')
+    .argument('<user>', 'the publisher, usr_…')
+    .argument('<content-address>', 'the content address')
+    .description('let a publisher publish a withdrawn content again')
     .use(withConfirmation, withExtensionPoint, withServer)
     .examples('tenon extension-point end-withdrawal usr_01j29hyr4… 47DEQpj8HBSa-_TImW-5JC…')
     .action(calling(io, endWithdrawal));

@@ -28,7 +28,7 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
   const group = program
     .command('extension-point')
     .alias('ext')
-    .description('extension points: what plugins are published against');
+    .description('extension points: the interfaces that plugins implement');
 
   group
     .command('list')

@@ -13,9 +13,9 @@ import { formatSize } from '../text.ts';
 export function addFetchCommand(program: Command, io: Io): void {
   program
     .command('fetch')
-    .argument('<content-address>', 'as `tenon bindings` lists it')
-    .option('-o, --output <file>', 'where to write it; "-" is stdout', standardStream)
-    .description("fetch a plugin's bytes, and check that they are the ones that the address names")
+    .argument('<content-address>', 'the content address, from `tenon bindings`')
+    .option('-o, --output <file>', 'the file to write; "-" is stdout', standardStream)
+    .description('download a plugin, and verify its bytes against the content address')
     .use(withServer)
     .examples('tenon fetch cuHwRX6… -o greet.wasm', 'tenon fetch cuHwRX6… | wasm-tools print')
     .action(calling(io, fetchContent));

@@ -12,12 +12,12 @@ import { count, formatTime, printable } from '../text.ts';
 export function addGuestCommands(program: Command, io: Io): void {
   const group = program
     .command('guest')
-    .description('guests: plugin developers, known to an application by a guest key');
+    .description('guests: plugin developers, identified in an application by a guest key');
 
   group
     .command('invite')
-    .argument('<guest-key>', 'what the application calls the guest; guests never see it')
-    .description('make an invitation, and write its link')
+    .argument('<guest-key>', "the application's name for the guest; guests never see it")
+    .description('create an invitation, and write its link')
     .use(withNotes, withApp, withServer)
     .examples('tenon guest invite acme', 'tenon guest invite customers/42 --name "Acme Inc." --json')
     .action(calling(io, invite));
@@ -32,7 +32,7 @@ export function addGuestCommands(program: Command, io: Io): void {
   group
     .command('remove')
     .argument('<guest>', 'its guest key, or its id')
-    .option('--user <user>', 'take the guest from this user alone')
+    .option('--user <user>', 'remove only this user from the guest')
     .description('remove a guest: its invitations stop working and its plugins are unbound at once')
     .use(withApp, withConfirmation, withServer)
     .examples('tenon guest remove customers/42', 'tenon guest remove customers/42 --user usr_01j29hyr4…')
@@ -51,13 +51,13 @@ async function listGuests(session: Session, options: ListOptions & { app?: strin
   await showList(session, options, path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`, guestSchema, {
     headings: ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
     row: (guest) => [guest.guestKey, guest.id, holders(guest), formatTime(guest.createdAt)],
-    whenEmpty: 'Nobody has been invited yet. Invite a guest with `tenon guest invite <guest-key>`.',
+    whenEmpty: 'There are no guests yet. Invite a guest with `tenon guest invite <guest-key>`.',
   });
 }
 
 function holders({ users }: Guest): string {
   const [first] = users;
-  if (first === undefined) return 'nobody yet';
+  if (first === undefined) return 'no user yet';
   const others = users.length > 1 ? ` and ${count(users.length - 1, 'other')}` : '';
   return `${printable(first.name)} (${first.userId})${others}`;
 }

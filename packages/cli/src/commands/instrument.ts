@@ -38,14 +38,15 @@ export function addInstrumentCommand(program: Command, io: Io): void {
       '"-" is stdout (default: <module>.instrumented.wasm beside the input; stdout for "-")',
     )
     .addOption(
-      new Option('--list', 'list the functions with their sizes, and which would be traced; write no module').conflicts(
-        ['output', 'dryRun'],
-      ),
+      new Option(
+        '--list',
+        'list the functions with their sizes and whether they would be traced; write no module',
+      ).conflicts(['output', 'dryRun']),
     )
-    .addOption(new Option('--dry-run', 'do everything but write the module').conflicts(['output']))
-    .option('--no-check', 'do not have the engine of this Node.js validate the result')
-    .option('--strict', 'fail, and write no module, when a name matches no function, or no function is traced')
-    .description('instrument a module for tracing, here and without a server')
+    .addOption(new Option('--dry-run', 'do everything except write the module').conflicts(['output']))
+    .option('--no-check', 'do not validate the result with the engine of Node.js')
+    .option('--strict', 'fail without writing a module if a name matches no function, or no function is traced')
+    .description('instrument a module for tracing, on this machine, without a server')
     .use(withJson, withTracing)
     .examples(
       'tenon instrument app.wasm -o traced.wasm',
@@ -60,7 +61,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
       'after',
       `A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
 function, module.field. --list shows them. Names that contain commas go into a file. Without --patterns every character of
-a name stands for itself.`,
+a name is literal.`,
     )
     .action((input: string, options: Options) => run(io, input, options));
 }

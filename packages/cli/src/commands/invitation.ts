@@ -11,7 +11,7 @@ import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addInvitationCommands(program: Command, io: Io): void {
-  const group = program.command('invitation').description('invitations: those you made, and those you got');
+  const group = program.command('invitation').description('invitations of an application, and those you received');
 
   group
     .command('list')
@@ -23,7 +23,7 @@ export function addInvitationCommands(program: Command, io: Io): void {
   group
     .command('revoke')
     .argument('<invitation>', 'its id, inv_…')
-    .description('make the link of a pending invitation stop working')
+    .description('revoke a pending invitation: its link stops working')
     .use(withApp, withConfirmation, withServer)
     .examples('tenon invitation revoke inv_01j29hxk3…')
     .action(calling(io, revokeInvitation));
@@ -94,7 +94,7 @@ function invitationCode(linkOrCode: string, url: string): string {
   const code = link?.searchParams.get('code');
   if (link === null || !code) {
     throw usageError(
-      'This is no invitation link.',
+      'This is not an invitation link.',
       'It looks like https://…/accept-invite?code=…; the code alone will do.',
     );
   }

@@ -36,13 +36,17 @@ interface Options extends CommonOptions {
 export function addLoginCommand(program: Command, io: Io): void {
   program
     .command('login')
-    .description('log in to a server: you approve it in your browser, and commands use it from then on')
-    .option('--profile <profile>', 'what to call the login (default: the name of the server)')
-    .option('--scope <scopes>', 'read, publish, manage; several between commas (default: read,publish)', parseScopes)
+    .description('log in to a server: approve the login in your browser; commands then use it')
+    .option('--profile <profile>', "the name of the login (default: the server's host name)")
+    .option(
+      '--scope <scopes>',
+      'read, publish, manage; separate several by commas (default: read,publish)',
+      parseScopes,
+    )
     .option('--device', 'approve it in a browser on another device (default over SSH and without a display)')
-    .option('--no-browser', "don't open a browser: show the page's address alone")
-    .option('--name <device>', "what the approval page calls this machine (default: the machine's name)")
-    .option('--timeout <duration>', 'fail when the server has not answered for this long (default: 60s)', parseTimeout)
+    .option('--no-browser', "don't open a browser; show the URL")
+    .option('--name <device>', 'the name of this machine on the approval page (default: its host name)')
+    .option('--timeout <duration>', 'fail if the server does not respond for this long (default: 60s)', parseTimeout)
     .use(withJson, withServerChoice)
     .examples(
       'tenon login --server https://plugins.example.org',

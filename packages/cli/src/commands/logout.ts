@@ -21,12 +21,12 @@ interface Options extends CommonOptions {
 export function addLogoutCommand(program: Command, io: Io): void {
   program
     .command('logout')
-    .description('end a login: its token is revoked at the server, and forgotten here')
+    .description('log out: revoke the token at the server, and delete the login here')
     .option('--profile <profile>', 'the login to end (default: TENON_PROFILE, else the current one)')
-    .option('--all', 'end all of them')
+    .option('--all', 'end all logins')
     .option(
       '--timeout <duration>',
-      'forget it here even if the server has not answered for this long (default: 60s)',
+      'delete it here even if the server does not respond for this long (default: 60s)',
       parseTimeout,
     )
     .use(withJson, withServerChoice)

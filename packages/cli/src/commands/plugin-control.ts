@@ -28,8 +28,8 @@ export function addControlCommands(group: Command, io: Io): void {
   aboutVersion(
     group
       .command('reject')
-      .requiredOption('--reason <text>', 'why; the publisher sees it')
-      .description('reject a version that awaits approval, for good')
+      .requiredOption('--reason <text>', 'the reason, shown to the publisher')
+      .description('reject a version that awaits approval, permanently')
       .use(withConfirmation),
   )
     .examples('tenon plugin reject greet@3 --reason "Imports a clock, which we do not offer"')
@@ -40,13 +40,13 @@ export function addControlCommands(group: Command, io: Io): void {
   aboutPlugin(
     group
       .command('block')
-      .requiredOption('--reason <text>', 'why; the publisher sees it')
-      .description('block a plugin: it is bound nowhere and takes no version'),
+      .requiredOption('--reason <text>', 'the reason, shown to the publisher')
+      .description('block a plugin: it is unbound everywhere and accepts no new version'),
   )
     .examples('tenon plugin block greet --reason "Sends what it reads to a third party"')
     .action(callingForPlugin(io, block));
 
-  aboutPlugin(group.command('unblock').description('undo a block: what was bound before is bound again'))
+  aboutPlugin(group.command('unblock').description('undo a block: the plugin is bound again'))
     .examples('tenon plugin unblock greet')
     .action(callingForPlugin(io, unblock));
 }
@@ -61,13 +61,15 @@ function addPinCommands(group: Command, io: Io): void {
   aboutVersion(
     group
       .command('pin')
-      .description('bind one version, whatever is published or rolled back, until you unpin it')
+      .description('bind one version until you unpin it, despite publishes and rollbacks')
       .use(withGuest),
   )
     .examples('tenon plugin pin greet@2', 'tenon plugin pin greet@2 --guest customers/42')
     .action(callingForPlugin(io, pin));
 
-  aboutPlugin(group.command('unpin').description('remove a pin: the publisher decides again').use(withGuest))
+  aboutPlugin(
+    group.command('unpin').description("remove a pin, so that the publisher's version is bound").use(withGuest),
+  )
     .examples('tenon plugin unpin greet')
     .action(callingForPlugin(io, unpin));
 }
@@ -76,7 +78,7 @@ function addPinCommands(group: Command, io: Io): void {
 export function addApprovalsCommand(group: Command, io: Io): void {
   group
     .command('approvals')
-    .description('list the versions that await approval, the oldest first')
+    .description('list the versions that await approval, oldest first')
     .use(withApp, withLimit, withServer)
     .examples('tenon app approvals', "tenon app approvals --json | jq -r '.[].pluginId'")
     .action(calling(io, listApprovals));

@@ -35,11 +35,11 @@ interface Options extends CommonOptions {
 export function addInitCommand(group: Command, io: Io): void {
   group
     .command('init')
-    .argument('[folder]', 'where to begin it; it is made when it is not there (default: here)')
+    .argument('[folder]', 'the folder to create it in (default: the current folder)')
     .addOption(new Option('--template <template>', 'the language').choices(templateNames))
     .option('--name <name>', "the plugin's name (default: the folder's)")
-    .option('-y, --yes', "don't ask; take what is usual")
-    .description('begin a plugin: sources that build, and a tenon.toml that publishes')
+    .option('-y, --yes', "don't ask; use the defaults")
+    .description('create a plugin: sources that build, and a tenon.toml that publishes')
     .use(withExtensionPoint, withServer)
     .examples('tenon plugin init greeter', 'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…')
     .addHelpText(

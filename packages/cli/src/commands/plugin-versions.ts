@@ -50,25 +50,25 @@ function parseVersion(text: string): VersionReference {
 
 export function addVersionCommands(group: Command, io: Io): void {
   aboutPlugin(
-    group.command('status').description('show where a plugin stands: its state, what is bound where, and why'),
+    group.command('status').description('show the status of a plugin: its state, its bindings, and the reasons'),
   )
     .examples('tenon plugin status', 'tenon plugin status greet --json')
     .action(callingForPlugin(io, showStatus));
 
-  aboutPlugin(group.command('versions').description("list a plugin's versions, the newest first").use(withLimit))
+  aboutPlugin(group.command('versions').description("list a plugin's versions, newest first").use(withLimit))
     .examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'")
     .action(callingForPlugin(io, listVersions));
 
-  aboutVersion(group.command('rollback').description('bind an older published version, until the next publish'))
+  aboutVersion(group.command('rollback').description('bind an older published version until the next publish'))
     .examples('tenon plugin rollback greet@3', 'tenon plugin rollback @3')
-    .addHelpText('after', `A rollback to the newest version ends a rollback.`)
+    .addHelpText('after', `To end a rollback, roll back to the newest version.`)
     .action(callingForPlugin(io, rollBack));
 
   aboutVersion(
     group
       .command('yank')
-      .requiredOption('--reason <text>', 'why; it is shown with the version')
-      .description('withdraw a version: it is bound nowhere, until it is restored'),
+      .requiredOption('--reason <text>', 'the reason, shown with the version')
+      .description('withdraw a version: it is unbound everywhere until you restore it'),
   )
     .examples('tenon plugin yank greet@3 --reason "Divides by zero on empty ranges"')
     .action(callingForPlugin(io, yank));

@@ -19,7 +19,7 @@ interface Work {
 }
 
 export function addProfileCommands(program: Command, io: Io): void {
-  const group = program.command('profile').description('your logins, for several servers side by side');
+  const group = program.command('profile').description('your logins to one or more servers');
   const working =
     <Args extends unknown[]>(work: (work: Work, ...args: Args) => unknown) =>
     async (...all: unknown[]) => {
@@ -37,16 +37,16 @@ export function addProfileCommands(program: Command, io: Io): void {
 
   group
     .command('use')
-    .argument('<profile>', 'what the login is called')
-    .description('make a login the current one, which commands use when nothing else names a server')
+    .argument('<profile>', 'the name of the login')
+    .description('make a login the current one, which commands use by default')
     .use(withJson)
     .examples('tenon profile use work')
     .action(working(use));
 
   group
     .command('remove')
-    .argument('<profile>', 'what the login is called')
-    .description('forget a login, without asking its server; `tenon logout` also makes its token stop working')
+    .argument('<profile>', 'the name of the login')
+    .description('delete a login here only; `tenon logout` also revokes its token')
     .use(withConfirmation, withJson)
     .examples('tenon profile remove work')
     .action(working(remove));
@@ -68,7 +68,7 @@ function list({ out, place, io }: Work): void {
         url,
         user.email ?? user.name,
         scopes.join(', '),
-        isExpired ? 'it has' : formatTime(expiresAt),
+        isExpired ? 'expired' : formatTime(expiresAt),
       ]),
       'You have no logins. To make one: tenon login --server <url>',
     ),

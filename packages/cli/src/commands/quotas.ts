@@ -10,7 +10,7 @@ export function addQuotasCommand(program: Command, io: Io): void {
   program
     .command('quotas')
     .option('--app <app>', 'the quotas of an application, by id or name (default: those of your account)')
-    .description('show how much of its quotas your account, or an application, uses')
+    .description('show the quotas of your account, or of an application, and their use')
     .use(withServer)
     .examples('tenon quotas', 'tenon quotas --app app_01j29hxk3…')
     .action(calling(io, showQuotas));

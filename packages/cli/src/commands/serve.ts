@@ -33,19 +33,16 @@ export function addServeCommand(program: Command, io: Io): void {
     .command('serve')
     .description('run the server, until Ctrl-C or SIGTERM')
     .option('--host <address>', 'the address to listen on (default: TENON_HOST, else 127.0.0.1)')
-    .option('--port <port>', 'the port; 0 takes any that is free (default: TENON_PORT, else 8366)')
-    .option('--data-dir <folder>', 'where everything is kept (default: TENON_DATA_DIR, else ./tenon-data)')
-    .option('--public-url <url>', 'what clients reach it under (default: TENON_PUBLIC_URL, else http://localhost:PORT)')
-    .addOption(new Option('--only <area>', 'serve the instrumentation endpoint alone').choices(['instrument']))
-    .option(
-      '--workers <count>',
-      'processes that serve; auto for as many as there are cores (default: TENON_WORKERS, else 1)',
-    )
+    .option('--port <port>', 'the port; 0 picks a free one (default: TENON_PORT, else 8366)')
+    .option('--data-dir <folder>', 'the folder for all data (default: TENON_DATA_DIR, else ./tenon-data)')
+    .option('--public-url <url>', 'the URL that clients use (default: TENON_PUBLIC_URL, else http://localhost:PORT)')
+    .addOption(new Option('--only <area>', 'serve only the instrumentation endpoint').choices(['instrument']))
+    .option('--workers <count>', 'number of processes; auto is one per core (default: TENON_WORKERS, else 1)')
     .option(
       '--demo',
-      'make demo data in an empty data folder on any host (default: where only this machine reaches it)',
+      'create demo data in an empty data folder (default: only if the server is not reachable from other machines)',
     )
-    .option('--no-demo', 'make no demo data')
+    .option('--no-demo', 'create no demo data')
     .option(
       '--log-level <level>',
       'fatal, error, warn, info, debug, trace or silent (default: info; warn on a terminal)',
@@ -96,7 +93,7 @@ function welcome(io: Io, config: Config, url: string, start: FirstStart): string
   const isInstrumentOnly = config.only === 'instrument';
   const lines = [`Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`, ''];
   if (start.state === 'demo_made') {
-    lines.push('There is demo data: an application, an extension point, a guest, and a plugin that greets.');
+    lines.push('The demo data is an application, an extension point, a guest, and a plugin that greets.');
   }
   if (start.hasSecrets) lines.push(...howToGoOn(config, start.hasSignIn));
   else if (start.state === 'empty') lines.push(...howToBegin(io, config, start));
@@ -126,7 +123,7 @@ function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstSta
   const folder = shellWord(dataDir);
   if (reason === 'instrument_only') {
     return [
-      'Nobody has an API key yet. To make one:',
+      'There are no API keys yet. To create one:',
       '',
       `  ${tenon} admin api-key create "build machine" --data-dir ${folder}`,
       '',
@@ -134,11 +131,11 @@ function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstSta
   }
   const why =
     reason === 'public_host'
-      ? ['Others can reach this address, so there is no demo data; --demo makes it all the same.']
+      ? ['Other machines can reach this address, so there is no demo data; --demo creates it anyway.']
       : [];
   return [
     ...why,
-    'There are no accounts yet. To make the first one, open this link in a browser. Whoever has it can:',
+    'There are no accounts yet. To create the first one, open this link in a browser. Anyone with the link can use it:',
     '',
     `  ${setUpLink}`,
     '',

@@ -20,11 +20,11 @@ const clearScreen = '\u001b[2J\u001b[H';
 export function addStatusCommand(program: Command, io: Io): void {
   program
     .command('status')
-    .description('show the status of the server to its operators: stores, the process that answers, and all nodes')
+    .description('show the status of the server, for its operators: stores, the answering process, and all nodes')
     .option('--watch', 'refresh every 5 seconds until interrupted')
     .use(withServer)
     .examples('tenon status', 'tenon status --watch', "tenon status --json | jq -r '.nodes[] | select(.isLost).node'")
-    .addHelpText('after', `On the server's machine, make an operator with: tenon admin operator grant <user>`)
+    .addHelpText('after', `To make a user an operator, on the server's machine: tenon admin operator grant <user>`)
     .action(calling(io, showStatus));
 }
 

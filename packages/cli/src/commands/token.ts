@@ -15,7 +15,7 @@ import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 
 export function addTokenCommands(program: Command, io: Io): void {
-  const group = program.command('token').description('access tokens: what opens the distribution API');
+  const group = program.command('token').description('access tokens for the distribution API');
 
   group
     .command('print')
@@ -26,26 +26,26 @@ export function addTokenCommands(program: Command, io: Io): void {
 
   group
     .command('list')
-    .description('list your tokens; their secrets are kept nowhere')
+    .description('list your tokens, without their secrets')
     .use(withLimit, withServer)
     .examples('tenon token list')
     .action(calling(io, listTokens));
 
   group
     .command('create')
-    .argument('<name>', 'a name to recognise it by')
+    .argument('<name>', 'a name to recognize it by')
     .option(
       '--scope <scopes>',
-      'read, publish, manage; several between commas (default: those of your token)',
+      'read, publish, manage; separate several by commas (default: those of your token)',
       parseScopes,
     )
     .option('--app <app>', 'restrict it to one application, by id or name')
     .addOption(
-      new Option('--expires-in <duration>', 'how long it works (default: 90d with read alone, otherwise 7d)').argParser(
+      new Option('--expires-in <duration>', 'the lifetime (default: 90d with read alone, otherwise 7d)').argParser(
         parseLifetimeDays,
       ),
     )
-    .description('make a token, never broader or longer-lived than the one that you use')
+    .description('create a token, with at most the scopes and lifetime of the token that you use')
     .use(withServer)
     .examples('tenon token create "CI of greet" --scope publish --app "Acme Editor"')
     .action(calling(io, createToken));
@@ -53,7 +53,7 @@ export function addTokenCommands(program: Command, io: Io): void {
   group
     .command('revoke')
     .argument('<token>', 'its id, tok_…')
-    .description('make a token stop working at once')
+    .description('revoke a token: it stops working at once')
     .use(withConfirmation, withServer)
     .examples('tenon token revoke tok_01j29hxk3…')
     .action(calling(io, revokeToken));
@@ -91,7 +91,7 @@ async function createToken(
   const appId = app === undefined ? undefined : await resolveApp(session, app);
   const made = await api.send('POST', '/api/v1/tokens', { name, scopes, appId, expiresInDays }, tokenCreated);
   const end = formatTime(made.expiresAt);
-  out.note(`Created ${made.id} (${made.scopes.join(', ')}; until ${end}). It is shown this once:`);
+  out.note(`Created ${made.id} (${made.scopes.join(', ')}; until ${end}). It is shown only once:`);
   out.result(made, () => out.write(`${printable(made.token)}\n`));
 }
 

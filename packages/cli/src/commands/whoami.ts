@@ -7,7 +7,7 @@ import { formatTime } from '../text.ts';
 export function addWhoamiCommand(program: Command, io: Io): void {
   program
     .command('whoami')
-    .description('show who you are to the server, and what your token allows')
+    .description('show your account and what your token allows')
     .use(withServer)
     .examples('tenon whoami', 'tenon whoami --json | jq -r .id')
     .action(calling(io, whoami));

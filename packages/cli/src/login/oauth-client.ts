@@ -155,8 +155,8 @@ export function loginRefused({ error, description }: OauthRefusal): CliError {
 
 /** Nobody came to approve. */
 export function loginTimedOut(): CliError {
-  return new CliError('login_timeout', 'Nobody approved the login in time: nothing was stored.', {
-    hint: 'To begin anew, run it again.',
+  return new CliError('login_timeout', 'The login was not approved in time: nothing was stored.', {
+    hint: 'Run it again to retry.',
   });
 }
 
