@@ -53,7 +53,7 @@ const rows: Readonly<Record<string, Row>> = {
     from: 2,
     to: 0,
   },
-  'bytes that the host has yanked are published again': {
+  'bytes that the team has yanked are published again': {
     given: (shop) => decide(shop, 2, 'yank'),
     change: (shop) => shop.tryPublish(2),
     from: 1,
