@@ -94,6 +94,6 @@ describe('tenon admin audit', () => {
     assert.deepEqual([entry?.by, entry?.appId, entry?.accountId, entry?.user], ['operator', null, null, null]);
     const code = stdout.trim().split('=').at(-1) ?? '';
     assert.ok(code.length > 20 && !shown.stdout.includes(code));
-    assert.match((await tenon(['admin', 'audit', '--limit', '1'])).stdout, /the operator +made a link/);
+    assert.match((await tenon(['admin', 'audit', '--limit', '1'])).stdout, /the operator +created a set-up link/);
   });
 });

@@ -55,7 +55,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
       `/api/v1/apps/${workshop.app.id}/audit?limit=1000`,
     );
     assert.equal(told.length, objects.length);
-    assert.match(told.at(-1) ?? '', /made the application$/);
+    assert.match(told.at(-1) ?? '', /created the application$/);
     assert.ok(told.includes('Ada Lovelace published version 1 of median'), told.join('\n'));
     assert.ok(told.includes('Ada Lovelace accepted the invitation to be customers/globex'));
   });
@@ -155,7 +155,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     await ada.visitor.open('/account');
     await page.getByRole('link', { name: 'Look at it' }).click();
     await said(page, 'published version 1 of').waitFor();
-    await said(page, 'made the account').waitFor();
+    await said(page, 'created the account').waitFor();
     await page.locator('summary').first().click();
     assert.deepEqual(await faultsInBothColours(page), []);
     assert.doesNotMatch(await page.locator('main').innerHTML(), /globex/);
