@@ -2,7 +2,7 @@
 //
 //   node scripts/build-console.mjs            into packages/console/dist
 //
-// Set-up calls it, so neither `npm start` nor `npm test` has to be told.
+// Set-up calls it, so `npm start` and `npm test` need no option.
 import './lib/require-node.mjs';
 import {
   chmodSync,
@@ -50,7 +50,7 @@ async function buildConsole() {
       build: { outDir: making, emptyOutDir: true },
     });
     for (const file of findFiles(['assets/*'], making)) await compress(join(making, file));
-    chmodSync(making, 0o755); // a temporary folder is its maker's alone; a server may run as somebody else
+    chmodSync(making, 0o755); // a temporary folder is private; a server may run as another user
     rmSync(join(builds, name), { recursive: true, force: true });
     renameSync(making, join(builds, name));
   } finally {

@@ -1,4 +1,4 @@
-// Writes docs/reference/cli.md anew from the command line's own help: node scripts/write-cli-reference.mjs
+// Writes docs/reference/cli.md from the command line's own help: node scripts/write-cli-reference.mjs
 import './lib/require-node.mjs';
 import { writeFile } from 'node:fs/promises';
 

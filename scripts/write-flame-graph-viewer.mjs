@@ -1,4 +1,4 @@
-// Writes packages/trace/src/flame-graph/viewer-bundle.ts anew: the flame graph's viewer as one script.
+// Writes packages/trace/src/flame-graph/viewer-bundle.ts: the flame graph's viewer as one script.
 //
 //   node scripts/write-flame-graph-viewer.mjs
 import './lib/require-node.mjs';

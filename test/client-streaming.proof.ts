@@ -274,7 +274,7 @@ describe('a host with change streams of a real server', () => {
           const { source, bindings } = await client.getBindings({ extensionPointId: place.point, guestKey: key });
           return source === 'memory' && JSON.stringify(bindings) === wanted;
         },
-        { message: 'told of' },
+        { message: 'reported' },
       );
     }
   });

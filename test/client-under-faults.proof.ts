@@ -53,7 +53,7 @@ describe('createClient() behind a proxy that breaks everything', () => {
           timers.createClient,
         );
         test.diagnostic(`faults: ${JSON.stringify(Object.fromEntries(arena.faults()))}`);
-        test.diagnostic(`told: ${JSON.stringify(report.told)}`);
+        test.diagnostic(`reported: ${JSON.stringify(report.reported)}`);
         const ends = Map.groupBy(report.log, ({ error }) => error ?? 'well');
         test.diagnostic(
           `ends: ${JSON.stringify(Object.fromEntries([...ends].map(([end, all]) => [end, all.length])))}`,

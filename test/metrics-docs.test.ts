@@ -65,7 +65,7 @@ describe('deploy/observability/alerts.yaml', () => {
   const rules = groups.flatMap((group) => group.rules);
 
   for (const { alert, expr, labels, annotations } of rules) {
-    it(`${alert} asks for metrics that there are, and is told in the how-to`, () => {
+    it(`${alert} uses existing metrics, and is in the how-to`, () => {
       assert.ok(/\bup\{/.test(expr) || metricsOf(expr).length > 0, expr);
       assertKnown(expr);
       assert.match(labels.severity, /^(critical|warning)$/);

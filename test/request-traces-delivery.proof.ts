@@ -125,8 +125,8 @@ describe('spans on their way', () => {
       traced.collector.answer(...Array.from({ length: 1000 }, () => answer));
       await askOften(traced.server.url, traced.quickstart.TENON_TOKEN);
       await traced.close();
-      const told = traced.lines.filter(({ msg }) => msg === 'spans could not be sent');
-      assert.equal(told.length, 1);
+      const reported = traced.lines.filter(({ msg }) => msg === 'spans could not be sent');
+      assert.equal(reported.length, 1);
     });
   }
 

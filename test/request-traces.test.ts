@@ -78,12 +78,12 @@ describe('the traces of requests', () => {
     test.after(() => api.propagation.disable());
     const { TENON_TOKEN: token = '', TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = traced.quickstart;
     const client = createClient({ baseUrl: traced.server.url, token, streaming: false });
-    const told: string[] = [];
-    client.on('response', ({ headers }) => told.push(headers.traceparent ?? ''));
+    const reported: string[] = [];
+    client.on('response', ({ headers }) => reported.push(headers.traceparent ?? ''));
     observeClient(client, { tracer: provider.getTracer('host'), api });
     await client.getBindings({ extensionPointId: TENON_EXTENSION_POINT_ID, guestKey: TENON_GUEST_KEY });
     await client.close();
-    const [, traceId, spanId] = told[0]?.split('-') ?? [];
+    const [, traceId, spanId] = reported[0]?.split('-') ?? [];
     const isOurs = (span: SeenSpan) =>
       span.traceId === traceId && span.parentSpanId === spanId && span.kind === ofServer;
     await traced.spansWith((spans) => spans.some(isOurs));
@@ -263,8 +263,8 @@ describe('the traces of requests', () => {
     await traced.traceOf(answer);
     await traced.traceOf(await traced.call('/path-mark/path-mark?query-mark'));
     await traced.traceOf(await traced.call(`/invite/path-mark`));
-    const told = JSON.stringify(traced.collector.received.map(({ message }) => message));
-    assert.ok(told.includes('store.read.bindings'));
+    const reported = JSON.stringify(traced.collector.received.map(({ message }) => message));
+    assert.ok(reported.includes('store.read.bindings'));
     const secrets = [
       'TENON_TOKEN',
       'TENON_API_KEY',
@@ -276,6 +276,6 @@ describe('the traces of requests', () => {
       'TENON_EXTENSION_POINT_ID',
     ].map((name) => quickstart[name] ?? assert.fail(name));
     for (const secret of [...secrets, ...secrets.map(encodeURIComponent), ...marks])
-      assert.ok(!told.includes(secret), secret);
+      assert.ok(!reported.includes(secret), secret);
   });
 });

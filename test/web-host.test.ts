@@ -80,7 +80,7 @@ describe('examples/web-host', () => {
       }
     });
     const visitors = Promise.all(visits);
-    visitors.catch(() => {}); // what a visitor meets is told at the end
+    visitors.catch(() => {}); // errors of a visitor are reported at the end
     await publish(server, await greeter('Howdy, '));
     await until(async () => seen.has('Howdy, Ada!\n'));
     isDone = true;
@@ -96,7 +96,7 @@ describe('examples/web-host', () => {
     await until(async () => (await host.greet('Ada')).text === 'Heyho, Ada!\n');
   });
 
-  it("survives the server's death, and starts anew without it", async () => {
+  it("survives the server's death, and starts again without it", async () => {
     await server.kill();
     assert.deepEqual(await host.greet('Ada'), { status: 200, text: 'Heyho, Ada!\n' });
     await until(async () => {

@@ -29,7 +29,7 @@ describe('deploy/Dockerfile', { skip: process.platform === 'win32' && 'its lines
 
   const place = (path: string) => join(image.folder, path);
   const [owner, group] = [1000, 1000];
-  /** Not root, as in the image, where whoever runs the tests may become somebody else. */
+  /** Not root, as in the image, if the tests may change the user. */
   const as = isRoot ? { uid: owner, gid: group } : {};
 
   it('leaves in the image neither tests nor what only builds and checks need', () => {

@@ -136,7 +136,7 @@ describe('deploy/kubernetes', () => {
     assert.ok(readYaml('kubernetes', 'pod-disruption-budget.yaml').spec.minAvailable < deployment.spec.replicas);
   });
 
-  it('runs as the image does, without root, on files that nobody writes', () => {
+  it('runs as the image does, without root, on a read-only file system', () => {
     const { securityContext, volumes } = deployment.spec.template.spec;
     const user = image.find(({ name }) => name === 'USER')?.rest;
     assert.equal(`${securityContext.runAsUser}:${securityContext.runAsGroup}`, user);

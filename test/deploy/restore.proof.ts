@@ -25,7 +25,7 @@ const lines = codeBlocks(page)
   .flatMap(({ code }) => code.trimEnd().split('\n'));
 
 // The registry's PostgreSQL comes without pg_dump. Where the machine has none, PostgreSQL copies the database's files itself, once
-// nobody is connected; base backups are not tried, and objects are copied by other means than Amazon's tool.
+// no client is connected; base backups are not tried, and objects are copied by other means than Amazon's tool.
 describe(`a node on a backup (${hasDump ? 'by pg_dump' : 'by a copy of the files'})`, { skip: noPostgres }, () => {
   let postgres: PostgresServer;
   let objects: ObjectStore;

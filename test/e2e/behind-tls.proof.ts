@@ -60,7 +60,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Whatever a page asks for is below the path: beside it are somebody else's. */
+  /** Each request of a page is below the path; other paths belong to other sites. */
   function watchPaths({ page, faults }: Visitor): void {
     page.on('request', (request) => {
       const url = request.url();

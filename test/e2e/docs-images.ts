@@ -1,4 +1,4 @@
-// Takes the pictures of the console that stand in the documentation anew: `docs/images/*.webp`, twice as fine as they are shown.
+// Takes the documentation's screenshots of the console: `docs/images/*.webp`, at twice their display size.
 //
 //   node test/e2e/docs-images.ts
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Takes the picture of a flame graph that stands in the documentation anew: `docs/images/flame-graph.webp`, twice as fine as it is shown.
+// Takes the documentation's picture of a flame graph: `docs/images/flame-graph.webp`, at twice its display size.
 // It takes clang with the linker for WebAssembly.
 //
 //   node test/e2e/flame-graph-image.ts

@@ -83,7 +83,7 @@ describe('codes in other hands', { skip: noBrowser }, () => {
     await owner.page.getByText('No login waits with this code.').waitFor();
   });
 
-  it('of an invitation let one person in, and nobody who comes later with the same link', async () => {
+  it('of an invitation let one person in, and no later person with the same link', async () => {
     const link = await workshop.invite('customers/globex');
     const guest = await stage.visitor();
     await guest.page.goto(link);
@@ -109,14 +109,14 @@ describe('codes in other hands', { skip: noBrowser }, () => {
     await Promise.all([guest.close(), thief.close()]);
   });
 
-  it('leave no trace: not in the history, not in what other pages are told, not in the log', async () => {
+  it('leave no trace: not in the history, not in the referrer, not in the log', async () => {
     const link = await workshop.invite('customers/initech');
     const code = new URL(link).searchParams.get('code') ?? '';
     const visitor = await stage.visitor();
     const { page } = visitor;
-    const told: string[] = [];
+    const reported: string[] = [];
     page.on('request', (request) => {
-      if (request.url() !== link) told.push(request.url(), JSON.stringify(request.headers()));
+      if (request.url() !== link) reported.push(request.url(), JSON.stringify(request.headers()));
     });
     await visitor.open('/sign-in');
     await page.goto(link);
@@ -130,7 +130,10 @@ describe('codes in other hands', { skip: noBrowser }, () => {
       entries.map(({ url }) => url).filter((url) => url.includes(code)),
       [],
     );
-    assert.ok(told.length > 5 && told.every((text) => !text.includes(code)), 'no address and no referer has it');
+    assert.ok(
+      reported.length > 5 && reported.every((text) => !text.includes(code)),
+      'no address and no referer has it',
+    );
     assert.ok(!stage.server.output().includes(code));
     await visitor.close();
   });

@@ -4,7 +4,7 @@ import { noBrowser, openStageApart, type StageApart, type Visitor } from '../../
 import { type Program, startProgram } from './helpers/oauth.ts';
 import { fillInSignIn } from './helpers/pages.ts';
 
-/** Where somebody would like our pages to send people. */
+/** Redirect targets of an attacker. */
 const elsewhere = [
   'https://evil.example/',
   '//evil.example/',

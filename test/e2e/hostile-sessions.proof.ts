@@ -5,7 +5,7 @@ import type { Cookie } from 'playwright-core';
 import { noBrowser, openStageApart, type StageApart, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { createAccount, emailOf, password } from './helpers/pages.ts';
 
-/** What somebody has copied out of a browser while it was signed in. */
+/** Cookies copied from a browser with a session. */
 interface Loot {
   readonly cookies: string;
   readonly accessToken: string;
@@ -49,7 +49,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
       body: '{}',
     });
 
-  /** Whom the server takes somebody for who has that. */
+  /** The user that the server sees for such cookies. */
   async function tried({ cookies, accessToken }: Loot) {
     const state = await fetch(`${stage.url}/session`, { headers: { cookie: cookies } });
     const me = await fetch(`${stage.url}/api/v1/me`, { headers: { authorization: `Bearer ${accessToken}` } });
@@ -139,7 +139,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
   });
 
-  it('is not begun by somebody else: a cookie that was planted is replaced, and stays what it was', async () => {
+  it('is not started by an attacker: a planted cookie is replaced, and gains nothing', async () => {
     const victim = await stage.visitor();
     const context = victim.page.context();
     const cookieName = `tenon-session-${new URL(stage.url).port}`;

@@ -7,14 +7,14 @@ import { openWorkshop, type Workshop } from '../../packages/console/test/helpers
 import { askByDevice, type Program, postForm, startProgram } from './helpers/oauth.ts';
 import { type OtherSite, startOtherSite } from './helpers/other-site.ts';
 
-/** What a page of another site sends here, with the cookies of whoever looks at it. */
+/** What a page of another site sends here, with the cookies of its visitor. */
 interface Forgery {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
 }
 
-describe('pages of other sites, before somebody who is signed in', { skip: noBrowser }, () => {
+describe('pages of other sites, for a user with a session', { skip: noBrowser }, () => {
   let stage: StageApart;
   let workshop: Workshop;
   let otherSite: OtherSite;
@@ -249,7 +249,7 @@ describe('pages of other sites, before somebody who is signed in', { skip: noBro
     }
   });
 
-  it('have approved no login and signed nobody out by all that', async () => {
+  it('have approved no login and ended no session', async () => {
     assert.equal(program.answers.length, 0);
     const asked = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code };
     assert.equal((await postForm(`${stage.url}/oauth/token`, asked)).json.error, 'authorization_pending');

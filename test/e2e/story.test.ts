@@ -99,11 +99,11 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
       assert.match(await row.innerText(), /greet\s+Gustav Guest/);
 
       // Nothing that came to the guest held the key, nor anything that the server has written down of it all.
-      const told = await witness.everything();
-      assert.ok(told.includes(appId) && told.includes('Gustav Guest'), 'the witness looked');
+      const reported = await witness.everything();
+      assert.ok(reported.includes(appId) && reported.includes('Gustav Guest'), 'the witness looked');
       const guestAnswers = await asGuest(stage.url, { listPath, appId, guestKey });
       for (const form of [...formsOf(guestKey), 'zq7']) {
-        assert.ok(!told.includes(form), `the guest was told ${form}`);
+        assert.ok(!reported.includes(form), `the guest saw ${form}`);
         assert.ok(!guestAnswers.includes(form), `an answer held ${form}`);
         assert.ok(!stage.server.output().includes(form), `the log holds ${form}`);
       }

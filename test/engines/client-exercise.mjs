@@ -32,7 +32,7 @@
  * @property {string} [error] its code. Errors of other classes begin with an exclamation mark
  */
 
-/** @typedef {{ readonly log: Entry[], readonly last: Entry[], readonly unhandled: string[], readonly told: Record<string, number> }} Report */
+/** @typedef {{ readonly log: Entry[], readonly last: Entry[], readonly unhandled: string[], readonly reported: Record<string, number> }} Report */
 
 /** Short times, so that thousands of calls through hung connections take seconds. */
 const settings = {
@@ -59,10 +59,10 @@ export async function exercise(packageUrl, task, more = {}, create = undefined) 
   const store = task.diskUrl === undefined ? {} : { store: await openDisk(task.diskUrl, task.folder ?? '') };
   const client = (create ?? createClient)({ baseUrl: task.baseUrl, token: task.token, ...settings, ...store, ...more });
   /** @type {Record<string, number>} */
-  const told = {};
+  const reported = {};
   for (const type of /** @type {const} */ (['change', 'stale', 'recover', 'error', 'response', 'lookup'])) {
     client.on(type, () => {
-      told[type] = (told[type] ?? 0) + 1;
+      reported[type] = (reported[type] ?? 0) + 1;
     });
   }
 
@@ -83,7 +83,7 @@ export async function exercise(packageUrl, task, more = {}, create = undefined) 
   await (await fetch(task.calmUrl)).text();
   const last = await Promise.all(task.guests.map(({ key }) => untilFresh(client, task, key)));
   await client.close();
-  return { log, last, unhandled, told };
+  return { log, last, unhandled, reported };
 }
 
 /**

@@ -1,4 +1,4 @@
-// Exercises a package in a web worker: it is told the exercise and sent what that takes, and answers what that gives.
+// Exercises a package in a web worker: it receives the exercise and its arguments, and sends the result.
 
 /**
  * @typedef {{ exercise: string, packageUrl: string, modules: Record<string, Uint8Array> }} Task

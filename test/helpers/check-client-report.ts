@@ -38,7 +38,7 @@ export function checkReport(
   options: CheckOptions,
 ): void {
   assert.deepEqual(report.unhandled, []);
-  assert.deepEqual(strayVisits(), [], 'nobody follows a redirect');
+  assert.deepEqual(strayVisits(), [], 'no redirect is followed');
   for (const { path, headers } of proxy.requests) {
     assert.ok(!path.includes(stage.token), 'the token is in no address');
     assert.equal(headers.authorization, `Bearer ${stage.token}`);

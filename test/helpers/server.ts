@@ -116,7 +116,7 @@ async function untilReady(file: string, hasEnded: () => boolean): Promise<Record
   throw new Error('It was not ready in time');
 }
 
-/** The environment without what would configure a server or a client by accident: variables, and somebody's logins. */
+/** The environment without what would configure a server or a client by accident: variables, and the user's logins. */
 export function withoutTenon(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('TENON_'));
   return { ...Object.fromEntries(others), TENON_CONFIG_DIR: join(tmpdir(), 'tenon-without-logins') };

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import type { Answer, Call, ThreadData } from './plugin-thread.ts';
 
-/** What a plugin did wrong: it trapped, said that it failed, or took too long. */
+/** A plugin trapped, failed, or took too long. */
 export class PluginError extends Error {}
 
 /**
- * Runs plugins, each in a thread of its own: one that loops for ever takes nobody's time but its own guest's, and is stopped.
- * A guest's thread is replaced when another module is to be run for it; calls that are under way end in the old one.
+ * Runs each plugin in its own thread, so an endless loop delays only its own guest, and is stopped. A guest's thread is replaced
+ * when its module changes; open calls end in the old one.
  */
 export interface PluginRunner {
   call(guestKey: string, module: WebAssembly.Module, call: PluginCall): Promise<string>;
@@ -19,7 +19,7 @@ export type PluginCall = Omit<Call, 'number'>;
 interface Thread {
   readonly module: WebAssembly.Module;
   call(call: PluginCall): Promise<string>;
-  /** Ends the thread once the calls that are under way have ended. */
+  /** Ends the thread once its open calls have ended. */
   retire(): void;
   /** Ends the thread now. */
   stop(): Promise<void>;
@@ -81,7 +81,7 @@ function startThread(data: ThreadData, timeoutMs: number, onEnd: () => void): Th
           timer = setTimeout(() => {
             settle({ error: `it took more than ${timeoutMs} ms` });
             onEnd(); // the next call gets another thread
-            void worker.terminate(); // what else waited for this one fails with it
+            void worker.terminate(); // other calls in this thread fail too
           }, timeoutMs);
         };
         const settle = ({ output, error }: Partial<Answer>): void => {
@@ -92,7 +92,7 @@ function startThread(data: ThreadData, timeoutMs: number, onEnd: () => void): Th
           if (isRetired && waiting.size === 0) void worker.terminate();
         };
         waiting.set(number, { settle });
-        void begun.promise.then(limit); // that a thread takes its time to start is no fault of the plugin's
+        void begun.promise.then(limit); // the start of the thread does not count
         worker.postMessage({ number, ...call } satisfies Call);
       });
     },

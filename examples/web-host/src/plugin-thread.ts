@@ -1,4 +1,4 @@
-// A thread in which one plugin runs. What it takes and answers: plugin-runner.ts.
+// A thread that runs one plugin. plugin-runner.ts sends it calls.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPlugin } from '@extism/extism';
 import { tracePlugin } from './tracing.ts';
@@ -23,7 +23,7 @@ export interface Answer {
   readonly error?: string;
 }
 
-// From here on it is the plugin's own time.
+// The time limit counts from here.
 parentPort?.postMessage('begun');
 const { module, trace } = workerData as ThreadData;
 const tracing = trace === undefined ? undefined : tracePlugin(module, trace);

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Client, ClientError } from '@tenon/client';
 import { PluginError, type PluginRunner } from './plugin-runner.ts';
 
-/** What every guest's plugin is asked for here: the plugin called `greet`, and its export of that name. */
+/** The name of each guest's plugin, and of its export. */
 const pluginName = 'greet';
 
 const longestInputBytes = 64 * 1024;
 
-/** Answers `POST /guests/<guest key>/greet` by that guest's own plugin: its input is the body, its output the answer. */
+/** Serves `POST /guests/<guest key>/greet` with that guest's plugin: the body is its input, its output is the response. */
 export function createWebHost(client: Client, extensionPointId: string, runner: PluginRunner): Server {
   return createServer(async (request, response) => {
     try {
@@ -16,7 +16,7 @@ export function createWebHost(client: Client, extensionPointId: string, runner: 
       const traceparent = [request.headers.traceparent].flat()[0];
       const input = await readBody(request);
       if (input === undefined) return answer(response, 413, `An input has at most ${longestInputBytes} bytes`);
-      // Compiled already, and the same object, unless another version was bound since: asking for it each time is the way.
+      // Call load() for each request: it returns the same compiled module until another version is bound.
       const module = await client.load({ extensionPointId, guestKey, name: pluginName });
       answer(response, 200, await runner.call(guestKey, module, { export: pluginName, input, traceparent }));
     } catch (error) {
@@ -46,7 +46,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What an error is to whoever sent the request. */
+/** The response for an error. */
 function failure(error: unknown): [status: number, text: string] {
   if (error instanceof PluginError) return [502, error.message];
   if (!(error instanceof ClientError)) {
@@ -55,7 +55,7 @@ function failure(error: unknown): [status: number, text: string] {
   }
   if (error.code === 'no_plugin') return [404, `This guest has no plugin called ${pluginName}`];
   if (error.code === 'invalid_argument') return [400, error.message];
-  // There is no copy of the plugin here, and the server can't be asked for one.
+  // The plugin is not cached, and the server is unavailable.
   return [503, `The plugin can't be had now (${error.code})`];
 }
 

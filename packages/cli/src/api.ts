@@ -1,13 +1,21 @@
 import { listOf, maxPageLimit } from '@tenon/protocol';
 import type { Static, TSchema } from 'typebox';
-import { createPatience, dropBody, type Patience, readAnswer, readChunks, request, type Target } from './transport.ts';
+import {
+  createIdleTimer,
+  dropBody,
+  type IdleTimer,
+  readAnswer,
+  readChunks,
+  request,
+  type Target,
+} from './transport.ts';
 
 /** A URL's path, each value in it escaped so that it stays one segment. */
 export function path(texts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: texts }, ...values.map((value) => encodeURIComponent(value)));
 }
 
-/** A body that is sent as it is, told piece by piece when it has gone. */
+/** A body that is sent unchanged; `onSent` reports its progress. */
 export interface Upload {
   readonly bytes: Uint8Array;
   readonly contentType: string;
@@ -19,7 +27,7 @@ export interface Download {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** The server's API. Every answer is checked against its schema before it is used. */
+/** The server's API. Every response is checked against its schema. */
 export interface Api {
   readonly url: string;
   get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>;
@@ -69,10 +77,10 @@ export function createApi(options: Target): Api {
     },
     async upload(path, upload, schema) {
       const headers = { 'content-type': upload.contentType, 'content-length': String(upload.bytes.length) };
-      const patience = createPatience(options);
-      const body = ReadableStream.from(pieces(upload, patience));
+      const idleTimer = createIdleTimer(options);
+      const body = ReadableStream.from(pieces(upload, idleTimer));
       return readAnswer(
-        await request(options, path, { method: 'PUT', headers, body, duplex: 'half' }, patience),
+        await request(options, path, { method: 'PUT', headers, body, duplex: 'half' }, idleTimer),
         schema,
       );
     },
@@ -87,11 +95,11 @@ export function createApi(options: Target): Api {
   };
 }
 
-async function* pieces({ bytes, onSent }: Upload, patience: Patience): AsyncGenerator<Uint8Array> {
+async function* pieces({ bytes, onSent }: Upload, idleTimer: IdleTimer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     const piece = bytes.subarray(at, at + chunkBytes);
     yield piece;
-    patience.renew();
+    idleTimer.renew();
     onSent(piece.length);
   }
 }

@@ -33,7 +33,7 @@ function login(url: string, token: string): Profile {
   return { url, token, scopes: ['read'], expiresAt: '2027-01-01T00:00:00.000Z', user };
 }
 
-/** The environment of somebody with these logins. */
+/** The environment of a user with these logins. */
 async function having(logins: Readonly<Record<string, Profile>>, current?: string): Promise<Environment> {
   const configDir = await mkdtemp(join(folder, 'config-'));
   const credentials: Credentials = { profiles: new Map(Object.entries(logins)), current };

@@ -65,7 +65,7 @@ export function findConnection(options: ConnectionOptions, place: ConnectionPlac
   };
 }
 
-/** Whether nothing but a file in this folder or above names the server. Such files come with sources, which may be anybody's. */
+/** Whether nothing but a file in this folder or above names the server. Such files come with sources, which are untrusted. */
 function isFound({ by }: ServerChoice): boolean {
   return by === 'tenon.toml' || by === 'quickstart';
 }

@@ -38,7 +38,7 @@ function profileOf(token: string): Profile {
 const one = formatCredentials(withProfile(noCredentials, 'one', profileOf('tnn_one')));
 
 describe('updateCredentials()', () => {
-  it('makes a file for nobody else, in a folder for nobody else', { skip: !isPosix }, async (t) => {
+  it('makes a private file in a private folder', { skip: !isPosix }, async (t) => {
     const { folder, file, place, warnings } = await newPlace(t);
     assert.equal(await updateCredentials(place, (present) => withProfile(present, 'one', profileOf('tnn_one'))), file);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
@@ -175,7 +175,7 @@ describe('readCredentials()', { skip: !isPosix }, () => {
     assert.match(warnings.join('\n'), /Others may write to .*chmod 700/);
   });
 
-  it('says what is wrong with a thing that is no file, and waits for nobody', async (t) => {
+  it('reports what is not a file, without waiting', async (t) => {
     const { folder, file, place } = await newPlace(t);
     await mkdir(file, { recursive: true });
     assert.throws(() => readCredentials(place), { code: 'file', message: /credentials\.json: it is no file\.$/ });

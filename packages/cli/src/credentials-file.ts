@@ -31,7 +31,7 @@ export function readCredentials(place: CredentialsPlace): Credentials {
   if (path === undefined) return noCredentials;
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe in its place holds nobody up
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe in its place must not block
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return noCredentials;

@@ -5,14 +5,14 @@ import type { Environment } from './environment.ts';
 export type Input = Readable & { readonly isTTY?: boolean | undefined };
 export type Output = Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
 
-/** Everything of the outside world that commands use, handed in so that they can be run in any process. */
+/** The environment of a command: streams, clocks, and other input and output. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly environment: Environment;
   readonly fetch: typeof fetch;
-  /** Milliseconds that only ever grow. */
+  /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** The time of day, in milliseconds since 1970. */
   readonly clockMs: () => number;
@@ -20,11 +20,11 @@ export interface Io {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly platform: NodeJS.Platform;
-  /** Where the user stands. */
+  /** The current folder. */
   readonly workingFolder: string;
-  /** What this machine calls itself. */
+  /** The name of this machine. */
   readonly hostName: string;
-  /** Shows a page in the user's browser. Rejects when that doesn't work. */
+  /** Opens a page in the user's browser. Rejects if that fails. */
   readonly openBrowser: (url: string) => Promise<void>;
   /**
    * Has the system's shell run a line in a folder. What it writes goes to stderr, and the tokens of this environment are kept
@@ -33,6 +33,6 @@ export interface Io {
    * @returns what it ends with; `null` when a signal ended it
    */
   readonly runShell: (line: string, folder: string, signal: AbortSignal) => Promise<number | null>;
-  /** Runs work that is told, by the signal, when the user wants it ended: it then cleans up and rejects with the signal's reason. */
+  /** Runs work that the user can interrupt: it then cleans up and rejects with the signal's reason. */
   readonly interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 }

@@ -57,7 +57,7 @@ describe('withLock()', () => {
       hasEnded = true;
     });
     setTimeout(() => child.kill('SIGKILL'), 200);
-    await withLock(path, async () => wait(50)); // the exit may be told a little later
+    await withLock(path, async () => wait(50)); // the exit may be reported a little later
     await ended;
     assert.equal(hasEnded, true);
     assert.equal(child.signalCode, 'SIGKILL');

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './errors.ts';
 
 const pollMs = 20;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 /** SQLITE_BUSY: another connection has the lock. https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
@@ -21,8 +21,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   try {
     database.exec('PRAGMA journal_mode = MEMORY'); // Nothing is ever written: a full disk is for the work to meet.
     for (let waitedMs = 0; !tryToBegin(database); waitedMs += pollMs) {
-      if (waitedMs >= patienceMs)
-        throw new CliError('locked', `Another tenon is working on ${path}, and does not end.`);
+      if (waitedMs >= timeoutMs) throw new CliError('locked', `Another tenon is working on ${path}, and does not end.`);
       await sleep(pollMs);
     }
     return await work();

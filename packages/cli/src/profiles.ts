@@ -65,7 +65,7 @@ function ambiguous(url: string, names: readonly string[]): CliError {
 }
 
 /**
- * What a login at a server is called when nobody says: the server's host, with the port where that isn't the usual one, and
+ * The default name of a login: the server's host, with the port where that isn't the usual one, and
  * a number where another server's login is called so.
  */
 export function nameForServer({ profiles }: Credentials, url: string): string {

@@ -22,7 +22,7 @@ const name = 'quickstart.env';
 
 /**
  * Reads `quickstart.env` of the data folder that is named (`--data-dir`, else TENON_DATA_DIR), else of the nearest `tenon-data` here or
- * above. A file above that belongs to another user is ignored, as anybody can put one into a shared folder such as /tmp.
+ * above. A file above that belongs to another user is ignored, because any user can put one into a shared folder such as /tmp.
  */
 export function findQuickstart(dataDir: string | undefined, place: QuickstartPlace): Quickstart {
   const start = resolve(place.workingFolder ?? '.');

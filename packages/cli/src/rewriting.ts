@@ -33,7 +33,7 @@ export function rewrite(io: Io, isShown: boolean, bytes: Uint8Array, options: In
   }
 }
 
-/** The engine looks at some hundred MB in a second: people need not be told of less. */
+/** The engine validates about 100 MB per second, so smaller modules show no progress. */
 const slowCheckBytes = 64 * 1_048_576;
 
 /** Has this engine validate what was made of a module, and says so when that takes long. Throws as {@link checkWithEngine} does. */

@@ -7,7 +7,7 @@ import type { ConnectionOptions } from './server-choice.ts';
 import { formatTime, printable } from './text.ts';
 import type { TokenHints } from './transport.ts';
 
-/** What a command that talks to a server works with. */
+/** The environment of a command that calls a server. */
 export interface Session {
   readonly io: Io;
   readonly api: Api;
@@ -16,7 +16,7 @@ export interface Session {
   readonly signal: AbortSignal;
 }
 
-/** What every command takes that talks to a server. */
+/** The options of every command that calls a server. */
 export interface CommonOptions extends ConnectionOptions {
   readonly json?: boolean | undefined;
   /** In milliseconds. */
@@ -25,7 +25,7 @@ export interface CommonOptions extends ConnectionOptions {
 
 const defaultTimeoutMs = 60_000;
 
-/** The action of a command that talks to a server: gets a session, the command's own options, then its arguments. */
+/** The action of a command that calls a server, with a session, the command's options, and its arguments. */
 export function calling<Options, Args extends unknown[]>(
   io: Io,
   work: (session: Session, options: Options, ...args: Args) => Promise<void>,
@@ -34,9 +34,9 @@ export function calling<Options, Args extends unknown[]>(
 }
 
 /**
- * Like {@link calling}, for a command that looks around first.
+ * Like {@link calling}, for a command that first reads its environment.
  *
- * @param look what it finds goes into the session; it may name the server
+ * @param look its result is part of the session, and may name the server
  */
 export function callingFrom<Found extends { readonly server?: string | undefined }, Options, Args extends unknown[]>(
   io: Io,
@@ -70,12 +70,12 @@ export function timeoutMs({ timeout }: Pick<CommonOptions, 'timeout'>): number {
   return timeout ?? defaultTimeoutMs;
 }
 
-/** Who is logged in to one server, and stands in another one's folder, is told which is meant. */
+/** Says which server is used, for a user who is logged in to one server and in the folder of another. */
 function passedOverNote({ url, login, passedOver }: Connection): string {
   return `To ${url} (profile ${login?.name}). The data folder here is that of ${passedOver}: --data-dir names it.`;
 }
 
-/** What to do when the server refuses the token. */
+/** Hints for a rejected token. */
 export function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
   if (login === undefined) {
     return {

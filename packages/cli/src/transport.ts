@@ -26,14 +26,14 @@ export interface TokenHints {
   readonly insufficient_scope: string;
 }
 
-/** A time-out that begins anew whenever something moves. */
-export interface Patience {
+/** A time-out that restarts with each network activity. */
+export interface IdleTimer {
   readonly signal: AbortSignal;
   renew(): void;
   end(): void;
 }
 
-export function createPatience({ timeoutMs, signal }: Target): Patience {
+export function createIdleTimer({ timeoutMs, signal }: Target): IdleTimer {
   const controller = new AbortController();
   const giveUp = () => controller.abort(new DOMException('The server took too long', 'TimeoutError'));
   let timer = setTimeout(giveUp, timeoutMs);
@@ -55,7 +55,7 @@ export function createPatience({ timeoutMs, signal }: Target): Patience {
 /** An answer whose body is still to be read. */
 export interface Answer {
   readonly response: Response;
-  readonly patience: Patience;
+  readonly idleTimer: IdleTimer;
   readonly target: Target;
 }
 
@@ -66,9 +66,9 @@ export async function request(
   options: Target,
   path: string,
   init: RequestBody,
-  patience: Patience = createPatience(options),
+  idleTimer: IdleTimer = createIdleTimer(options),
 ): Promise<Answer> {
-  const answer = await send(options, path, init, patience);
+  const answer = await send(options, path, init, idleTimer);
   if (answer.response.ok) return answer;
   throw refusal(answer, await readRefusal(answer));
 }
@@ -83,7 +83,7 @@ export async function send(
   options: Target,
   where: string,
   init: RequestBody,
-  patience: Patience = createPatience(options),
+  idleTimer: IdleTimer = createIdleTimer(options),
 ): Promise<Answer> {
   const headers = new Headers({ accept: 'application/json, application/problem+json', ...init.headers });
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
@@ -92,25 +92,25 @@ export async function send(
       ...init,
       headers,
       redirect: 'manual', // a redirect must not carry a change elsewhere, nor turn it into a GET
-      signal: patience.signal,
+      signal: idleTimer.signal,
     });
-    patience.renew();
-    return { response, patience, target: options };
+    idleTimer.renew();
+    return { response, idleTimer, target: options };
   } catch (error) {
-    patience.end();
+    idleTimer.end();
     throw connectionError(error, options);
   }
 }
 
 /** Reads the JSON of an answer other than a 2xx; `undefined` when it is none. Its status counts even when its body is cut off. */
-export async function readRefusal({ response, patience, target }: Answer): Promise<unknown> {
+export async function readRefusal({ response, idleTimer, target }: Answer): Promise<unknown> {
   try {
     return await response.json();
   } catch {
     if (target.signal.aborted) throw target.signal.reason;
     return undefined;
   } finally {
-    patience.end();
+    idleTimer.end();
   }
 }
 
@@ -135,15 +135,15 @@ export function refusal({ response, target: { url, tokenHints } }: Answer, body:
   });
 }
 
-/** Gives up an answer's body that nobody needs. */
-export async function dropBody({ response, patience }: Answer): Promise<void> {
-  patience.end();
+/** Discards the body of a response. */
+export async function dropBody({ response, idleTimer }: Answer): Promise<void> {
+  idleTimer.end();
   await response.body?.cancel().catch(() => {});
 }
 
 /** Reads an answer's JSON. @throws CliError when it is not what the schema says */
 export async function readAnswer<T extends TSchema>(
-  { response, patience, target }: Answer,
+  { response, idleTimer, target }: Answer,
   schema: T,
 ): Promise<Static<T>> {
   let body: unknown;
@@ -152,7 +152,7 @@ export async function readAnswer<T extends TSchema>(
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw connectionError(cause, target);
   } finally {
-    patience.end();
+    idleTimer.end();
   }
   if (isValid(schema, body)) return body;
   const [fault] = faultsOf(schema, body);
@@ -163,16 +163,16 @@ export async function readAnswer<T extends TSchema>(
 }
 
 /** A body's bytes as they come. */
-export async function* readChunks({ response, patience, target }: Answer): AsyncGenerator<Uint8Array> {
+export async function* readChunks({ response, idleTimer, target }: Answer): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
-      patience.renew();
+      idleTimer.renew();
       yield chunk;
     }
   } catch (error) {
     throw connectionError(error, target);
   } finally {
-    patience.end();
+    idleTimer.end();
   }
 }
 

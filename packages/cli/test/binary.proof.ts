@@ -200,7 +200,7 @@ describe('tenon plugin push', () => {
 });
 
 describe('a server that is none', () => {
-  it('is told from one that is not there', async (t) => {
+  it('is distinguished from a missing one', async (t) => {
     const environment = await serveWith(t, (_, response) => response.end('<html>Welcome</html>'));
     const page = await start(['app', 'list'], { environment }).ended;
     assert.equal(page.exitCode, 1);

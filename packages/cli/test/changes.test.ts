@@ -58,13 +58,13 @@ describe('tenon changes', () => {
       .map((line) => JSON.parse(line));
     assert.equal(ready.event, 'ready');
     assert.equal(changes.length, 2);
-    for (const { id, ...told } of changes) {
+    for (const { id, ...reported } of changes) {
       assert.match(id, /^\d+-/);
-      assert.deepEqual(told, { event: 'binding', extensionPointId: point, guestKey });
+      assert.deepEqual(reported, { event: 'binding', extensionPointId: point, guestKey });
     }
   });
 
-  it('begins where it is told to, and shows it to people', async () => {
+  it('starts at the given event, and shows changes to people', async () => {
     const { TENON_EXTENSION_POINT_ID: point = '', TENON_GUEST_KEY: guestKey } = server.quickstart;
     await publish();
     const args = ['changes', '--since', '0-start', '--count', String(number)];

@@ -147,9 +147,9 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
   async function assertReadyForReads({ url }: Served, reason: RegExp): Promise<void> {
     await sleep(1000); // for so long a store is believed
     const answer = await fetch(`${url}/readyz`);
-    const { writes, reason: told } = (await answer.json()) as { writes: boolean; reason: string };
+    const { writes, reason: reported } = (await answer.json()) as { writes: boolean; reason: string };
     assert.deepEqual([answer.status, writes], [200, false]);
-    assert.match(told, reason);
+    assert.match(reported, reason);
     assert.equal(await statusOf(fetch(`${url}/readyz?for=writes`)), 503);
   }
 

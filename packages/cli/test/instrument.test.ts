@@ -153,7 +153,7 @@ describe('tenon instrument', () => {
     });
   });
 
-  it('takes the generation of exception handling that it is told', async () => {
+  it('takes the given generation of exception handling', async () => {
     const { parseWat } = await wabt();
     const parsed = parseWat('throws.wat', '(module (tag $e) (func (export "f") (throw $e)))', { exceptions: true });
     await writeFile(inFolder('throws.wasm'), parsed.toBinary({}).buffer);

@@ -67,7 +67,7 @@ describe('tenon login in a real terminal', { skip: !hasScript() }, () => {
   });
 });
 
-describe('tenon login where nobody looks', () => {
+describe('tenon login without a terminal', () => {
   it('says in plain lines what to do', async (t) => {
     const machine = await newMachine(t);
     const { ended } = start(['login', '--server', server.url, '--json'], machine);

@@ -79,7 +79,7 @@ describe('tenon login in a browser on this machine', () => {
     assert.ok(!(stdout + stderr).includes(token), 'the token is not shown');
   });
 
-  it('keeps the token in a file for nobody else', async (t) => {
+  it('keeps the token in a file for the user only', async (t) => {
     const person = await newPerson(t);
     await person.logIn();
     assert.equal((await stat(person.configDir)).mode & 0o777, 0o700);
@@ -192,7 +192,7 @@ describe('tenon login in a browser on this machine', () => {
     assert.deepEqual((await person.tenon(['profile', 'list', '--json'])).json(), []);
   });
 
-  it('gives up when nobody comes for ten minutes', async (t) => {
+  it('fails after ten minutes without an approval', async (t) => {
     const person = await newPerson(t);
     const sleptMs: number[] = [];
     const sleep = async (ms: number) => void sleptMs.push(ms);
@@ -296,7 +296,7 @@ describe('logins at several servers', () => {
     assert.deepEqual([taken.exitCode, /is for/.test(taken.stderr)], [2, true]);
   });
 
-  it('are told apart from the demo in whose folder one stands', async (t) => {
+  it('are distinguished from the demo in the current folder', async (t) => {
     const folder = await makeFolder();
     t.after(folder.remove);
     await mkdir(join(folder.path, 'tenon-data'));
@@ -382,8 +382,8 @@ describe('a login that has ended', () => {
   });
 });
 
-describe('a server at which nobody can log in', () => {
-  it('is told from one that can, when it serves instrumentation alone', async (t) => {
+describe('a server without log-in', () => {
+  it('is distinguished from one that can, when it serves instrumentation alone', async (t) => {
     const folder = await makeFolder();
     const running = await serve(
       loadConfig({ dataDir: folder.path, port: '0', host: '127.0.0.1', logLevel: 'silent', only: 'instrument' }, {}),
@@ -417,7 +417,7 @@ describe('a server at which nobody can log in', () => {
   });
 });
 
-/** What a login at a server is called when nobody says. */
+/** The default name of a login. */
 function nameOf(url: string): string {
   return new URL(url).host.replace(':', '-');
 }

@@ -26,7 +26,7 @@ describe('the build of a tenon.toml', () => {
     return { ...guest, said: () => readFile(join(guest.path, 'said.txt'), 'utf8').catch(() => undefined) };
   }
 
-  it('is not run unless somebody says so', async () => {
+  it('is not run by default', async () => {
     const project = await makeProject();
     const { exitCode, stderr } = await tenon(['plugin', 'push'], project.setting);
     assert.deepEqual([exitCode, await project.said()], [2, undefined]);

@@ -36,7 +36,7 @@ after(async () => {
   await folder.remove();
 });
 
-/** Runs a command for somebody who is not logged in anywhere, unless another environment is given. */
+/** Runs a command for a user without a login, unless another environment is given. */
 function tenon(args: readonly string[], setting: Setting = {}) {
   const environment = { TENON_CONFIG_DIR: folder.path, TENON_DATA_DIR: join(folder.path, 'none') };
   return runTenon(args, { environment, workingFolder: folder.path, ...setting });
@@ -72,7 +72,7 @@ describe('tenon plugin init', () => {
     assert.doesNotMatch(await read('greeter', 'README.md'), /\{\{|undefined| $/m);
   });
 
-  it('begins one in C, told by flags, and answers JSON', async () => {
+  it('creates one in C, chosen by flags, and writes JSON', async () => {
     const { json } = await tenon(['plugin', 'init', 'in/c', '--template', 'c', '--name', 'sums', '--json']);
     assert.deepEqual(json(), {
       folder: join(folder.path, 'in', 'c'),

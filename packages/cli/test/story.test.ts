@@ -234,7 +234,7 @@ describe('what can go wrong', () => {
     assert.equal(JSON.parse(stderr).error.code, 'not_wasm');
   });
 
-  it('does nothing that cannot be undone without being told to', async () => {
+  it('does nothing that cannot be undone without a confirmation', async () => {
     const app = await line(['app', 'create', 'Kept']);
     const { exitCode, stderr } = await tenon(['app', 'delete', '--app', app]);
     assert.equal(exitCode, 2);

@@ -126,10 +126,10 @@ describe('tenon trace: commands of WASI', () => {
     assert.match(asTree.stdout, /^hello\.wasm: /);
   });
 
-  it('runs it anew for each of several runs, all of which read the same', async () => {
+  it('runs it again for each of several runs, all of which read the same', async () => {
     const copy = await write('copy.wasm', commands.copyStdin);
-    const { stdout, stderr, exitCode } = await traceApart([copy, '--repeat', '3'], { input: 'twice told\n' });
-    assert.equal(stdout, 'twice told\n'.repeat(3));
+    const { stdout, stderr, exitCode } = await traceApart([copy, '--repeat', '3'], { input: 'twice said\n' });
+    assert.equal(stdout, 'twice said\n'.repeat(3));
     assert.equal(exitCode, 0, stderr);
     assert.match(stderr, /3 runs, .*\n +min +median +p95 +max +total +calls +function\n.* whole run\n/);
   });
@@ -229,7 +229,7 @@ describe('tenon trace --invoke', () => {
     ['two inputs', ['-i', 'trap', '--input', 'x', '--input-file', 'y'], /--input/],
     ['--repeat 0', ['-i', 'trap', '--repeat', '0'], /an integer/],
     ['a duration below zero', ['-i', 'trap', '--min-duration', '-1us'], /20us/],
-    ['a format that nobody knows', ['-i', 'trap', '--format', 'svg'], /Allowed choices/],
+    ['an unknown format', ['-i', 'trap', '--format', 'svg'], /Allowed choices/],
   ] as const) {
     it(`refuses ${what} as a wrong command line`, async () => {
       const { exitCode, stderr, stdout } = await trace([numbersPath, ...args]);

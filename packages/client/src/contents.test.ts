@@ -180,7 +180,7 @@ describe('getContent()', () => {
   it('emits the source of each result, and each request', async () => {
     const server = createFakeServer(() => content());
     const { client } = openClient(server);
-    const told = listenTo(client);
+    const reported = listenTo(client);
     await client.getContent(address);
     await client.getContent(address);
     const lookup = (source: string) => ({ type: 'lookup', event: { kind: 'content', source, isStale: false } });
@@ -191,7 +191,7 @@ describe('getContent()', () => {
       durationMs: 0,
       status: 200,
     };
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       { type: 'response', event: { ...request, receivedBytes: 1000, error: undefined, headers: {} } },
       lookup('network'),
       lookup('memory'),

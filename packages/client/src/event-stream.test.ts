@@ -13,7 +13,7 @@ function parse(text: string, lastId?: string) {
 type Told = Omit<StreamEvent, 'id'>;
 
 const message = (data: string): Told => ({ type: 'message', data });
-const told = (events: readonly StreamEvent[]): Told[] => events.map(({ type, data }) => ({ type, data }));
+const reported = (events: readonly StreamEvent[]): Told[] => events.map(({ type, data }) => ({ type, data }));
 
 /** Input, the events by the standard, and the last id. */
 const cases: Readonly<Record<string, readonly [text: string, events: readonly Told[], lastId?: string]>> = {
@@ -33,7 +33,7 @@ const cases: Readonly<Record<string, readonly [text: string, events: readonly To
   'an id with a NUL, which doesn’t count': ['id: 1\n\nid: 2\0\ndata: a\n\n', [message('a')], '1'],
   'a type that holds for one event': ['event: x\ndata: a\n\ndata: b\n\n', [{ type: 'x', data: 'a' }, message('b')]],
   'a type without data': ['event: x\n\ndata: b\n\n', [message('b')]],
-  'fields that nobody knows': ['toString: 1\n__proto__: 2\nDATA: 3\n data: 4\ndata: a\n\n', [message('a')]],
+  'unknown fields': ['toString: 1\n__proto__: 2\nDATA: 3\n data: 4\ndata: a\n\n', [message('a')]],
   'lines that end in CR': ['data: a\rdata: b\r\rdata: c\r\r', [message('a\nb'), message('c')]],
   'lines that end in CR LF': ['id: 3\r\ndata: a\r\n\r\ndata: b\r\n\r\n', [message('a'), message('b')], '3'],
   'lines that end in each way': ['data: a\r\ndata: b\rdata: c\n\r\ndata: d\r\r', [message('a\nb\nc'), message('d')]],
@@ -51,7 +51,7 @@ describe('createEventParser()', () => {
   for (const [name, [text, events, lastId = '']] of Object.entries(cases)) {
     it(`reads ${name}, at all chunk boundaries`, () => {
       const whole = parse(text);
-      assert.deepEqual(told(whole.events), events);
+      assert.deepEqual(reported(whole.events), events);
       assert.equal(whole.lastId, lastId);
       const bytes = encode(text);
       for (let first = 0; first <= bytes.length; first++) {
@@ -59,7 +59,7 @@ describe('createEventParser()', () => {
           const parser = createEventParser();
           const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
           assert.deepEqual(
-            told(pieces.flatMap((piece) => parser.push(piece))),
+            reported(pieces.flatMap((piece) => parser.push(piece))),
             events,
             `cut at ${first} and ${second}`,
           );
@@ -67,7 +67,7 @@ describe('createEventParser()', () => {
         }
       }
       const single = createEventParser();
-      assert.deepEqual(told([...bytes].flatMap((byte) => single.push(Uint8Array.of(byte)))), events);
+      assert.deepEqual(reported([...bytes].flatMap((byte) => single.push(Uint8Array.of(byte)))), events);
     });
   }
 
@@ -105,7 +105,7 @@ describe('createEventParser()', () => {
   it('replaces invalid UTF-8 by the replacement character', () => {
     const parser = createEventParser();
     const bytes = [...encode('data: '), 0xff, 0xe2, 0x82, ...encode('\n\n')];
-    assert.deepEqual(told(parser.push(Uint8Array.from(bytes))), [message('\ufffd\ufffd')]);
+    assert.deepEqual(reported(parser.push(Uint8Array.from(bytes))), [message('\ufffd\ufffd')]);
   });
 
   it('rejects a line and an event without an end', () => {

@@ -11,9 +11,9 @@ describe('on()', () => {
         throw thrown;
       });
     }
-    const told = listenTo(client);
+    const reported = listenTo(client);
     await client.getBindings(key);
-    const problems = told
+    const problems = reported
       .filter(({ type }) => type === 'error')
       .map(({ event }) => event.error as Error & { code: string });
     assert.deepEqual(
@@ -23,7 +23,7 @@ describe('on()', () => {
         ['listener_failed', thrown],
       ],
     );
-    assert.ok(told.some(({ type }) => type === 'response'));
+    assert.ok(reported.some(({ type }) => type === 'response'));
   });
 
   it('does not call a removed listener, even if a listener removes it', async () => {

@@ -92,14 +92,14 @@ describe('getBindings()', () => {
   it('emits `change` for a changed list', async () => {
     const server = createFakeServer((asked) => conditionalResponse(asked, one));
     const { client, clock } = openClient(server);
-    const told = listenTo(client);
+    const reported = listenTo(client);
     const { bindings: before } = await client.getBindings(key);
     server.respond((asked) => conditionalResponse(asked, two));
     clock.pass(1_000);
     const after = await client.getBindings(key);
     assert.equal(after.source, 'network');
     assert.equal(after.bindings.p?.contentAddress, second);
-    const changes = told.filter(({ type }) => type === 'change');
+    const changes = reported.filter(({ type }) => type === 'change');
     assert.deepEqual(changes, [
       {
         type: 'change',
@@ -219,7 +219,7 @@ describe('getBindings() after an error', () => {
     it(`serves the cached list at ${trouble}, and emits one stale event until it recovers`, async () => {
       const server = createFakeServer((asked) => conditionalResponse(asked, one));
       const { client, clock } = openClient(server);
-      const told = listenTo(client);
+      const reported = listenTo(client);
       const { bindings: list } = await client.getBindings(key);
       server.respond(answer);
       for (let time = 1; time <= 2; time++) {
@@ -233,7 +233,7 @@ describe('getBindings() after an error', () => {
       server.respond((asked) => conditionalResponse(asked, one));
       clock.pass(40_000);
       assert.equal((await client.getBindings(key)).source, 'not_modified');
-      const types = told.map(({ type }) => type).filter((type) => type !== 'response' && type !== 'lookup');
+      const types = reported.map(({ type }) => type).filter((type) => type !== 'response' && type !== 'lookup');
       assert.deepEqual(types, ['stale', 'recover']);
     });
   }

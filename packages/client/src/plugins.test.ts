@@ -87,7 +87,7 @@ describe('load()', () => {
 
   it('compiles a module once, and caches it', async () => {
     const { client } = openClient(createFakeServer(serve({ x: entry(addressOf('a')), y: entry(addressOf('a')) })));
-    const told = listenTo(client);
+    const reported = listenTo(client);
     const all = await Promise.all([
       client.load({ ...key, name: 'x' }),
       client.load({ ...key, name: 'y' }),
@@ -95,7 +95,7 @@ describe('load()', () => {
     ]);
     all.push(await client.load({ ...key, name: 'x' }));
     assert.equal(new Set(all).size, 1);
-    const compiled = told.filter(({ event }) => event.source === 'compiled');
+    const compiled = reported.filter(({ event }) => event.source === 'compiled');
     assert.equal(compiled.length, 1);
   });
 
@@ -189,14 +189,14 @@ describe('warmUp()', () => {
       return serve(list)(asked);
     });
     const { client } = openClient(server);
-    const told: number[] = [];
+    const reported: number[] = [];
     const report = await client.warmUp(keys, {
       concurrency: 5,
-      onProgress: ({ done, total }) => told.push(done / total),
+      onProgress: ({ done, total }) => reported.push(done / total),
     });
     assert.deepEqual(report, { keys: 50, plugins: 100, failures: [] });
     assert.deepEqual(
-      told,
+      reported,
       Array.from({ length: 50 }, (_, at) => (at + 1) / 50),
     );
     assert.equal(most, 5);
@@ -213,7 +213,7 @@ describe('warmUp()', () => {
     const onProgress = () => {
       throw new Error('mine');
     };
-    const told = listenTo(client);
+    const reported = listenTo(client);
     const report = await client.warmUp([...keys, { extensionPointId: 'ext_1', guestKey: 'one', name: 'y' }], {
       compile: false,
       onProgress,
@@ -223,8 +223,8 @@ describe('warmUp()', () => {
       report.failures.map(({ key, error }) => [key.guestKey, error.code]),
       [['guest/3', 'network']],
     );
-    assert.ok(told.every(({ event }) => event.source !== 'compiled'));
-    assert.equal(told.filter(({ type }) => type === 'error').length, 51);
+    assert.ok(reported.every(({ event }) => event.source !== 'compiled'));
+    assert.equal(reported.filter(({ type }) => type === 'error').length, 51);
   });
 
   it('reports an unbound name as a failure', async () => {

@@ -44,11 +44,11 @@ async function use(
   server = createFakeServer(serve),
 ) {
   const { client, clock } = openClient(server, { store, ...options });
-  const told = listenTo(client);
+  const reported = listenTo(client);
   const answer = await client.getBindings(key).catch((error) => error);
   const content = await client.getContent(address).catch((error) => error);
   await client.close();
-  const problems = told
+  const problems = reported
     .filter(({ type }) => type === 'error')
     .map(({ event }) => (event.error as Error & { code: string }).code);
   return { answer, content, problems, asked: server.requests, clock };
@@ -151,11 +151,11 @@ describe('createClient() with a store', () => {
       },
     };
     const { client, clock } = openClient(createFakeServer(serve), { store: failing, maxAgeMs: 0 });
-    const told = listenTo(client);
+    const reported = listenTo(client);
     const problemsAfter = async (number: number) => {
       await until(() => writes === number);
       await settle();
-      return told.filter(({ type }) => type === 'error').length;
+      return reported.filter(({ type }) => type === 'error').length;
     };
     await Promise.all([
       client.getBindings(key),

@@ -92,8 +92,8 @@ describe('createClient() with a broken disk', () => {
     const folder = await temporaryFolder(test);
     await host(folder);
     await run('chmod', ['-R', 'a-w,a+rX', folder]);
-    const somebody = isRoot ? { uid: 65_534 } : {};
-    const reports = await host(folder, undefined, somebody).finally(() => run('chmod', ['-R', 'u+w', folder]));
+    const otherUser = isRoot ? { uid: 65_534 } : {};
+    const reports = await host(folder, undefined, otherUser).finally(() => run('chmod', ['-R', 'u+w', folder]));
     assertAllCame(reports);
     for (const { sources } of reports) assert.deepEqual(sources, ['store']);
   });
@@ -126,7 +126,7 @@ describe('createClient() with a broken disk', () => {
       modules.set(key, other);
     }
     const damages = new Map<string, number>();
-    const told = new Map<string, number>();
+    const reported = new Map<string, number>();
     for (let round = 0; round < 100; round++) {
       const done = await damageFiles(folder, random);
       for (const name of done) damages.set(name, (damages.get(name) ?? 0) + 1);
@@ -136,7 +136,7 @@ describe('createClient() with a broken disk', () => {
         store: diskStore({ directory: folder }),
         streaming: false,
       });
-      client.on('error', ({ error }) => told.set(error.code, (told.get(error.code) ?? 0) + 1));
+      client.on('error', ({ error }) => reported.set(error.code, (reported.get(error.code) ?? 0) + 1));
       for (const key of guests) {
         const [binding] = Object.values(
           (await client.getBindings({ extensionPointId: stage.extensionPointId, guestKey: key })).bindings,
@@ -147,9 +147,9 @@ describe('createClient() with a broken disk', () => {
       await client.close();
     }
     test.diagnostic(
-      `done: ${JSON.stringify(Object.fromEntries(damages))}, told: ${JSON.stringify(Object.fromEntries(told))}`,
+      `done: ${JSON.stringify(Object.fromEntries(damages))}, reported: ${JSON.stringify(Object.fromEntries(reported))}`,
     );
-    assert.ok((told.get('damaged_entry') ?? 0) > 10);
+    assert.ok((reported.get('damaged_entry') ?? 0) > 10);
   });
 });
 

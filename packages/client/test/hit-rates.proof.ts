@@ -54,11 +54,11 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
   const compiled = new Set<number>();
   const fetched = new Set<number>();
   const expected: Sources = {};
-  const told: Sources = {};
+  const reported: Sources = {};
   const open = (): Client => {
     const options: ClientOptions = { baseUrl: proxy.url, token: stage.token, store, maxAgeMs, streaming: false };
     const client = createClientOn(options, { clock });
-    client.on('lookup', ({ kind, source }) => count(told, `${kind} ${source}`));
+    client.on('lookup', ({ kind, source }) => count(reported, `${kind} ${source}`));
     return client;
   };
 
@@ -83,7 +83,7 @@ async function replay(stage: Stage, proxy: FaultProxy): Promise<void> {
     assert.equal(proxy.requests.length - before, requests, `call ${call}`);
   }
   await client.close();
-  assert.deepEqual(told, expected);
+  assert.deepEqual(reported, expected);
 
   /** @returns the number of requests of the next call */
   function foretell(key: string): number {

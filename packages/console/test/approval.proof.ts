@@ -198,7 +198,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await approve();
     await asked.waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    // Not now: one may decide again, and no fault is told.
+    // Not now: one may decide again, and no fault is reported.
     await page.keyboard.press('Escape');
     await asked.waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('alert').count(), 0);

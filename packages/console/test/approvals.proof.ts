@@ -45,7 +45,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     assert.deepEqual(await bound(), ['median'], 'what is published stays so');
   });
 
-  it('are told to their publisher as waiting, with what comes next', async () => {
+  it('are shown to their publisher as waiting, with the next step', async () => {
     const { page } = ada.visitor;
     await ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
     await page.locator('input[type=file]').setInputFiles({

@@ -49,15 +49,15 @@ describe('the audit trail', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Older entries' }).click();
     await page.getByText('That is all.').waitFor();
-    const told = await page.locator('.audit-entry p:first-child').allInnerTexts();
+    const reported = await page.locator('.audit-entry p:first-child').allInnerTexts();
     const { objects } = await workshop.call<{ objects: AppAuditEntry[] }>(
       'GET',
       `/api/v1/apps/${workshop.app.id}/audit?limit=1000`,
     );
-    assert.equal(told.length, objects.length);
-    assert.match(told.at(-1) ?? '', /created the application$/);
-    assert.ok(told.includes('Ada Lovelace published version 1 of median'), told.join('\n'));
-    assert.ok(told.includes('Ada Lovelace accepted the invitation to be customers/globex'));
+    assert.equal(reported.length, objects.length);
+    assert.match(reported.at(-1) ?? '', /created the application$/);
+    assert.ok(reported.includes('Ada Lovelace published version 1 of median'), reported.join('\n'));
+    assert.ok(reported.includes('Ada Lovelace accepted the invitation to be customers/globex'));
   });
 
   it('is filtered in the page’s address, which going back undoes', async () => {

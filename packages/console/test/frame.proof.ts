@@ -234,7 +234,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
   });
 });
 
-/** A port that was free a moment ago: the server is told its public URL before it listens. */
+/** A port that was free a moment ago: the server gets its public URL before it listens. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

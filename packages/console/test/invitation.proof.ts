@@ -22,8 +22,8 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     const { page } = visitor;
     const link = await workshop.invite('customers/secret-key-of-globex');
     const code = new URL(link).searchParams.get('code') ?? '';
-    const told: string[] = [];
-    page.on('request', (request) => told.push(`${request.url()} ${request.headers().referer ?? ''}`));
+    const reported: string[] = [];
+    page.on('request', (request) => reported.push(`${request.url()} ${request.headers().referer ?? ''}`));
     const answers: Promise<string>[] = [];
     page.on('response', (response) => answers.push(response.text().catch(() => '')));
 
@@ -55,7 +55,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     await heading(visitor, 'You are a guest of Acme <b>Spreadsheet</b>');
 
     assert.deepEqual(
-      told.filter((request) => request.includes(code)),
+      reported.filter((request) => request.includes(code)),
       [`${link} `],
       'the code went out once, with the link itself',
     );
@@ -103,7 +103,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
       `/api/v1/apps/${workshop.app.id}/invitations`,
     );
     assert.equal(invitations.objects.find(({ guestKey }) => guestKey === 'customers/umbrella')?.status, 'declined');
-    // Whoever signs in next in this tab is not told what that was.
+    // The next user of this tab does not see it.
     await page.goto(`${stage.url}/`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.goto(`${stage.url}/accept-invite`);

@@ -48,7 +48,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     }
   }
 
-  /** Which version a host is told of (A2), by the address of what `publish` has published. */
+  /** The version in a host's binding list, by the address of what `publish` has published. */
   async function bound(guestKey: string, name: string): Promise<number | undefined> {
     const path = `/api/v1/extension-points/${workshop.point.id}/bindings/${encodeURIComponent(guestKey)}`;
     const address = (await workshop.call<BindingList>('GET', path))[name]?.contentAddress;

@@ -77,7 +77,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
 
   const publish = ({ page }: Visitor) => page.getByRole('button', { name: 'Publish', exact: true }).click();
 
-  /** What a host is told of a guest key (A2). */
+  /** The binding list of a guest key. */
   const bound = (guestKey: string) =>
     workshop.call<BindingList>(
       'GET',
@@ -347,7 +347,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await visitor.close();
   });
 
-  it('is told where a version stands that the team has to look at, and why it was turned down', async () => {
+  it('shows the state of a version that awaits approval, and why it was rejected', async () => {
     const { call, app } = workshop;
     const schema = { exports: ['greet', 'evaluate'] };
     const strict = await call<ExtensionPoint>('POST', `/api/v1/apps/${app.id}/extension-points`, {

@@ -117,7 +117,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     assert.deepEqual(Object.keys((await point()).schema.exports), ['greet', 'evaluate']);
   });
 
-  it('is told to guests before they send, and when they are refused, each time with the name that was meant', async () => {
+  it('is shown to guests before they publish and when they are rejected, with the intended name', async () => {
     await workshop.call('PUT', `/api/v1/extension-points/${workshop.point.id}`, {
       schema: { exports: ['greet', 'count_vowel', 'evaluate', 'finish', 'begin'] },
       limits: { maxInitialMemoryPages: 0 },
@@ -133,18 +133,22 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await open();
     await choose();
     await page.getByText('It does not fit: the server will refuse it').waitFor();
-    const told = await page.locator('.mismatches li').allInnerTexts();
-    assert.equal(told.length, 5, told.join('\n'));
-    assert.ok(told.includes('The module does not export the function "count_vowel"; it exports "count_vowels".'));
+    const reported = await page.locator('.mismatches li').allInnerTexts();
+    assert.equal(reported.length, 5, reported.join('\n'));
+    assert.ok(reported.includes('The module does not export the function "count_vowel"; it exports "count_vowels".'));
     assert.ok(
-      told.some((line) => line.includes('allows at most 0')),
-      told.join('\n'),
+      reported.some((line) => line.includes('allows at most 0')),
+      reported.join('\n'),
     );
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     const refusal = page.getByRole('alert');
     await refusal.getByText('The module does not fit the extension point').waitFor();
-    assert.deepEqual(await refusal.getByRole('listitem').allInnerTexts(), told, 'the page checks as the server does');
+    assert.deepEqual(
+      await refusal.getByRole('listitem').allInnerTexts(),
+      reported,
+      'the page checks as the server does',
+    );
     assert.deepEqual(await faultsInBothColours(page), []);
   });
 });

@@ -41,7 +41,7 @@ describe('signing in', { skip: noBrowser }, () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     await visitor.open('/');
-    const told: (string | null)[] = [];
+    const reported: (string | null)[] = [];
     for (const address of [email, 'nobody@tenon.example']) {
       await page.getByLabel('E-mail address').fill(address);
       await page.getByLabel('Password', { exact: true }).fill('not the password');
@@ -49,11 +49,11 @@ describe('signing in', { skip: noBrowser }, () => {
       await page.getByRole('button', { name: 'Sign in' }).click();
       await answered;
       await page.getByRole('alert').waitFor();
-      told.push(await page.getByRole('alert').textContent());
+      reported.push(await page.getByRole('alert').textContent());
       assert.deepEqual(await axeFaults(page), []);
     }
-    assert.equal(told[0], told[1]);
-    assert.match(told[0] ?? '', /No account has this e-mail address and this password/);
+    assert.equal(reported[0], reported[1]);
+    assert.match(reported[0] ?? '', /No account has this e-mail address and this password/);
     await visitor.close();
   });
 

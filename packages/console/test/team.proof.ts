@@ -275,7 +275,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await asked.getByRole('button', { name: 'Go on' }).click();
     await asked.getByRole('alert').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    // Not now: the form is still there, and no fault is told.
+    // Not now: the form is still there, and no fault is reported.
     await page.keyboard.press('Escape');
     await asked.waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('alert').count(), 0);

@@ -37,12 +37,12 @@ const schema = {
   imports: { kv_read: {}, kv_write: {} },
 };
 
-const told = (module: ModuleInterface, of: unknown = schema, limits: InterfaceLimits = {}) =>
+const reported = (module: ModuleInterface, of: unknown = schema, limits: InterfaceLimits = {}) =>
   checkInterface(module, of, limits).map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
 
 describe('checkInterface()', () => {
   it('accepts a module with the exports of the schema, and more', () => {
-    assert.deepEqual(told(moduleOf('greet count_vowels helper memory=memory')), []);
+    assert.deepEqual(reported(moduleOf('greet count_vowels helper memory=memory')), []);
   });
 
   it('accepts imports of the schema, the kernel, WASI and tracing', () => {
@@ -60,7 +60,7 @@ describe('checkInterface()', () => {
       'dylibso:observe/api.span-enter',
       'dylibso_observe.instrument_enter',
     ].join(' ');
-    assert.deepEqual(told(moduleOf('greet count_vowels', imports)), []);
+    assert.deepEqual(reported(moduleOf('greet count_vowels', imports)), []);
   });
 
   const cases: readonly [what: string, exports: string, imports: string, mismatches: readonly string[]][] = [
@@ -144,21 +144,21 @@ describe('checkInterface()', () => {
     ],
   ];
   for (const [what, exports, imports, mismatches] of cases) {
-    it(`tells ${what}`, () => assert.deepEqual(told(moduleOf(exports, imports)), mismatches));
+    it(`tells ${what}`, () => assert.deepEqual(reported(moduleOf(exports, imports)), mismatches));
   }
 
   it('allows any exports and imports for a schema without either', () => {
     const module = moduleOf('', 'a.b wasi_snapshot_preview1.fd_write');
     for (const none of [{}, { exports: {} }, { exports: {}, imports: {} }, null, 'x', 7, []]) {
-      assert.deepEqual(told(module, none), [], JSON.stringify(none));
+      assert.deepEqual(reported(module, none), [], JSON.stringify(none));
     }
   });
 
   it('checks imports for a schema with only exports, and the reverse', () => {
-    assert.equal(told(moduleOf('f', 'a.b'), { exports: { f: {} } }).length, 1);
-    assert.equal(told(moduleOf('f', 'extism:host/user.kv'), { exports: { f: {} } }).length, 1);
-    assert.deepEqual(told(moduleOf('', 'extism:host/user.kv'), { exports: {}, imports: { kv: {} } }), []);
-    assert.equal(told(moduleOf('', 'extism:host/user.kw'), { exports: {}, imports: { kv: {} } }).length, 1);
+    assert.equal(reported(moduleOf('f', 'a.b'), { exports: { f: {} } }).length, 1);
+    assert.equal(reported(moduleOf('f', 'extism:host/user.kv'), { exports: { f: {} } }).length, 1);
+    assert.deepEqual(reported(moduleOf('', 'extism:host/user.kv'), { exports: {}, imports: { kv: {} } }), []);
+    assert.equal(reported(moduleOf('', 'extism:host/user.kw'), { exports: {}, imports: { kv: {} } }).length, 1);
   });
 
   it('forbids WASI if the limits do, for any schema', () => {
@@ -166,10 +166,10 @@ describe('checkInterface()', () => {
     const expected = [
       'wasi_not_allowed /imports/wasi_snapshot_preview1/fd_write The module imports "fd_write" of WASI, which the extension point does not allow.',
     ];
-    assert.deepEqual(told(module, schema, { allowWasi: false }), expected);
-    assert.deepEqual(told(module, {}, { allowWasi: false }), expected);
-    assert.deepEqual(told(module, schema, { allowWasi: true }), []);
-    const elsewhere = told(moduleOf('', 'a.fd_write'), schema, { allowWasi: false }).at(-1) ?? '';
+    assert.deepEqual(reported(module, schema, { allowWasi: false }), expected);
+    assert.deepEqual(reported(module, {}, { allowWasi: false }), expected);
+    assert.deepEqual(reported(module, schema, { allowWasi: true }), []);
+    const elsewhere = reported(moduleOf('', 'a.fd_write'), schema, { allowWasi: false }).at(-1) ?? '';
     assert.doesNotMatch(elsewhere, /to be had/);
   });
 
@@ -190,7 +190,7 @@ describe('checkInterface()', () => {
   ];
   for (const [limit, more, expected] of limits) {
     it(`holds ${JSON.stringify(more)} against ${JSON.stringify(limit)}`, () => {
-      const found = told(moduleOf('', '', more), {}, limit);
+      const found = reported(moduleOf('', '', more), {}, limit);
       if (expected === undefined) return assert.deepEqual(found, []);
       assert.equal(found.length, 1);
       assert.match(found[0] ?? '', expected);
@@ -215,12 +215,12 @@ describe('checkInterface()', () => {
   });
 
   it('accepts unchecked schemas', () => {
-    assert.deepEqual(told(moduleOf('a-b'), { exports: ['a-b', { name: 'c' }, 7, { noName: 1 }] }).length, 1);
+    assert.deepEqual(reported(moduleOf('a-b'), { exports: ['a-b', { name: 'c' }, 7, { noName: 1 }] }).length, 1);
     assert.deepEqual(functionNames({ exports: { __proto__: null, toString: 'x' } }, 'exports'), ['toString']);
     assert.deepEqual(functionNames(JSON.parse('{"exports":{"__proto__":{}}}'), 'exports'), ['__proto__']);
     assert.deepEqual(functionNames({ exports: 'greet' }, 'exports'), []);
-    assert.deepEqual(told(moduleOf('toString'), JSON.parse('{"exports":{"toString":{}}}')), []);
-    assert.equal(told(moduleOf(''), JSON.parse('{"exports":{"toString":{}}}')).length, 1);
+    assert.deepEqual(reported(moduleOf('toString'), JSON.parse('{"exports":{"toString":{}}}')), []);
+    assert.equal(reported(moduleOf(''), JSON.parse('{"exports":{"toString":{}}}')).length, 1);
   });
 
   it('escapes names in pointers', () => {

@@ -178,7 +178,7 @@ describe('listProposals()', () => {
     assert.deepEqual(listProposals(pages), ['custom-page-sizes']);
     const wide = wat('(module (func (i64.const 0) (i64.const 0) (drop) (drop)))');
     const at = wide.lastIndexOf(0x1a) - 1;
-    wide.set([0xfc, 0x13], at); // i64.add128 in place of the drops; its operands are nobody's matter here
+    wide.set([0xfc, 0x13], at); // i64.add128 in place of the drops; its operands don't matter here
     assert.deepEqual(listProposals(wide), ['wide-arithmetic']);
   });
 

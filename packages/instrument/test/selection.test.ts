@@ -96,7 +96,7 @@ describe('instrument() with allowed and banned', () => {
 });
 
 describe('instrument() with patterns', () => {
-  it('takes a pattern for a name unless it is told', () => {
+  it('takes a pattern for a name by default', () => {
     const { notes, tracedFunctions } = instrument(input, { allowed: ['h*'] }).report;
     assert.equal(tracedFunctions, 0);
     assert.match(notes[0]?.message ?? '', /the option "patterns"/);

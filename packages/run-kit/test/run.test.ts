@@ -180,7 +180,7 @@ describe('createRunner()', () => {
     assert.deepEqual(valuesOf(run(module, { missing: 'zero' })), ['0']);
   });
 
-  it('gives a memory that is imported, and says which import nobody can guess', () => {
+  it('gives a memory that is imported, and says which import is unknown', () => {
     const memory = wat(`(module (import "env" "memory" (memory 2 5)) (func (export "f") (result i32) memory.size))`);
     assert.deepEqual(valuesOf(run(memory)), ['2']);
     assert.equal(run(memory).result.initialPages, 2);
@@ -199,7 +199,7 @@ describe('createRunner()', () => {
     assert.deepEqual(valuesOf(run(module, { missing: 'zero' })), ['0']);
   });
 
-  it('stops at the next call once it is told to, and tells what was done until then', () => {
+  it('stops at the next call after a stop request, and reports the calls so far', () => {
     const flags = new Int32Array(1);
     const module = wat(`(module
       (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))

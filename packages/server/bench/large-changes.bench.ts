@@ -48,7 +48,7 @@ function caller(port: number, token: string): Call {
   };
 }
 
-/** Asks again and again until told to stop. @returns the longest wait, in milliseconds */
+/** Repeats a request until stopped. @returns the longest wait, in milliseconds */
 async function longestWait(ask: () => Promise<unknown>, until: AbortSignal): Promise<number> {
   let longestMs = 0;
   while (!until.aborted) {

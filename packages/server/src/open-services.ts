@@ -24,7 +24,7 @@ import { createModuleWorkers } from './instrument/module-workers.ts';
 import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
-import { countBlobs } from './ops/metrics/count-blobs.ts';
+import { instrumentBlobs } from './ops/metrics/instrument-blobs.ts';
 import type { Metrics } from './ops/metrics/metrics.ts';
 import { createStoreMetrics } from './ops/metrics/store-metrics.ts';
 import { createReadiness } from './ops/status/readiness.ts';
@@ -65,7 +65,7 @@ export async function openData(
   await assertDatabaseNotLost(config);
   const limits = createRequestLimits(config);
   const opened = await openFinishedStores(config);
-  const counted = metrics === undefined ? opened.blobs : countBlobs(opened.blobs, metrics.registry);
+  const counted = metrics === undefined ? opened.blobs : instrumentBlobs(opened.blobs, metrics.registry);
   const blobs = tracing?.traceBlobs(counted) ?? counted;
   const store = withEffects(opened.store, {
     changes: {

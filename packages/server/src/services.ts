@@ -11,7 +11,7 @@ import type { ClientAddresses } from './http/client-address.ts';
 import type { KeyedSemaphore } from './http/limits/keyed-semaphore.ts';
 import type { RateLimiter } from './http/limits/rate-limiter.ts';
 import type { ModuleWorkers } from './instrument/module-workers.ts';
-import type { RequestCounts } from './ops/metrics/count-requests.ts';
+import type { RequestCounts } from './ops/metrics/instrument-requests.ts';
 import type { Readiness } from './ops/status/readiness.ts';
 import type { Status } from './ops/status/status.ts';
 import type { RequestTraces } from './ops/tracing/trace-requests.ts';

@@ -43,7 +43,7 @@ import {
 } from './helpers/world.ts';
 
 /*
- * What each route that changes something is told of in the audit trail. A route that is missing here fails, and so does one that
+ * The audit events of each route that changes something. A route that is missing here fails, and so does one that
  * leaves another row, or none.
  */
 
@@ -73,7 +73,7 @@ function calling(
   return { by: user.id, secrets, send: () => service.call(method, `${api}${path}`, { token: user.token, json }) };
 }
 
-/** A plugin of the guest's that nobody has changed yet: its path below the interface's. */
+/** A plugin of the guest's that is unchanged: its path below the interface's. */
 async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
   return `/artifacts/${(await publishAs(service, guest, at, `p-${newId('version')}`, freshModule())).id}`;
 }
@@ -427,7 +427,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Routes that are no `GET` and change nothing that anybody sees, and how each is called. */
+/** Routes that are not `GET` and change nothing visible, and how each is called. */
 const changeless: Readonly<Record<string, (world: World) => Promise<LightMyRequestResponse>>> = {
   'POST /api/v1/invitations/preview': async (world) =>
     world.service.call('POST', `${api}/invitations/preview`, { json: { code: await freshCode(world) } }),
@@ -440,7 +440,7 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
     const { code } = await createSetUpLink(service.services.deps, false);
     return openJar(service).call('POST', '/session/link', { code });
   },
-  // The pages' own token is part of the session, whose start is told.
+  // The pages' own token is part of the session, whose start is recorded.
   'POST /session/token': async ({ service }) => (await signUpPerson(service)).jar.call('POST', '/session/token', {}),
   'POST /session/authorization/view': async ({ service }) =>
     (await openBrowser(service)).post('/session/authorization/view', { request: authorizationQuery() }),
@@ -448,7 +448,7 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
     const browser = await openBrowser(world.service);
     return browser.post('/session/device/view', { userCode: (await deviceGrant(world)).user_code });
   },
-  // Nobody stands behind it yet.
+  // It has no user yet.
   'POST /oauth/device_authorization': ({ service }) =>
     postForm(service, '/oauth/device_authorization', { client_id: cliClientId }),
   'POST /instrument': async ({ service, owner }) =>
@@ -499,7 +499,7 @@ const others: Readonly<Record<string, Row>> = {
       return { send: () => postForm(service, '/oauth/token', encode(fields)) };
     },
   },
-  'signing in where somebody is signed in': {
+  'signing in with a session': {
     actions: ['session.end', 'session.start'],
     prepare: async ({ service }) => {
       const person = await signUpPerson(service);
@@ -582,13 +582,13 @@ describe('the audit trail', () => {
     it(`records ${name}: ${actions.join(', ')}`, async () => {
       const { by, secrets = [], send } = await prepare(world);
       let answer = '';
-      const told = await newRows(async () => {
+      const reported = await newRows(async () => {
         const response = await send();
         assert.ok(response.statusCode < 300 || name.startsWith('an authorization code'), response.payload);
         answer = `${response.payload} ${JSON.stringify(response.headers)}`;
       });
-      assert.deepEqual(told.map(({ action }) => action).sort(), [...actions].sort());
-      for (const event of told) {
+      assert.deepEqual(reported.map(({ action }) => action).sort(), [...actions].sort());
+      for (const event of reported) {
         seen.add(event.action);
         if (by !== undefined) assert.equal(event.userId, by);
         assertWhole(event);
@@ -599,13 +599,13 @@ describe('the audit trail', () => {
 
   for (const [name, call] of Object.entries(changeless)) {
     it(`records nothing for ${name}`, async () => {
-      const told = await newRows(async () => {
+      const reported = await newRows(async () => {
         const response = await call(world);
         assert.ok(response.statusCode < 300, response.payload);
       });
       // What is left is of those who were made to call it.
       const ofCallers: readonly AuditAction[] = ['account.create', 'session.start', 'link.create', 'guest.invite'];
-      const rest = told.filter(({ action, by }) => !ofCallers.includes(action) && by !== 'operator');
+      const rest = reported.filter(({ action, by }) => !ofCallers.includes(action) && by !== 'operator');
       assert.deepEqual(rest, []);
     });
   }
@@ -620,7 +620,7 @@ function assertWhole(event: AuditEventRecord): void {
   const { action, by, details, userId, userName, viaId, targetId, appId, accountId } = event;
   const info = auditActions[action];
   assert.equal(by === 'user', userId !== null && userName !== null && userName !== '');
-  if (by === 'user') assert.equal(accountId, userId, 'in the trail of whoever did it');
+  if (by === 'user') assert.equal(accountId, userId, 'in the trail of the actor');
   if (info.trail === 'app') assert.ok(appId !== null);
   if (info.trail === 'account') assert.equal(appId, null);
   assert.notEqual(targetId, '');

@@ -100,7 +100,7 @@ describe("an application's trail", () => {
     await ok(service, 'PUT', path, { token, json: { schema: { exports: exports(500) } } });
     const { objects } = await trail(world.owner, world.appId, `?target=${world.extensionPointId}&limit=2`);
     const [long, short] = objects.map(({ details }) => details as { schema: { after: Record<string, unknown> } });
-    assert.deepEqual(Object.keys(short ?? {}), ['schema'], 'what stays is not told');
+    assert.deepEqual(Object.keys(short ?? {}), ['schema'], 'unchanged fields are absent');
     assert.deepEqual(Object.keys(short?.schema.after.exports ?? {}), exports(2));
     assert.match(String(long?.schema.after.sha256), /^[0-9a-f]{64}$/);
     await ok(service, 'PUT', path, { token, json: { schema: { exports: ['evaluate'] } } });

@@ -106,7 +106,7 @@ function pageRows(...paths: readonly string[]): Record<string, Row> {
   return Object.fromEntries(paths.map((path) => [`GET ${path}`, { cells: everybody(200), target: () => ({ path }) }]));
 }
 
-/** A plugin of the guest's that nobody has changed yet; its path. */
+/** A plugin of the guest's that is unchanged; its path. */
 async function freshPlugin({ service, guest, extensionPointId }: World, at = extensionPointId): Promise<string> {
   const { id } = await publishAs(service, guest, at, `fresh-${newId('version')}`, freshModule());
   return `${api}/artifacts/${id}`;
@@ -139,7 +139,7 @@ const rows: Readonly<Record<string, Row>> = {
       json: { currentPassword: 'magnolia tugboat 17', newPassword: 'four candles and handles' },
     }),
   },
-  // Nobody else owns their application: `conflict`.
+  // Their application has no other owner: `conflict`.
   'POST /api/v1/me/deletion': {
     cells: `${refused} 403s 409 409 409 409 409 409`,
     scope: 'manage',

@@ -106,7 +106,7 @@ describe('routes of the session', () => {
       const callers: Readonly<Record<string, Headers>> = {
         'no cookie': {},
         'an empty one': { cookie: 'tenon-session-8366=' },
-        'one that nobody has': { cookie: `tenon-session-8366=${'A'.repeat(43)}` },
+        'an unknown one': { cookie: `tenon-session-8366=${'A'.repeat(43)}` },
         'one of another form': { cookie: `tenon-session-8366=${'A'.repeat(5000)}` },
         "an ended session's": { cookie: ended },
         "the known browser's": { cookie: `tenon-session-8366=${person.jar.cookies.get('tenon-browser-8366')}` },

@@ -55,17 +55,17 @@ describe('change events of two nodes on one PostgreSQL', { skip: noPostgres }, (
     assert.equal(ready?.event, 'ready');
     const numbers = Array.from({ length: transactions }, (_, number) => number);
     await Promise.all(numbers.map((number) => tell(nodes[number % 2] as TestService, number)));
-    const told = await stream.take(2 * transactions);
+    const reported = await stream.take(2 * transactions);
     assert.deepEqual(
-      told.map(serialOf),
-      told.map((_, index) => serialOf(ready) + 1 + index),
+      reported.map(serialOf),
+      reported.map((_, index) => serialOf(ready) + 1 + index),
     );
-    assert.deepEqual(told.map(keyOf).sort(), numbers.flatMap((number) => [`${number}a`, `${number}b`]).sort());
-    for (let at = 0; at < told.length; at += 2) {
-      const [first, second] = told.slice(at, at + 2).map(keyOf);
+    assert.deepEqual(reported.map(keyOf).sort(), numbers.flatMap((number) => [`${number}a`, `${number}b`]).sort());
+    for (let at = 0; at < reported.length; at += 2) {
+      const [first, second] = reported.slice(at, at + 2).map(keyOf);
       assert.equal(`${Number.parseInt(first ?? '', 10)}b`, second);
     }
-    const all = [ready, ...told];
+    const all = [ready, ...reported];
     for (const had of [0, 1, 77]) {
       const missed = all.slice(had + 1);
       assert.deepEqual(await (await open(all[had]?.id)).take(missed.length), missed);

@@ -20,7 +20,7 @@ interface Place extends Workshop {
   readonly base: string;
   readonly appNews: string;
   readonly pointNews: string;
-  /** A stream that has told that it is ready; as the viewer unless another token is given. */
+  /** A stream that is ready; as the viewer unless another token is given. */
   open(url: string, options?: { token?: string; lastId?: string }): Promise<EventStream>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ async function ready(stream: EventStream): Promise<EventStream> {
   return stream;
 }
 
-/** The code with which a stream ends, and what it told before that. */
+/** The code with which a stream ends, and the events before that. */
 async function endOf(stream: EventStream): Promise<{ readonly code: string; readonly before: string[] }> {
   const before: string[] = [];
   for (;;) {
@@ -119,7 +119,7 @@ describe('GET …/changes', () => {
     ];
     await publishAs(place.service, place.publisher, elsewhere, 'other', tinyModule(3));
     const [last] = (await ofApp.take(2)).slice(-1);
-    // A heartbeat brings the id of what was not told.
+    // A heartbeat has the id of the event that was not sent.
     const waiting = ofPoint.next();
     while (!ofPoint.text().includes(`id: ${last?.id}\n\n`)) await sleep(5);
     await place.publish(4, `?guest=${place.first}`);

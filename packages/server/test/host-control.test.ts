@@ -237,14 +237,14 @@ describe('a pin', () => {
     await workshop.call('POST', '/rollback', { version: 2 });
     assert.equal(await workshop.bound(), 1);
     const { bindings, detail } = (await workshop.plugin(workshop.publisher)).status;
-    const told = bindings.map(({ guestId, ...rest }) => [guestId, rest] as const);
-    assert.deepEqual(new Map(told).get(workshop.first as never), {
+    const reported = bindings.map(({ guestId, ...rest }) => [guestId, rest] as const);
+    assert.deepEqual(new Map(reported).get(workshop.first as never), {
       version: 1,
       isPinned: true,
       pinnedTo: 1,
       rolledBackTo: 2,
     });
-    assert.deepEqual(new Map(told).get(workshop.second as never), {
+    assert.deepEqual(new Map(reported).get(workshop.second as never), {
       version: 2,
       isPinned: false,
       pinnedTo: null,

@@ -23,7 +23,7 @@ describe('errors', () => {
 
   it('are exactly those that the reference lists', () => {
     const page = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
-    const remedy = 'write it anew with `node packages/server/test/helpers/write-error-reference.ts`';
+    const remedy = 'rewrite it with `node packages/server/test/helpers/write-error-reference.ts`';
     assert.equal(page, errorReferenceMarkdown(), remedy);
     const listed = [...page.matchAll(/^\| <a id="(\w+)"><\/a>`\1` \| (\d+) \|/gm)].map(([, code, status]) => [
       code,

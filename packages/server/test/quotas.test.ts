@@ -30,7 +30,7 @@ function post({ token }: TestUser, path: string, json: unknown): Promise<LightMy
   return service.call('POST', api + path, { token, json });
 }
 
-/** A guest of an application of somebody else's, who publishes. */
+/** A guest of another user's application, who publishes. */
 async function makePublisher() {
   const [owner, { id }] = [await service.user(), await service.user()];
   const user = { id, token: await service.token(id, { lifetimeMs: 30 * 24 * 60 * minuteMs }) };

@@ -7,7 +7,7 @@ import { assertProblem, openService, type TestService } from './helpers/service.
 
 const minute = 60_000;
 
-describe('a wrong password and an address that nobody has', () => {
+describe('a wrong password and an unknown address', () => {
   let service: TestService;
   let person: Person;
   const calls: string[] = [];

@@ -382,7 +382,7 @@ describe('a set-up link', () => {
   });
 });
 
-describe('bodies that nobody means', () => {
+describe('unexpected bodies', () => {
   const bodies: readonly [string, string, number, string][] = [
     ['no JSON', '{"email":', 400, 'malformed_json'],
     ['nothing', '', 400, 'malformed_json'],

@@ -70,7 +70,7 @@ const remote: Backend = {
   },
 };
 
-/** A server, somebody who is slow, and somebody who must not feel it. */
+/** A server, a slow client, and a client that must not be delayed. */
 interface Scene {
   readonly service: TestService;
   readonly world: World;
@@ -163,7 +163,7 @@ for (const [name, backend, skip] of backends) {
       const grown = (await served.metric('process_resident_memory_bytes')) - before;
       const all = count * largeBytes;
       const most = count * mostBytesEach;
-      assert.ok(grown < most, `${Math.round(grown / MiB)} MiB more for ${all / MiB} MiB that nobody takes`);
+      assert.ok(grown < most, `${Math.round(grown / MiB)} MiB more for ${all / MiB} MiB that are not read`);
       const read = await served.metric('tenon_blob_read_bytes_total');
       assert.ok(read < all / 1.5, `${Math.round(read / MiB)} of ${all / MiB} MiB were read`);
       await untilAtMost(served, 'tenon_http_connections', 0); // they have been cut off, though they are still there

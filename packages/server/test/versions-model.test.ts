@@ -41,7 +41,7 @@ const expectedOutcomes = [
   'join done',
   'settings done',
   'schema done',
-  'news told',
+  'changes emitted',
   'dry run of decide',
   'dry run of rollBack',
   'dry run of pin',

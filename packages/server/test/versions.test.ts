@@ -121,8 +121,13 @@ describe('GET …/versions', () => {
     const workshop = await withVersions(3);
     await workshop.call('POST', '/versions/2/yank', why);
     const versions = await workshop.versions();
-    const told = versions.map(({ number, state, stateReason, decidedBy }) => [number, state, stateReason, decidedBy]);
-    assert.deepEqual(told, [
+    const reported = versions.map(({ number, state, stateReason, decidedBy }) => [
+      number,
+      state,
+      stateReason,
+      decidedBy,
+    ]);
+    assert.deepEqual(reported, [
       [3, 'published', null, null],
       [2, 'yanked', why.reason, 'host'],
       [1, 'published', null, null],

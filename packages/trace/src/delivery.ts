@@ -60,7 +60,7 @@ export function createDelivery(exporters: readonly SpanExporter[], report: (erro
   };
 }
 
-/** What somebody threw, as text; even one whose conversion throws. */
+/** A thrown value as text, even if its conversion throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);

@@ -65,7 +65,7 @@ export interface TraceOptions {
   /** Makes a mangled name readable; `undefined` or the same text for one that isn't mangled. Default: names stay. */
   readonly demangle?: ((rawName: string) => string | undefined) | undefined;
   /**
-   * Why a call failed, told by what it threw; `undefined` for what is no failure, as when a program exits by throwing.
+   * The failure message for a thrown value; `undefined` if it is no failure, such as a program's exit.
    * Default: the error's name and message.
    */
   readonly failureReason?: ((thrown: unknown) => string | undefined) | undefined;

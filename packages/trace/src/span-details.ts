@@ -1,12 +1,12 @@
 import type { AttributeValue } from './span.ts';
 
-/** What only few calls have beside their times. */
+/** What few calls have besides their times. */
 export interface SpanDetails {
-  /** A manual span's name. */
+  /** The name of a manual span. */
   name: string | undefined;
-  /** Its id, if that had to be known before it ended. */
+  /** The span's id, if the host asked for it before the end. */
   spanId: string | undefined;
-  /** Why it failed. */
+  /** The failure message. */
   failure: string | undefined;
   readonly attributes: Map<string, AttributeValue>;
   readonly events: RawEvent[];
@@ -16,7 +16,7 @@ export interface SpanDetails {
 
 export interface RawEvent {
   readonly name: string;
-  /** Milliseconds, as the clock told them. */
+  /** Milliseconds of the clock. */
   readonly time: number;
   readonly attributes: ReadonlyMap<string, AttributeValue>;
 }
@@ -33,7 +33,7 @@ export function createDetails(): SpanDetails {
   };
 }
 
-/** Moves what happened within a call that gets no span to the call around it. Its attributes were its own, and go. */
+/** Moves the events of a folded call to its caller. Its attributes are dropped. */
 export function foldDetails(from: SpanDetails, into: SpanDetails, maxEvents: number): number {
   const taken = Math.min(from.events.length, maxEvents - into.events.length);
   for (let index = 0; index < taken; index++) into.events.push(from.events[index] as RawEvent);

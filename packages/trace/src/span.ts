@@ -73,7 +73,7 @@ export interface Span {
 
 /** Takes spans somewhere. Each batch is one finished root and all the spans under it, parents before children, by start. */
 export interface SpanExporter {
-  /** Never throws into the traced program: what is thrown or rejected here is counted and told to the context's `onError`. */
+  /** Errors never reach the traced program: they are counted, and `onError` of the context receives them. */
   export(spans: readonly Span[]): void | Promise<void>;
   /** Sends on what waits. */
   flush?(): Promise<void>;
@@ -81,35 +81,35 @@ export interface SpanExporter {
   shutdown?(): Promise<void>;
 }
 
-/** What the calls of one function came to, spans or not: folded calls are counted too. */
+/** The calls of one function, folded calls included. */
 export interface FunctionStatistics {
   readonly function: TracedFunction;
   readonly calls: number;
-  /** Calls that ended in a trap, an exception or a reset. */
+  /** Calls that ended with a trap or an exception. */
   readonly failures: number;
-  /** Nanoseconds within the function, calls that it made included; recursive calls count once, in the outermost. */
+  /** Nanoseconds in the function and its callees; recursive calls count once. */
   readonly totalTimeNano: bigint;
-  /** Nanoseconds within the function without the traced calls that it made. */
+  /** Nanoseconds in the function without traced callees. */
   readonly selfTimeNano: bigint;
   /** The longest single call, in nanoseconds. */
   readonly maxTimeNano: bigint;
-  /** Pages by which memories grew directly within it. */
+  /** Pages of memory growth in the function itself. */
   readonly grownPages: number;
 }
 
-/** What was not kept, so that nobody takes a part for the whole. */
+/** Numbers of dropped items. */
 export interface DropCounts {
-  /** Spans of at least the minimum duration for which there was no room in their trace. */
+  /** Spans beyond the limit of their root. */
   readonly spans: number;
-  /** Calls deeper than the stack that is kept. */
+  /** Calls beyond the maximum depth. */
   readonly depth: number;
   readonly events: number;
   readonly attributes: number;
-  /** Calls of functions that are not counted each, since there are too many, or no module has so many. */
+  /** Calls of functions beyond the maximum, or with invalid indices. */
   readonly functions: number;
   /** Exits without their enter, and enters without their exit. */
   readonly unmatched: number;
-  /** Batches that an exporter failed to take. */
+  /** Batches that an exporter failed to export. */
   readonly exports: number;
 }
 

@@ -291,7 +291,7 @@ describe('a call that waits for a promise', () => {
 });
 
 describe('exporters', () => {
-  it('never disturb the module: what they throw is counted and told', async () => {
+  it('never disturb the module: what they throw is counted and reported', async () => {
     const errors: TraceError[] = [];
     const { context, batches } = observe(module, {
       exporters: [

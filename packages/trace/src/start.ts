@@ -17,17 +17,17 @@ import { createRoots } from './roots.ts';
 import type { Attributes, TraceStatistics } from './span.ts';
 import { formatTraceParent, type SpanContext } from './trace-parent.ts';
 
-/** What a host adds around one instrumented module. Several of its instances may share it. */
+/** The tracing of one instrumented module, which its instances may share. */
 export interface TraceContext {
-  /** What the module reports to; add it to its own imports. {@link instantiate} does that. */
+  /** The imports to which the module reports; {@link instantiate} adds them. */
   readonly imports: ObserveImports;
   /**
    * Instantiates the module with these imports and those of tracing, and binds the instance.
    */
   readonly instantiate: (imports?: WebAssembly.Imports) => Promise<WebAssembly.Instance>;
-  /** The same at once, where the host lets a module of its size be instantiated so: not on the main thread of a browser. */
+  /** The same synchronously. Browsers reject it for large modules on the main thread. */
   readonly instantiateSync: (imports?: WebAssembly.Imports) => WebAssembly.Instance;
-  /** An instance of the module whose exports tell where calls from the host begin and end, and why they failed. */
+  /** An instance of the module whose exports mark where calls from the host begin and end, and why they failed. */
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;
   /** Calls `action`, which may call functions of the module that aren't bound, such as those in its tables. */
   readonly run: <Result>(action: () => Result) => Result;
@@ -35,16 +35,16 @@ export interface TraceContext {
   readonly spanContext: () => SpanContext | undefined;
   /** The same as a `traceparent` header. */
   readonly traceparent: () => string | undefined;
-  /** What was counted since the start; functions only with the option `statistics`. */
+  /** The counts since the start; functions only with the option `statistics`. */
   readonly statistics: () => TraceStatistics;
-  /** Has exporters send on what they hold. Never rejects: what goes wrong is told to `onError`. */
+  /** Makes exporters send their spans. Never rejects: `onError` receives failures. */
   readonly flush: () => Promise<void>;
-  /** Ends what a trap left open unseen, flushes, and exports nothing more. Can be called again. */
+  /** Ends unclosed calls, flushes, and stops exporting. Can be called again. */
   readonly shutdown: () => Promise<void>;
 }
 
 /**
- * Begins tracing an instrumented module, given compiled or as bytes.
+ * Starts tracing an instrumented module, which is compiled or bytes.
  * Throws a {@link TraceError} with code `invalid_option` or `invalid_module`.
  */
 export function start(module: WebAssembly.Module | BufferSource, options: TraceOptions = {}): TraceContext {
@@ -64,7 +64,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   });
   const context: RecordingContext = {
     limits,
-    // Without exporters, nobody would get the spans.
+    // Without exporters, no span is needed.
     minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
     dropped: { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 },
     counters: options.statistics ? createFunctionCounters(limits.functions) : undefined,
@@ -120,8 +120,8 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
 }
 
 /**
- * The shortest duration that gives a span. Durations are differences of doubles: one that is the minimum but for what such a
- * difference loses is not shorter. Half a nanosecond is more than that, and less than any clock tells.
+ * The shortest duration of a span. Durations are differences of doubles, which lose less than half a nanosecond. No clock has
+ * that resolution.
  */
 function thresholdMs(minDurationMicroseconds: number): number {
   return minDurationMicroseconds === 0 ? Number.NEGATIVE_INFINITY : (minDurationMicroseconds * 1e3 - 0.5) / 1e6;
@@ -132,7 +132,7 @@ function reporter(onError: TraceOptions['onError']): (error: TraceError) => void
     try {
       onError?.(error);
     } catch {
-      // Who listens for errors has one: there is nobody left to tell.
+      // There is no other listener for an error of the listener.
     }
   };
 }

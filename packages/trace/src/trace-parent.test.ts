@@ -20,7 +20,7 @@ describe('parseTraceParent()', () => {
     assert.equal(parseTraceParent(` 01-${traceId}-${spanId}-00\t`)?.traceFlags, 0);
   });
 
-  it('leaves out a state that is longer than anybody has to hand on', () => {
+  it('drops a state that is longer than the limit of the specification', () => {
     const header = `00-${traceId}-${spanId}-01`;
     assert.equal(parseTraceParent(header, 'a'.repeat(512))?.traceState?.length, 512);
     assert.deepEqual(parseTraceParent(header, 'a'.repeat(513)), parseTraceParent(header));

@@ -1,4 +1,4 @@
-/** The span of the host under which a trace hangs. */
+/** A span of the host. */
 export interface SpanContext {
   /** 32 lower-case hexadecimal digits, not all zero. */
   readonly traceId: string;
@@ -15,7 +15,7 @@ const headerPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 /**
  * Reads a `traceparent` header. `undefined` for one that is to be ignored: malformed, of version `ff`, or with ids of zeros.
  * Later versions are read as far as this one goes: https://www.w3.org/TR/trace-context/#versioning-of-traceparent. A `tracestate` of more
- * than 512 characters is left out: it comes from whoever makes the request, and goes with every span.
+ * than 512 characters is dropped, because it is untrusted and part of every span.
  */
 export function parseTraceParent(header: string, traceState?: string): SpanContext | undefined {
   // Programs in JavaScript hand over what their server calls a header: `null`, or a list.

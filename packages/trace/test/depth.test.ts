@@ -6,7 +6,7 @@ import { type Span, start } from '../src/index.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { stepping } from './support/stepping.ts';
 
-/** `dive` calls itself as often as it is told, and traps at the bottom if it is told. */
+/** `dive` calls itself as often as its first argument says, and traps at the bottom if the second is 1. */
 const text = `(module
   (func $dive (export "dive") (param i32 i32)
     (if (local.get 0)
@@ -63,7 +63,7 @@ describe('start() with limits.depth', () => {
       assert.equal(dropped.unmatched, 0);
     });
 
-    it(`begins anew after a trap beyond ${depth}`, () => {
+    it(`starts again after a trap beyond ${depth}`, () => {
       const { context, batches, dive } = trace(depth);
       dive(depth + 3, true);
       dive(depth);

@@ -15,7 +15,7 @@ import { type Collector, namesIn, spansIn, startCollector } from './helpers/coll
 import { attributesOf, hexOf, type Plain } from './helpers/otlp-definitions.ts';
 import { createManualClock } from './support/manual-clock.ts';
 
-/** A plugin in C++ and Rust, as far as names go: `run` calls `step` as often as it is told, the host passes time, and grows memory. */
+/** A plugin in C++ and Rust, as far as names go: `run` calls `step` as often as its argument says, the host passes time, and grows memory. */
 const plugin = wat(`
   (module
     (import "host" "pass" (func $host.pass (param i32)))
@@ -52,7 +52,7 @@ describe('a module that is traced', () => {
     return { context, run, fail, clock };
   }
 
-  it('comes to a collector as it ran, names readable, short calls told of and not sent', async () => {
+  it('comes to a collector as it ran, names readable, short calls counted and not sent', async () => {
     const exporter = otlpExporter({ endpoint: collector.url });
     const { context, run, fail, clock } = load({
       exporters: [exporter],

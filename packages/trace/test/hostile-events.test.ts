@@ -83,8 +83,8 @@ describe('start() on events that make no sense', () => {
       const { batches, context, counted, limits } = play(createRandom(seed));
       for (const batch of batches) checkBatch(batch, limits.spans);
       const { dropped, functions } = context.statistics();
-      const told = batches.flat().reduce((sum, { folded }) => sum + 1 + folded.calls, 0);
-      assert.equal(told + dropped.depth, counted.calls, `seed ${seed}: every call is told of`);
+      const reported = batches.flat().reduce((sum, { folded }) => sum + 1 + folded.calls, 0);
+      assert.equal(reported + dropped.depth, counted.calls, `seed ${seed}: every call is reported`);
       for (const { calls: ofFunction, failures } of functions) assert.ok(failures <= ofFunction);
       assertClean(context, batches, seed);
       calls += counted.calls;

@@ -29,7 +29,7 @@ interface Turn {
   readonly open: { readonly node: CallNode; readonly isCaught: boolean }[];
 }
 
-/** Calls instances from within each other at random, and compares the spans with what they were told to do. */
+/** Calls instances from within each other at random, and compares the spans with the calls that the test made. */
 function check(seed: number): { spans: number; joined: number } {
   const random = createRandom(seed);
   const clock = createManualClock();

@@ -133,7 +133,7 @@ describe('start() on modules as the older service makes them', () => {
     const { exports } = context.instantiateSync({ host: { again: () => inner() } });
     inner = exports.inner as () => void;
     (exports.outer as () => void)();
-    // Called by the module itself, `inner` does end `outer`, and begins anew.
+    // Called by the module itself, `inner` does end `outer`, and starts a new root.
     const names = spans.map((span) => `${span.name} in ${spans.find((s) => s.spanId === span.parentSpanId)?.name}`);
     assert.deepEqual(names, ['outer in undefined', 'inner in outer', 'inner in undefined']);
     assert.equal(context.statistics().dropped.unmatched, 2);

@@ -15,7 +15,7 @@ describe('otlpExporter()', () => {
   after(() => collector.close());
   beforeEach(() => void (collector.received as unknown[]).splice(0));
 
-  /** An exporter to the collector in a world of its own, and what it told. */
+  /** An exporter to the collector in its own environment, and the errors that it reported. */
   function setUp(options: OtlpExporterOptions = {}) {
     const world = createTestWorld();
     const errors: string[] = [];
@@ -85,7 +85,7 @@ describe('otlpExporter()', () => {
       );
     });
 
-    it('makes headers anew for each request', async () => {
+    it('makes new headers for each request', async () => {
       let made = 0;
       const { exporter } = setUp({ headers: async () => ({ authorization: `Bearer ${++made}` }), maxBatchSpans: 1 });
       exporter.export(spans(0, 2));
@@ -280,7 +280,7 @@ describe('otlpExporter()', () => {
       assert.equal(collector.received.length, 3);
     });
 
-    it('says that nobody is there', async () => {
+    it('reports that no server listens', async () => {
       const gone = await startCollector();
       await gone.close();
       const { exporter } = setUp({ endpoint: gone.url, retry: { maxAttempts: 1 } });

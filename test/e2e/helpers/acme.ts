@@ -2,7 +2,7 @@ import type { App, ExtensionPoint, Guest, Invitation, InvitationLink } from '@te
 import loadWabt from 'wabt';
 import { type Person, signUp } from './person.ts';
 
-/** What things are called, all of which somebody has chosen. */
+/** Names that users have chosen. */
 export interface Names {
   readonly owner: string;
   readonly admin: string;
@@ -19,7 +19,7 @@ export interface Names {
   readonly property: string;
   readonly propertyDescription: string;
   readonly guestKey: string;
-  /** Invited, and nobody has come yet. */
+  /** Invited, and not accepted yet. */
   readonly otherGuestKeys: readonly string[];
   readonly noteName: string;
   readonly noteEmail: string;

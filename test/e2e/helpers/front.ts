@@ -13,7 +13,7 @@ export interface Front {
   readonly publicUrl: string;
   /** Where the server has to listen. */
   readonly serverPort: number;
-  /** Its certificate, which nobody trusts who wasn't told to, as a file and as text. */
+  /** Its certificate, which clients trust only explicitly, as a file and as text. */
   readonly certificateFile: string;
   readonly certificate: string;
   close(): void;
@@ -61,7 +61,7 @@ export async function startFront(folder: string, prefix: string): Promise<Front>
   };
 }
 
-/** A port that was free a moment ago: the front is told where the server is before that listens. */
+/** A port that was free a moment ago: the front gets the server's address before the server listens. */
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

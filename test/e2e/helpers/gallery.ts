@@ -15,7 +15,7 @@ export interface Gallery {
   readonly pages: readonly PageToSee[];
   /** The browser of whom a page is for, who is signed in; the same one each time. */
   visitorFor(page: PageToSee): Promise<Visitor>;
-  /** Somebody whom the server doesn't know yet. */
+  /** A new user. */
   newVisitor(): Promise<Visitor>;
   close(): Promise<void>;
 }

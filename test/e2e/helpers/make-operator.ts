@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Stage } from '../../../packages/console/test/helpers/stage.ts';
 import { tenon } from '../../helpers/server.ts';
 
-/** Lets somebody see how the server is, as who has its machine does. */
+/** Makes a user an operator, on the server's machine. */
 export async function makeOperator({ server }: Stage, userId: string): Promise<void> {
   const args = [tenon, 'admin', 'operator', 'grant', userId, '--yes', '--data-dir', join(server.folder, 'tenon-data')];
   await promisify(execFile)(process.execPath, args);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A site of somebody else's: empty pages, on which the tests do what its owner would. */
+/** A foreign site: empty pages, on which the tests act as its owner. */
 export interface OtherSite {
   /** Another origin of the same site: cookies of `localhost` go along with what its pages send. */
   readonly sameSite: string;

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 /** The password of everybody whom the tests sign up. */
 export const password = 'nine brass moths in relay 70';
 
-/** An address for somebody by their name. */
+/** An e-mail address for a name. */
 export function emailOf(name: string): string {
   return `${name.toLowerCase().replaceAll(/[^a-z]+/g, '.')}@example.org`;
 }
@@ -77,7 +77,7 @@ async function takeSecret(page: Page, title: string): Promise<string> {
   const dialog = page.getByRole('dialog', { name: title });
   const secret = await dialog.locator('.secret code').innerText();
   const done = dialog.getByRole('button', { name: 'Done' });
-  await done.click(); // which warns first: nobody has copied it
+  await done.click(); // which warns first, because it was not copied
   await dialog.getByRole('button', { name: 'Close without a copy' }).click();
   await dialog.waitFor({ state: 'detached' });
   return secret;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SessionState, SessionToken } from '@tenon/protocol';
 
-/** Somebody with an account, who does by the API what others do by pages. */
+/** A user with an account, who uses the API instead of pages. */
 export interface Person {
   readonly name: string;
   readonly email: string;

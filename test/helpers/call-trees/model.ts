@@ -293,7 +293,7 @@ export function createModel(program: Program, maxSteps: number): Model {
         });
       }
       isInstantiated = true;
-      // What was thrown cannot be told without the exports.
+      // The thrown value is unknown without the exports.
       return ended.kind === 'left' ? undefined : ended.kind;
     },
     call: (index, fuel) =>

@@ -24,7 +24,7 @@ import { formatTime, printable } from '../text.ts';
 import { addAdminAuditCommand } from './admin-audit.ts';
 import { addCopyCommand } from './admin-copy.ts';
 import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
-import { addHousekeepingCommands } from './admin-housekeeping.ts';
+import { addMaintenanceCommands } from './admin-maintenance.ts';
 import { addOperatorCommands } from './admin-operators.ts';
 import { confirmUser } from './admin-user.ts';
 
@@ -121,7 +121,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     );
 
   addOperatorCommands(group, io);
-  addHousekeepingCommands(group, io);
+  addMaintenanceCommands(group, io);
   addCopyCommand(group, io);
   addAdminAuditCommand(group, io);
 }

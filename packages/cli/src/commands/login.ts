@@ -62,7 +62,7 @@ async function login(io: Io, options: Options): Promise<void> {
   const { url, name, foundIn } = chooseLogin(options, place);
   if (foundIn !== undefined) out.note(`Logging in to ${url}, the server in ${printable(foundIn)}.`);
   await assertWritableCredentials(place);
-  if (!isPrivatePath(url)) out.warn(`${url} has no TLS: whoever is on the way there can read the token.`);
+  if (!isPrivatePath(url)) out.warn(`${url} has no TLS: others on the network can read the token.`);
   await io.interruptible(async (signal) => {
     const target: Target = { url, fetch: io.fetch, timeoutMs: timeoutMs(options), signal };
     const granted = await authorize(io, options, target);
@@ -108,16 +108,16 @@ function presentName(credentials: Credentials, url: string, wanted: string | und
 
 async function authorize(io: Io, options: Options, target: Target): Promise<OauthToken> {
   const metadata = await readMetadata(target);
-  const wishes = { scopes: options.scope, deviceName: printable(options.name ?? io.hostName).slice(0, 100) };
+  const loginRequest = { scopes: options.scope, deviceName: printable(options.name ?? io.hostName).slice(0, 100) };
   const style = createStyle(hasColours(io.stderr, io.environment));
-  const ceremony = { io, target, metadata, wishes, style };
+  const context = { io, target, metadata, loginRequest, style };
   const isHere = options.device !== true && canOpenBrowser(io.environment, io.platform);
-  const granted = isHere ? await logInByLoopback(ceremony, options.browser) : await logInByDevice(ceremony);
+  const granted = isHere ? await logInByLoopback(context, options.browser) : await logInByDevice(context);
   if (/^[\x21-\x7e]+$/.test(granted.access_token)) return granted;
   throw new CliError('unexpected_response', 'What the server gave as a token can be none.');
 }
 
-/** Does what remains to be done with a new token. When that fails nobody has the token: it is given up. */
+/** Stores a new token. If that fails, the token is revoked. */
 async function keepingHold<T>(target: Target, { access_token }: OauthToken, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -129,7 +129,7 @@ async function keepingHold<T>(target: Target, { access_token }: OauthToken, work
 
 const giveUpTimeoutMs = 5_000;
 
-/** Revokes a token that nobody will use. Where that fails it ends by itself. */
+/** Revokes an unused token. If that fails, it expires. */
 async function giveUp(target: Target, token: string): Promise<void> {
   const signal = AbortSignal.timeout(giveUpTimeoutMs);
   await revokeToken({ ...target, timeoutMs: giveUpTimeoutMs, signal }, token).catch(() => {});

@@ -98,7 +98,7 @@ async function end(
   }
 }
 
-/** Takes logins from the file, but for those that somebody has renewed meanwhile. */
+/** Removes logins from the file, except those renewed in the meantime. */
 async function forget(place: CredentialsPlace, logins: readonly NamedProfile[]): Promise<void> {
   await updateCredentials(place, (present) => {
     const unchanged = logins.filter(({ name, profile }) => present.profiles.get(name)?.token === profile.token);

@@ -40,7 +40,7 @@ function platformOpeners(environment: Environment, platform: NodeJS.Platform): r
 }
 
 /** A program that is still there after this long shows the page, or is the browser itself. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /**
  * Opens a page in the user's browser.
@@ -73,7 +73,7 @@ function runOpener([program, ...leading]: Opener, url: string, environment: Envi
       detached: true,
       windowsHide: true,
     });
-    const timer = setTimeout(resolve, patienceMs);
+    const timer = setTimeout(resolve, timeoutMs);
     timer.unref();
     child.unref();
     child.once('error', (error) => {

@@ -19,7 +19,7 @@ export interface CallbackWords {
 
 export const callbackWords = {
   approved: { title: 'Approved', text: 'Continue in your terminal. You can close this window.' },
-  denied: { title: 'Denied', text: 'Nobody was logged in. You can close this window.' },
+  denied: { title: 'Denied', text: 'The login was denied. You can close this window.' },
   failed: { title: 'That did not work', text: 'Your terminal says why. You can close this window.' },
   refused: { title: 'Nothing to do here', text: 'This does not belong to a login that is waiting.' },
 } as const satisfies Record<string, CallbackWords>;

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type { OauthMetadata } from '@tenon/protocol';
 import { Capture } from '../../test/helpers/streams.ts';
 import { createStyle } from '../text.ts';
-import type { Ceremony } from './ceremony.ts';
 import { logInByDevice } from './device-login.ts';
+import type { LoginContext } from './login-context.ts';
 
 const url = 'https://plugins.example.org';
 const metadata = {
@@ -32,7 +32,7 @@ function rehearse(answers: readonly Answer[], changes: Partial<typeof device> = 
   const pausesMs: number[] = [];
   const left = [{ status: 200, body: { ...device, ...changes } }, ...answers];
   const stderr = new Capture();
-  const ceremony: Ceremony = {
+  const context: LoginContext = {
     io: {
       stderr,
       environment: {},
@@ -56,40 +56,40 @@ function rehearse(answers: readonly Answer[], changes: Partial<typeof device> = 
       },
     },
     metadata,
-    wishes: { scopes: undefined, deviceName: 'a machine' },
+    loginRequest: { scopes: undefined, deviceName: 'a machine' },
     style: createStyle(false),
   };
-  return { ceremony, pausesMs, stderr };
+  return { context, pausesMs, stderr };
 }
 
 describe('logInByDevice()', () => {
   it('asks at the interval that it was given, until the person has approved', async () => {
-    const { ceremony, pausesMs, stderr } = rehearse([pending, pending, { status: 200, body: token }], { interval: 7 });
-    assert.deepEqual(await logInByDevice(ceremony), token);
+    const { context, pausesMs, stderr } = rehearse([pending, pending, { status: 200, body: token }], { interval: 7 });
+    assert.deepEqual(await logInByDevice(context), token);
     assert.deepEqual(pausesMs, [7_000, 7_000, 7_000]);
     assert.match(stderr.text, /enter the code {2}BCDF-GHJK\n/);
   });
 
-  it('slows down for good when it is told to', async () => {
-    const { ceremony, pausesMs } = rehearse([slowDown, pending, slowDown, pending, { status: 200, body: token }]);
-    await logInByDevice(ceremony);
+  it('slows down permanently after slow_down', async () => {
+    const { context, pausesMs } = rehearse([slowDown, pending, slowDown, pending, { status: 200, body: token }]);
+    await logInByDevice(context);
     assert.deepEqual(pausesMs, [5_000, 10_000, 10_000, 15_000, 15_000]);
   });
 
   it('asks a server that is away less often, and as before when it is back', async () => {
     const away: Answer = { status: 503, body: {} };
     const answers: Answer[] = ['no answer', away, 'no answer', 'no answer', 'no answer', pending];
-    const { ceremony, pausesMs } = rehearse([...answers, { status: 200, body: token }]);
-    await logInByDevice(ceremony);
+    const { context, pausesMs } = rehearse([...answers, { status: 200, body: token }]);
+    await logInByDevice(context);
     assert.deepEqual(pausesMs, [5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 5_000]);
   });
 
   it('ends when the code does', async () => {
-    const { ceremony, pausesMs } = rehearse([pending], { expires_in: 12 });
-    await assert.rejects(logInByDevice(ceremony), { code: 'login_timeout', exitCode: 1 });
+    const { context, pausesMs } = rehearse([pending], { expires_in: 12 });
+    await assert.rejects(logInByDevice(context), { code: 'login_timeout', exitCode: 1 });
     assert.deepEqual(pausesMs, [5_000, 5_000, 5_000]);
     const expired = rehearse([{ status: 400, body: { error: 'expired_token' } }]);
-    await assert.rejects(logInByDevice(expired.ceremony), { code: 'login_timeout' });
+    await assert.rejects(logInByDevice(expired.context), { code: 'login_timeout' });
   });
 
   it('ends when it is denied, or refused for another reason', async () => {
@@ -97,8 +97,8 @@ describe('logInByDevice()', () => {
       ['access_denied', 3],
       ['invalid_grant', 1],
     ] as const) {
-      const { ceremony } = rehearse([pending, { status: 400, body: { error } }]);
-      await assert.rejects(logInByDevice(ceremony), { code: error, exitCode });
+      const { context } = rehearse([pending, { status: 400, body: { error } }]);
+      await assert.rejects(logInByDevice(context), { code: error, exitCode });
     }
   });
 
@@ -108,16 +108,16 @@ describe('logInByDevice()', () => {
       [-5, 1_000],
       [1e12, 60_000],
     ] as const) {
-      const { ceremony, pausesMs } = rehearse([pending], { interval, expires_in: 1e12 });
-      await assert.rejects(logInByDevice(ceremony), { code: 'login_timeout' });
+      const { context, pausesMs } = rehearse([pending], { interval, expires_in: 1e12 });
+      await assert.rejects(logInByDevice(context), { code: 'login_timeout' });
       assert.equal(pausesMs[0], pauseMs);
       assert.equal(pausesMs.length, 600_000 / pauseMs);
     }
   });
 
   it('disarms what the server wants shown', async () => {
-    const { ceremony, stderr } = rehearse([{ status: 200, body: token }], { user_code: '\u001b[2Jx' });
-    await logInByDevice(ceremony);
+    const { context, stderr } = rehearse([{ status: 200, body: token }], { user_code: '\u001b[2Jx' });
+    await logInByDevice(context);
     assert.doesNotMatch(stderr.text, /\u001b/);
   });
 });

@@ -4,7 +4,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { startSpinner } from '../spinner.ts';
 import { printable } from '../text.ts';
-import { approvalTimeoutMs, type Ceremony } from './ceremony.ts';
+import { approvalTimeoutMs, type LoginContext } from './login-context.ts';
 import { loginRefused, loginTimedOut, type OauthRefusal, requestDeviceCode, requestToken } from './oauth-client.ts';
 
 /** RFC 8628 §3.5: what each `slow_down` adds for good. */
@@ -16,21 +16,21 @@ const maxBackoffMs = 60_000;
 /**
  * Logs in through a browser anywhere: the device grant (RFC 8628). The person types a code on the server's page.
  *
- * @throws CliError when it is denied, or nobody approves it while the code lives
+ * @throws CliError when it is denied, or not approved before the code expires
  */
-export async function logInByDevice(ceremony: Ceremony): Promise<OauthToken> {
-  const device = await requestDeviceCode(ceremony.target, ceremony.metadata, ceremony.wishes);
+export async function logInByDevice(context: LoginContext): Promise<OauthToken> {
+  const device = await requestDeviceCode(context.target, context.metadata, context.loginRequest);
   if ('error' in device) throw loginRefused(device);
-  invite(ceremony, device);
-  const spinner = startSpinner(ceremony.io, 'Waiting for your approval on that page (Ctrl-C cancels)');
+  invite(context, device);
+  const spinner = startSpinner(context.io, 'Waiting for your approval on that page (Ctrl-C cancels)');
   try {
-    return await poll(ceremony, device);
+    return await poll(context, device);
   } finally {
     spinner.end();
   }
 }
 
-function invite({ io, target, style }: Ceremony, device: DeviceAuthorization): void {
+function invite({ io, target, style }: LoginContext, device: DeviceAuthorization): void {
   const { user_code, verification_uri, verification_uri_complete } = device;
   io.stderr.write(`To log in to ${target.url}, open this page in a browser, on whichever device:\n\n`);
   io.stderr.write(`  ${printable(verification_uri)}\n\n`);
@@ -40,7 +40,7 @@ function invite({ io, target, style }: Ceremony, device: DeviceAuthorization): v
   );
 }
 
-async function poll({ io, target, metadata }: Ceremony, device: DeviceAuthorization): Promise<OauthToken> {
+async function poll({ io, target, metadata }: LoginContext, device: DeviceAuthorization): Promise<OauthToken> {
   const parameters = { grant_type: deviceCodeGrantType, device_code: device.device_code };
   const endMs = io.nowMs() + Math.min(device.expires_in * 1000, approvalTimeoutMs);
   let intervalMs = Math.min(Math.max(device.interval * 1000, minIntervalMs), maxBackoffMs);

@@ -141,7 +141,7 @@ describe('listenOnLoopback()', () => {
     }
   });
 
-  it('is held up by nobody who connects and sends nothing', async (t) => {
+  it('is not delayed by a connection that sends nothing', async (t) => {
     const waiting = await listening(t);
     const { hostname, port } = new URL(waiting.listener.redirectUri);
     const slow = [0, 1, 2].map(() => connect(Number(port), hostname));

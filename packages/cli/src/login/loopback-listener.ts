@@ -23,14 +23,14 @@ export interface LoopbackListener {
    * with the signal's reason.
    */
   readonly receive: (expected: Expected, signal: AbortSignal) => Promise<Callback>;
-  /** Ends it at once, whoever is still connected. */
+  /** Closes all connections at once. */
   readonly close: () => Promise<void>;
 }
 
 /** Longer than a browser takes to send a request to its own machine. */
 const requestTimeoutMs = 10_000;
 
-/** @throws CliError when this machine lets nobody listen */
+/** @throws CliError if no port can be opened */
 export async function listenOnLoopback(): Promise<LoopbackListener> {
   let onRequest: (request: IncomingMessage, response: ServerResponse) => void = refuse;
   const server = createServer(

@@ -3,26 +3,26 @@ import { isValid } from '@tenon/protocol/validate';
 import { CliError } from '../errors.ts';
 import { startSpinner } from '../spinner.ts';
 import { printable } from '../text.ts';
-import { approvalTimeoutMs, type Ceremony } from './ceremony.ts';
+import { approvalTimeoutMs, type LoginContext } from './login-context.ts';
 import { type Callback, type LoopbackListener, listenOnLoopback } from './loopback-listener.ts';
-import { loginRefused, loginTimedOut, requestToken, wishParameters } from './oauth-client.ts';
+import { loginParameters, loginRefused, loginTimedOut, requestToken } from './oauth-client.ts';
 import { createPkce, type Pkce } from './pkce.ts';
 
 /**
  * Logs in through a browser on this machine: authorization code with PKCE, and a redirect to the loopback address (RFC 8252).
  *
  * @param opensBrowser whether to open the page; its address is shown in any case
- * @throws CliError when it is denied, or nobody approves it within ten minutes
+ * @throws CliError when it is denied, or not approved within ten minutes
  */
-export async function logInByLoopback(ceremony: Ceremony, opensBrowser: boolean): Promise<OauthToken> {
-  const { io, target, metadata } = ceremony;
+export async function logInByLoopback(context: LoginContext, opensBrowser: boolean): Promise<OauthToken> {
+  const { io, target, metadata } = context;
   const listener = await listenOnLoopback();
   try {
     const pkce = createPkce(io.randomBytes);
     const state = Buffer.from(io.randomBytes(32)).toString('base64url');
-    const url = authorizationUrl(ceremony, listener, pkce, state);
-    invite(ceremony, url, pkce, opensBrowser);
-    const callback = await waitForBrowser(ceremony, listener, { url, state, opensBrowser });
+    const url = authorizationUrl(context, listener, pkce, state);
+    invite(context, url, pkce, opensBrowser);
+    const callback = await waitForBrowser(context, listener, { url, state, opensBrowser });
     if ('error' in callback) throw callbackRefused(callback);
     const granted = await requestToken(target, metadata, {
       grant_type: 'authorization_code',
@@ -38,7 +38,7 @@ export async function logInByLoopback(ceremony: Ceremony, opensBrowser: boolean)
 }
 
 function authorizationUrl(
-  { metadata, wishes }: Ceremony,
+  { metadata, loginRequest }: LoginContext,
   { redirectUri }: LoopbackListener,
   { challenge }: Pkce,
   state: string,
@@ -46,7 +46,7 @@ function authorizationUrl(
   const url = new URL(metadata.authorization_endpoint);
   const parameters = {
     response_type: 'code',
-    ...wishParameters(wishes),
+    ...loginParameters(loginRequest),
     redirect_uri: redirectUri,
     state,
     code_challenge: challenge,
@@ -56,7 +56,7 @@ function authorizationUrl(
   return url.href;
 }
 
-function invite({ io, target, style }: Ceremony, url: string, { challenge }: Pkce, opensBrowser: boolean): void {
+function invite({ io, target, style }: LoginContext, url: string, { challenge }: Pkce, opensBrowser: boolean): void {
   const how = opensBrowser ? 'A browser opens to log in to' : 'To log in to';
   const what = opensBrowser ? '. If none does, open this page on this machine' : ', open this page on this machine';
   io.stderr.write(`${how} ${target.url}${what}:\n\n  ${url}\n\n`);
@@ -64,7 +64,7 @@ function invite({ io, target, style }: Ceremony, url: string, { challenge }: Pkc
 }
 
 async function waitForBrowser(
-  { io, target, metadata }: Ceremony,
+  { io, target, metadata }: LoginContext,
   listener: LoopbackListener,
   { url, state, opensBrowser }: { readonly url: string; readonly state: string; readonly opensBrowser: boolean },
 ): Promise<Callback> {

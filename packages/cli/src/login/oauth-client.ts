@@ -20,7 +20,7 @@ import { printable } from '../text.ts';
 import { dropBody, readAnswer, readRefusal, refusal, send, type Target } from '../transport.ts';
 
 /** What a login is to be allowed, and for which machine. */
-export interface LoginWishes {
+export interface LoginRequest {
   /** The server's default when absent. */
   readonly scopes: readonly TokenScope[] | undefined;
   /** What the approval page shows, and the token is named by. */
@@ -28,7 +28,7 @@ export interface LoginWishes {
 }
 
 /** The parameters of a request that say them. */
-export function wishParameters({ scopes, deviceName }: LoginWishes): Record<string, string> {
+export function loginParameters({ scopes, deviceName }: LoginRequest): Record<string, string> {
   return {
     client_id: cliClientId,
     ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
@@ -71,7 +71,7 @@ export async function readMetadata(target: Target): Promise<OauthMetadata> {
   });
 }
 
-/** RFC 8414 §3.3: whoever answers must be who was asked. What it sends people and tokens to must be below it. */
+/** RFC 8414 §3.3: the issuer must be the requested server, and its endpoints must have its origin. */
 function checkMetadata(metadata: OauthMetadata, url: string): OauthMetadata {
   const { issuer } = metadata;
   if (parseServerUrl(issuer) !== url) {
@@ -102,9 +102,9 @@ export function requestToken(
 export function requestDeviceCode(
   target: Target,
   { device_authorization_endpoint }: OauthMetadata,
-  wishes: LoginWishes,
+  loginRequest: LoginRequest,
 ): Promise<DeviceAuthorization | OauthRefusal> {
-  return post(target, device_authorization_endpoint, wishParameters(wishes), deviceAuthorization);
+  return post(target, device_authorization_endpoint, loginParameters(loginRequest), deviceAuthorization);
 }
 
 /** Makes a token stop working (RFC 7009). @throws CliError when the server does not say that it has */
@@ -153,7 +153,7 @@ export function loginRefused({ error, description }: OauthRefusal): CliError {
   }
 }
 
-/** Nobody came to approve. */
+/** The login was not approved in time. */
 export function loginTimedOut(): CliError {
   return new CliError('login_timeout', 'The login was not approved in time: nothing was stored.', {
     hint: 'Run it again to retry.',

@@ -59,7 +59,7 @@ async function readIfThere(file: string, below: string | undefined): Promise<str
   }
 }
 
-/** A file that somebody else has put further up, say in /tmp, must not decide what is published or run here. */
+/** A file that another user has put into a parent folder, such as /tmp, must not decide what is published or run here. */
 async function assertSameOwner(handle: FileHandle, file: string, below: string): Promise<void> {
   const [{ uid }, own] = [await handle.stat(), await stat(below)];
   if (uid === own.uid || uid === 0) return;
@@ -86,7 +86,7 @@ async function readText(handle: FileHandle, file: string): Promise<string> {
 }
 
 /**
- * Where the module is that a `tenon.toml` names. The file may come with anybody's sources: it can't name what lies elsewhere,
+ * Where the module is that a `tenon.toml` names. The file is untrusted: it can't name a file outside of its folder,
  * not through links either, which would be uploaded then.
  *
  * @returns its path; `isThere` says whether there is such a file

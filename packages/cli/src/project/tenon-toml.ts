@@ -51,7 +51,7 @@ const tables = ['plugin', 'plugin.publish'];
  * Reads a `tenon.toml`.
  *
  * @param path what to call it
- * @returns what it says, and warnings: a key that means nothing is told, with the one that may have been meant
+ * @returns what it says, and warnings: an unknown key, with the nearest known one
  * @throws CliError `invalid_tenon_toml` with line and column
  */
 export function parseTenonToml(text: string, path: string): { settings: TenonToml; warnings: string[] } {

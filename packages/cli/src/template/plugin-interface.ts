@@ -31,7 +31,7 @@ export const sampleInterface: PluginInterface = {
   exports: [
     {
       name: 'greet',
-      description: 'Greets somebody by name.',
+      description: 'Greets a person by name.',
       input: { payload: 'text', words: 'text/plain; charset=utf-8: the name' },
       output: { payload: 'text', words: 'text/plain; charset=utf-8: the greeting' },
     },

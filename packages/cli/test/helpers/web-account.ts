@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AuthorizationView } from '@tenon/protocol';
 
-/** Somebody with an account who is signed in in a browser, as far as the server can tell. */
+/** A user with an account and a browser session, as the server sees it. */
 export interface WebAccount {
   readonly email: string;
   readonly password: string;

@@ -106,9 +106,9 @@ export function openClient(server: FakeServer, options: Partial<ClientOptions> =
 
 /** Records the events of a client. */
 export function listenTo(client: Client) {
-  const told: { readonly type: string; readonly event: Record<string, unknown> }[] = [];
+  const reported: { readonly type: string; readonly event: Record<string, unknown> }[] = [];
   for (const type of ['change', 'stale', 'recover', 'error', 'response', 'lookup'] as const) {
-    client.on(type, (event) => told.push({ type, event: event as never }));
+    client.on(type, (event) => reported.push({ type, event: event as never }));
   }
-  return told;
+  return reported;
 }

@@ -12,7 +12,7 @@ export const reasons = {
   ranges: 'contents are fetched whole',
   reload: "a browser's button to reload has no like here",
   stale:
-    'whether a kept list is served while the server cannot be asked is for the caller to say, and the caller is told',
+    'whether a kept list is served while the server cannot be asked is for the caller to say, and the caller gets an event',
   statuses: 'a list comes with 200: any other answer but 304 is an error',
   unquoted: 'what has no quotes is no entity tag (RFC 9110, section 8.8.3), and is not sent back',
 } as const;

@@ -1,5 +1,5 @@
 /**
- * A bare `node:http` server, without asking who calls: answers a GET with what it was told to, by path; writes what is put, and
+ * A bare `node:http` server, without authorization: answers a GET by path with a given response; writes what is put, and
  * waits for the disk; and instruments what is posted, on its one thread and without validating anything.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';

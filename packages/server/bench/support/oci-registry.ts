@@ -13,7 +13,7 @@ const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 export const ociRegistry: Peer = {
   name: 'OCI registry',
   async start(folder) {
-    // Unpacked rather than installed: nothing of the machine is changed, and nobody has to be root.
+    // Unpacked rather than installed: nothing of the machine is changed, and root is not needed.
     await runProgram('apt-get', ['download', '-q', 'docker-registry'], folder);
     const archive = readdirSync(folder).find((name) => name.endsWith('.deb')) ?? '';
     await runProgram('dpkg-deb', ['-x', archive, 'unpacked'], folder);

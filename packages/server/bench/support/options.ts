@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly isJson: boolean;
 }
 
-/** Thrown for options that can't be read; the message is for whoever typed them. */
+/** Thrown for options that can't be read; the message is for the user. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code = 'invalid_option';

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3Options } from '../../src/blobs/s3/s3-blob-store.ts';
 
-/** The emulator takes bodies of 11 MiB at the most. */
+/** The emulator takes bodies of at most 11 MiB. */
 const partBytes = 8 * 1024 * 1024;
 
 /** Stands before an object store, and puts there in parts what is too large for it in one. */

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender } from './contenders.ts';
 
-/** A server of somebody else's, installed into a folder of ours. */
+/** Another project's server, installed into a folder. */
 export interface Peer {
   readonly name: string;
   /** Gets it, and starts it. @throws Error when it can't be had here */
@@ -27,7 +27,7 @@ export async function runProgram(command: string, args: readonly string[], cwd: 
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${said.trimEnd().slice(-2000)}`);
 }
 
-/** A port of this machine that nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

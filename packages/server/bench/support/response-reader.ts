@@ -1,6 +1,6 @@
 /*
  * Just enough of HTTP/1.1 (RFC 9112 §6) to count answers on a connection that is kept: libraries for it take more time than the
- * servers that are measured, and keep bodies that nobody looks at.
+ * servers that are measured, and keep unused bodies.
  */
 
 /** An answer has come to its end. */

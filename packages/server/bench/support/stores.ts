@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string>>;
 export interface Stores {
   /** Their processes; none where a node itself keeps everything. */
   readonly pids: readonly number[];
-  /** Makes room that nobody else has. @returns the settings with which nodes use it, and with which large contents get there */
+  /** Creates an empty store. @returns the settings with which nodes use it, and with which large contents get there */
   reserve(): Promise<{ readonly environment: Environment; readonly filling: Environment }>;
   stop(): void;
 }

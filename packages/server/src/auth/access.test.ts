@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { closeContext, openContext } from '../../test/helpers/first-start-services.ts';
-import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, someTimeMs } from '../../test/helpers/records.ts';
+import { openStoreFixture, type StoreFixture } from '../../test/helpers/store-fixture.ts';
 import { createCache } from '../cache/cache.ts';
 import type { UserRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
@@ -13,18 +13,18 @@ import { type Actor, authorizeApp, authorizeExtensionPoint } from './access.ts';
 const cacheBytes = 32 * 1024;
 
 describe('the cache of memberships', () => {
-  let house: House;
+  let fixture: StoreFixture;
   let deps: Deps;
   let records: ReturnType<typeof createRecords>;
   beforeEach(async () => {
-    house = await openHouse();
-    const opened = await openContext(house.dataDir);
+    fixture = await openStoreFixture();
+    const opened = await openContext(fixture.dataDir);
     deps = { ...opened, cache: createCache(opened.store, cacheBytes) };
-    records = createRecords(house.store);
+    records = createRecords(fixture.store);
   });
   afterEach(async () => {
     await closeContext(deps);
-    await house.close();
+    await fixture.close();
   });
 
   const actorOf = ({ id }: UserRecord): Actor => ({
@@ -62,7 +62,7 @@ describe('the cache of memberships', () => {
   it('counts the size of the guests that a user holds', async () => {
     const user = await records.user();
     const apps = [await records.app(), await records.app()] as const;
-    await house.store.write(async (tx) => {
+    await fixture.store.write(async (tx) => {
       for (const { id: appId } of apps) {
         for (let count = 0; count < 40; count++) {
           const guest = { id: newId('guest'), appId, guestKey: `${count} ${'k'.repeat(400)}`, createdAtMs: someTimeMs };

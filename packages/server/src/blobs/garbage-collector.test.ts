@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Level, type Logger, pino } from 'pino';
 import { addressOfBytes, bytesOf } from '../../test/helpers/bytes.ts';
 import { closeContext, openContext } from '../../test/helpers/first-start-services.ts';
-import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../test/helpers/records.ts';
+import { openStoreFixture, type StoreFixture } from '../../test/helpers/store-fixture.ts';
 import type { BlobKey } from '../db/blob-key.ts';
 import type { Deps } from '../deps.ts';
 import { trustClock } from './clock-gap.ts';
@@ -22,20 +22,20 @@ interface Line {
 }
 
 describe('startGarbageCollector()', () => {
-  let house: House;
+  let fixture: StoreFixture;
   let deps: Deps;
   let lines: Line[];
   let log: Logger<never>;
   beforeEach(async () => {
-    house = await openHouse();
-    deps = await openContext(house.dataDir);
+    fixture = await openStoreFixture();
+    deps = await openContext(fixture.dataDir);
     lines = [];
     const level: Level = 'info';
     log = pino({ level }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   });
   afterEach(async () => {
     await closeContext(deps);
-    await house.close();
+    await fixture.close();
   });
 
   async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -44,15 +44,15 @@ describe('startGarbageCollector()', () => {
     }
   }
 
-  const isEmpty = async () => (await Array.fromAsync(house.blobs.list())).length === 0;
+  const isEmpty = async () => (await Array.fromAsync(fixture.blobs.list())).length === 0;
 
   /** Inserts versions without blobs, so that the collector deletes less than half of all contents. */
   async function keepMost(): Promise<void> {
-    const { key } = await createRecords(house.store).stage();
+    const { key } = await createRecords(fixture.store).stage();
     for (let seed = 100; seed < 140; seed++) {
       const contentAddress = addressOfBytes(bytesOf(seed, 10));
       const held = { address: contentAddress, size: 10, generation: '', leaseUntilMs: 0 };
-      await house.store.write(async (tx) => {
+      await fixture.store.write(async (tx) => {
         await tx.leaseBlob(held);
         await tx.insertVersion(versionRecord(key(`plugin-${seed}`), { contentAddress, size: 10 }));
       });
@@ -62,7 +62,7 @@ describe('startGarbageCollector()', () => {
   it('collects at an interval, and logs only runs with changes', async () => {
     const collector = startGarbageCollector(deps, often, log);
     for (const seed of [1, 2]) {
-      await house.putUnused(bytesOf(seed, 1000));
+      await fixture.putUnused(bytesOf(seed, 1000));
       await until(isEmpty);
     }
     const deleted = () => lines.reduce((sum, { deleted = 0 }) => sum + deleted, 0);
@@ -83,7 +83,7 @@ describe('startGarbageCollector()', () => {
       },
     };
     const collector = startGarbageCollector({ ...deps, blobs }, often, log);
-    await house.putUnused(bytesOf(1, 1000));
+    await fixture.putUnused(bytesOf(1, 1000));
     await until(isEmpty);
     const failures = lines.filter(({ level }) => level === 50);
     assert.deepEqual(
@@ -98,7 +98,7 @@ describe('startGarbageCollector()', () => {
     const graceMs = 24 * 3_600_000;
     const bytes = bytesOf(1, 1000);
     await keepMost();
-    await house.putUnused(bytes);
+    await fixture.putUnused(bytes);
     let aheadMs = 0;
     const jumping = { ...deps, clock: () => Date.now() + aheadMs };
     await collect(jumping, { graceMs });
@@ -129,7 +129,7 @@ describe('startGarbageCollector()', () => {
     await idle.stop();
     await idle.stop();
     await keepMost();
-    for (let seed = 0; seed < 40; seed++) await house.putUnused(bytesOf(seed, 10));
+    for (let seed = 0; seed < 40; seed++) await fixture.putUnused(bytesOf(seed, 10));
     const reached = Promise.withResolvers<void>();
     const blobs = {
       ...deps.blobs,
@@ -142,10 +142,10 @@ describe('startGarbageCollector()', () => {
     const busy = startGarbageCollector({ ...deps, blobs }, often, log);
     await reached.promise;
     await busy.stop();
-    const left = (await Array.fromAsync(house.blobs.list())).length;
+    const left = (await Array.fromAsync(fixture.blobs.list())).length;
     assert.ok(left > 0 && left < 40, `${left} are left`);
     await sleep(30);
-    assert.equal((await Array.fromAsync(house.blobs.list())).length, left, 'nothing is deleted after stop()');
+    assert.equal((await Array.fromAsync(fixture.blobs.list())).length, left, 'nothing is deleted after stop()');
     assert.equal((await deps.store.read.leaseHolders('collect', 0)).length, 0);
     assert.deepEqual(
       lines.filter(({ level }) => level >= 50),

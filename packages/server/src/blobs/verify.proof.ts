@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { ContentAddress } from '@tenon/protocol';
 import { addressOfBytes, bytesOf } from '../../test/helpers/bytes.ts';
-import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../test/helpers/records.ts';
+import { openStoreFixture, type StoreFixture } from '../../test/helpers/store-fixture.ts';
 import type { BlobStore } from './blob-store.ts';
 import { collect } from './collect.ts';
 import { blobPath } from './folder/paths.ts';
@@ -17,29 +17,29 @@ const bytes = bytesOf(1, 300_000);
 const address = addressOfBytes(bytes);
 
 describe('verify()', () => {
-  let house: House;
+  let fixture: StoreFixture;
   beforeEach(async () => {
-    house = await openHouse();
+    fixture = await openStoreFixture();
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
 
   const pathOf = async (of: ContentAddress) =>
-    join(house.dataDir, 'blobs', blobPath((await house.keyOf(of)) ?? of) ?? '');
-  const deleteObject = async () => assert.ok(await house.blobs.delete((await house.keyOf(address)) ?? address));
+    join(fixture.dataDir, 'blobs', blobPath((await fixture.keyOf(of)) ?? of) ?? '');
+  const deleteObject = async () => assert.ok(await fixture.blobs.delete((await fixture.keyOf(address)) ?? address));
 
-  async function publish(content = bytes, parts: Pick<House, 'store' | 'blobs' | 'clock' | 'random'> = house) {
-    const stage = await createRecords(house.store).stage();
+  async function publish(content = bytes, parts: Pick<StoreFixture, 'store' | 'blobs' | 'clock' | 'random'> = fixture) {
+    const stage = await createRecords(fixture.store).stage();
     const contentAddress = addressOfBytes(content);
     const version = versionRecord(stage.key('plugin'), { contentAddress, size: content.length });
     await writeWithBlob(parts, contentAddress, content, (tx) => tx.insertVersion(version));
     return { stage, version };
   }
 
-  const faults = async () => (await verify(house)).faults.map(({ subject, detail }) => `${subject}: ${detail}`);
+  const faults = async () => (await verify(fixture)).faults.map(({ subject, detail }) => `${subject}: ${detail}`);
 
   /** Changes the database behind the store's back. */
   function tamper(sql: string): void {
-    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'), { enableForeignKeyConstraints: false });
+    const database = new DatabaseSync(join(fixture.dataDir, 'tenon.db'), { enableForeignKeyConstraints: false });
     database.exec(sql);
     database.close();
   }
@@ -57,7 +57,7 @@ describe('verify()', () => {
         done += more;
       },
     };
-    const found = await verify(house, { onProgress });
+    const found = await verify(fixture, { onProgress });
     const counts = { blobs: 2, blobBytes: 300_000, referencedContents: 2, versions: 3 };
     assert.deepEqual(found, { ...counts, faults: [], unknownObjects: [] });
     assert.deepEqual([total, done], [300_000, 300_000]);
@@ -90,7 +90,7 @@ describe('verify()', () => {
 
   it('finds a row without its file, also if no version references it', async () => {
     const { stage } = await publish();
-    await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
+    await fixture.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
     await deleteObject();
     assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version references it`]);
   });
@@ -99,28 +99,28 @@ describe('verify()', () => {
     await publish(bytesOf(2, 100));
     await publish();
     tamper(`delete from versions where size = ${bytes.length}; delete from blobs where size = ${bytes.length}`);
-    const found = await verify(house);
+    const found = await verify(fixture);
     assert.deepEqual(
       found.unknownObjects.map(({ subject }) => subject),
       [`content ${address}`],
     );
-    house.advance(365 * 24 * 60 * 60_000);
-    await house.collect();
-    assert.equal((await verify(house)).unknownObjects.length, 1, 'the evidence stays');
+    fixture.advance(365 * 24 * 60 * 60_000);
+    await fixture.collect();
+    assert.equal((await verify(fixture)).unknownObjects.length, 1, 'the evidence stays');
   });
 
   it('accepts blobs that are being stored or deleted', async () => {
-    await house.store.write((tx) =>
-      tx.leaseBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: house.clock() + 1 }),
+    await fixture.store.write((tx) =>
+      tx.leaseBlob({ address, size: 300_000, generation: 'a0'.repeat(12), leaseUntilMs: fixture.clock() + 1 }),
     );
     assert.deepEqual(await faults(), []);
-    await storeBlob(house, address, bytes);
+    await storeBlob(fixture, address, bytes);
     assert.deepEqual(await faults(), []);
-    const row = await house.store.read.blob(address);
+    const row = await fixture.store.read.blob(address);
     tamper(`delete from blobs; insert into blob_deletions values ('${address}', '${row?.generation}', 1)`);
     assert.deepEqual(await faults(), []);
-    assert.deepEqual((await verify(house)).unknownObjects, []);
-    await house.collect();
+    assert.deepEqual((await verify(fixture)).unknownObjects, []);
+    await fixture.collect();
     assert.deepEqual(await faults(), []);
   });
 
@@ -134,8 +134,8 @@ describe('verify()', () => {
 
   it('finds a binding to another plugin, and one to a version that is not published', async () => {
     const { stage, version } = await publish();
-    await createRecords(house.store).binding(version, stage.guest.id);
-    const other = await createRecords(house.store).version(stage.key('other'), {
+    await createRecords(fixture.store).binding(version, stage.guest.id);
+    const other = await createRecords(fixture.store).version(stage.key('other'), {
       contentAddress: address,
       size: 300_000,
     });
@@ -155,9 +155,9 @@ describe('verify()', () => {
   });
 
   it('finds a damaged page of the database', async () => {
-    const dataDir = join(house.dataDir, 'damaged');
+    const dataDir = join(fixture.dataDir, 'damaged');
     const file = join(dataDir, 'tenon.db');
-    await (await openHouse(dataDir)).close();
+    await (await openStoreFixture(dataDir)).close();
     const database = new DatabaseSync(file);
     const index = database
       .prepare("select rootpage as page from sqlite_schema where name = 'invitations_by_guest'")
@@ -167,7 +167,7 @@ describe('verify()', () => {
     const handle = await open(file, 'r+');
     await handle.write(Buffer.alloc(100, 0xff), 0, 100, (Number(index?.page) - 1) * Number(pageBytes));
     await handle.close();
-    const damaged = await openHouse(dataDir);
+    const damaged = await openStoreFixture(dataDir);
     const { faults } = await verify(damaged);
     assert.ok(faults.length > 0);
     for (const { subject } of faults) assert.equal(subject, 'database');
@@ -175,7 +175,7 @@ describe('verify()', () => {
   });
 
   it('reports no fault during publishes, deletions and garbage collection', async () => {
-    const other = await house.again();
+    const other = await fixture.again();
     other.advance(60 * 60_000); // its collector takes every publish's lease for ended
     const contents = Array.from({ length: 3 }, (_, at) => bytesOf(at, 50_000));
     let isOver = false;
@@ -197,22 +197,22 @@ describe('verify()', () => {
     const { stage } = await publish();
     let isGone = false;
     const blobs: BlobStore = {
-      ...house.blobs,
+      ...fixture.blobs,
       async size(of) {
         if (!isGone) {
           isGone = true;
-          await house.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
-          house.advance(60 * 60_000);
-          assert.equal((await house.collect())?.deleted, 1);
+          await fixture.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
+          fixture.advance(60 * 60_000);
+          assert.equal((await fixture.collect())?.deleted, 1);
         }
-        return house.blobs.size(of);
+        return fixture.blobs.size(of);
       },
     };
-    assert.deepEqual((await verify({ ...house, blobs })).faults, []);
+    assert.deepEqual((await verify({ ...fixture, blobs })).faults, []);
   });
 
   it('stops on abort', async () => {
     await publish();
-    await assert.rejects(verify(house, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);
+    await assert.rejects(verify(fixture, { signal: AbortSignal.abort(new Error('enough')) }), /enough/);
   });
 });

@@ -3,8 +3,8 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { addressOfBytes, assertSameBytes, bytesOf, collect as collectBytes } from '../../test/helpers/bytes.ts';
-import { type House, openHouse } from '../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../test/helpers/records.ts';
+import { openStoreFixture, type StoreFixture } from '../../test/helpers/store-fixture.ts';
 import { type BlobKey, blobKey } from '../db/blob-key.ts';
 import type { BlobRecord } from '../db/blob-records.ts';
 import { UnavailableError } from '../db/store.ts';
@@ -18,53 +18,53 @@ const address = addressOfBytes(bytes);
 const afterLeaseMs = blobLeaseMs + 1;
 
 describe('writeWithBlob()', () => {
-  let house: House;
-  let other: House;
+  let fixture: StoreFixture;
+  let other: StoreFixture;
   beforeEach(async () => {
-    house = await openHouse();
-    other = await house.again();
+    fixture = await openStoreFixture();
+    other = await fixture.again();
     other.advance(afterLeaseMs); // its collector takes the lease of every publish for ended
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
 
   /** Makes a version that names the bytes, as a publish does. */
-  async function publish(parts: Pick<House, 'store' | 'blobs' | 'clock' | 'random'>): Promise<void> {
-    const { key } = await createRecords(house.store).stage();
+  async function publish(parts: Pick<StoreFixture, 'store' | 'blobs' | 'clock' | 'random'>): Promise<void> {
+    const { key } = await createRecords(fixture.store).stage();
     await writeWithBlob(parts, address, bytes, async (tx) => {
       // The bytes are there before anything says so, not made good afterwards.
-      assert.equal(await house.sizeOf(address), bytes.length, 'the bytes are there before the version');
+      assert.equal(await fixture.sizeOf(address), bytes.length, 'the bytes are there before the version');
       await tx.insertVersion(versionRecord(key('plugin'), { contentAddress: address }));
     });
   }
 
   async function requireObject(): Promise<void> {
-    assertSameBytes(await collectBytes(await house.open(address)), bytes);
-    assert.equal((await house.store.read.blob(address))?.state, 'present');
+    assertSameBytes(await collectBytes(await fixture.open(address)), bytes);
+    assert.equal((await fixture.store.read.blob(address))?.state, 'present');
     await other.collect();
-    assert.equal(await house.sizeOf(address), bytes.length, 'and stay');
+    assert.equal(await fixture.sizeOf(address), bytes.length, 'and stay');
   }
 
   /** The same parts, with something that happens right after the bytes were put. */
   function afterPut(happens: (time: number) => Promise<unknown>) {
     let puts = 0;
     const blobs: BlobStore = {
-      ...house.blobs,
+      ...fixture.blobs,
       async put(...args) {
-        await house.blobs.put(...args);
+        await fixture.blobs.put(...args);
         await happens(++puts);
       },
     };
-    return { parts: { ...house, blobs }, puts: () => puts };
+    return { parts: { ...fixture, blobs }, puts: () => puts };
   }
 
   it('stores the bytes and the version', async () => {
-    await publish(house);
+    await publish(fixture);
     await requireObject();
-    assert.equal(await house.store.read.isContentReferenced(address), true);
+    assert.equal(await fixture.store.read.isContentReferenced(address), true);
   });
 
   it('prevents deletion of the bytes during the lease', async () => {
-    const { parts, puts } = afterPut(() => house.collect());
+    const { parts, puts } = afterPut(() => fixture.collect());
     await publish(parts);
     assert.equal(puts(), 1);
     await requireObject();
@@ -101,7 +101,7 @@ describe('writeWithBlob()', () => {
   });
 
   it('loses nothing to late or repeated deletions', async () => {
-    await storeBlob(house, address, bytes);
+    await storeBlob(fixture, address, bytes);
     const deletions: BlobKey[] = [];
     const blobs: BlobStore = {
       ...other.blobs,
@@ -112,14 +112,14 @@ describe('writeWithBlob()', () => {
     };
     await assert.rejects(collect({ ...other, blobs }, { graceMs: 0 }), /connection was lost/);
     assert.equal(deletions.length, 1);
-    await publish(house);
-    for (const key of [...deletions, ...deletions]) await house.blobs.delete(key);
+    await publish(fixture);
+    for (const key of [...deletions, ...deletions]) await fixture.blobs.delete(key);
     await requireObject();
-    assert.equal((await Array.fromAsync(house.blobs.list())).length, 1, 'and no object is left behind');
+    assert.equal((await Array.fromAsync(fixture.blobs.list())).length, 1, 'and no object is left behind');
   });
 
   it('does not wait for a stalled deletion', async () => {
-    await storeBlob(house, address, bytes);
+    await storeBlob(fixture, address, bytes);
     const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blobs: BlobStore = {
       ...other.blobs,
@@ -131,7 +131,7 @@ describe('writeWithBlob()', () => {
     };
     const collecting = collect({ ...other, blobs }, { graceMs: 0 });
     await reached.promise;
-    await publish(house);
+    await publish(fixture);
     goOn.resolve();
     assert.equal((await collecting)?.deleted, 1);
     await requireObject();
@@ -140,38 +140,38 @@ describe('writeWithBlob()', () => {
   it('leaves no object that was stored after its deletion', async () => {
     const { parts } = afterPut(async (time) => {
       if (time !== 1) return;
-      const [late] = await Array.fromAsync(house.blobs.list());
+      const [late] = await Array.fromAsync(fixture.blobs.list());
       assert.equal((await other.collect())?.deleted, 1);
-      await house.blobs.put(late as BlobKey, bytes);
+      await fixture.blobs.put(late as BlobKey, bytes);
     });
     await publish(parts);
-    assert.equal((await Array.fromAsync(house.blobs.list())).length, 2);
+    assert.equal((await Array.fromAsync(fixture.blobs.list())).length, 2);
     await requireObject();
-    assert.equal((await Array.fromAsync(house.blobs.list())).length, 1);
+    assert.equal((await Array.fromAsync(fixture.blobs.list())).length, 1);
   });
 
   it('fails if the bytes are deleted during every attempt', async () => {
     const { parts, puts } = afterPut(() => other.collect());
     await assert.rejects(publish(parts), UnavailableError);
     assert.equal(puts(), 5);
-    assert.equal(await house.store.read.isContentReferenced(address), false);
+    assert.equal(await fixture.store.read.isContentReferenced(address), false);
   });
 
   it('leaves the bytes to the garbage collector if the work throws', async () => {
-    const work = writeWithBlob(house, address, bytes, () => Promise.reject(new Error('refused')));
+    const work = writeWithBlob(fixture, address, bytes, () => Promise.reject(new Error('refused')));
     await assert.rejects(work, /refused/);
-    assert.equal((await house.store.read.blob(address))?.state, 'pending');
+    assert.equal((await fixture.store.read.blob(address))?.state, 'pending');
     assert.equal((await other.collect())?.deleted, 1);
-    assert.equal(await house.sizeOf(address), undefined);
-    assert.equal(await house.store.read.blob(address), undefined);
+    assert.equal(await fixture.sizeOf(address), undefined);
+    assert.equal(await fixture.store.read.blob(address), undefined);
   });
 
   it('stores the bytes again if another program deleted the file', async () => {
-    await writeWithBlob(house, address, bytes, async (tx) => {
+    await writeWithBlob(fixture, address, bytes, async (tx) => {
       const row = await tx.blob(address);
-      await unlink(join(house.dataDir, 'blobs', blobPath(blobKey(row as BlobRecord)) ?? ''));
+      await unlink(join(fixture.dataDir, 'blobs', blobPath(blobKey(row as BlobRecord)) ?? ''));
     });
-    assertSameBytes(await collectBytes(await house.open(address)), bytes);
+    assertSameBytes(await collectBytes(await fixture.open(address)), bytes);
   });
 
   /** A collector that is killed right after it has deleted the file, before it could say so. */
@@ -184,7 +184,7 @@ describe('writeWithBlob()', () => {
       },
     };
     await assert.rejects(collect({ ...other, blobs }, { graceMs: 0 }), /killed/);
-    assert.deepEqual(await Array.fromAsync(house.blobs.list()), []);
-    assert.equal((await house.store.read.blobDeletions(9)).length, 1);
+    assert.deepEqual(await Array.fromAsync(fixture.blobs.list()), []);
+    assert.equal((await fixture.store.read.blobDeletions(9)).length, 1);
   }
 });

@@ -15,12 +15,12 @@ describe('emitChanges()', () => {
   let folder: string;
   let bare: Store;
   let store: Store;
-  const told: AppId[][] = [];
+  const reported: AppId[][] = [];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-news-'));
     bare = await openSqliteStore(statements, { file: join(folder, 'tenon.db') });
     const random = (length: number) => new Uint8Array(length).fill(0xab);
-    const onEmitted = (appIds: readonly AppId[]) => void told.push([...appIds]);
+    const onEmitted = (appIds: readonly AppId[]) => void reported.push([...appIds]);
     store = withEffects(bare, {
       requiresAudit: false,
       changes: { clock: () => someTimeMs, random, keep: 100, onEmitted },
@@ -52,7 +52,7 @@ describe('emitChanges()', () => {
       key,
       records,
       /** The lists that a transaction tells of. */
-      async toldOf(work: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
+      async reportedOf(work: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
         const head = (await bare.read.changeHeads([app.id])).get(app.id);
         await store.write(work);
         const changes = await bare.read.changes(app.id, head?.serial ?? 0, 100);
@@ -69,77 +69,79 @@ describe('emitChanges()', () => {
   };
 
   it('emits one event for a list in which bindings are added, moved or removed', async () => {
-    const { toldOf, first, second, one, two, key, records } = await stage();
+    const { reportedOf, first, second, one, two, key, records } = await stage();
     const three = await records.version(key('three'));
-    assert.deepEqual(await toldOf((tx) => bind(tx, three, second.id, three)), ['second']);
+    assert.deepEqual(await reportedOf((tx) => bind(tx, three, second.id, three)), ['second']);
     const both = async (tx: Transaction) => {
       for (const version of [one, two]) await bind(tx, version, first.id, null);
       await bind(tx, one, second.id, null);
     };
-    assert.deepEqual(await toldOf(both), ['first', 'second']);
+    assert.deepEqual(await reportedOf(both), ['first', 'second']);
   });
 
   it('emits nothing for a binding that has no version before and after', async () => {
-    const { toldOf, first, one, key, records } = await stage();
+    const { reportedOf, first, one, key, records } = await stage();
     const waiting = await records.version(key('waiting'));
-    assert.deepEqual(await toldOf((tx) => bind(tx, waiting, first.id, null)), []);
-    assert.deepEqual(await toldOf((tx) => bind(tx, waiting, first.id, null)), []);
-    assert.deepEqual(await toldOf((tx) => tx.pinVersion({ ...one, guestId: first.id }, one.id)), []);
-    assert.deepEqual(await toldOf((tx) => tx.deletePlugin(waiting)), []);
+    assert.deepEqual(await reportedOf((tx) => bind(tx, waiting, first.id, null)), []);
+    assert.deepEqual(await reportedOf((tx) => bind(tx, waiting, first.id, null)), []);
+    assert.deepEqual(await reportedOf((tx) => tx.pinVersion({ ...one, guestId: first.id }, one.id)), []);
+    assert.deepEqual(await reportedOf((tx) => tx.deletePlugin(waiting)), []);
   });
 
   it('emits events for the lists that lose a deleted plugin', async () => {
     const plugin = await stage();
-    assert.deepEqual(await plugin.toldOf((tx) => tx.deletePlugin(plugin.one)), ['first', 'second']);
+    assert.deepEqual(await plugin.reportedOf((tx) => tx.deletePlugin(plugin.one)), ['first', 'second']);
     const guest = await stage();
-    assert.deepEqual(await guest.toldOf((tx) => tx.deleteGuest(guest.first.id)), ['first']);
+    assert.deepEqual(await guest.reportedOf((tx) => tx.deleteGuest(guest.first.id)), ['first']);
     const held = await stage();
-    assert.deepEqual(await held.toldOf((tx) => tx.deleteGuestUser([held.second.id], held.publisher.id)), ['second']);
+    assert.deepEqual(await held.reportedOf((tx) => tx.deleteGuestUser([held.second.id], held.publisher.id)), [
+      'second',
+    ]);
     const user = await stage();
     const erase = (tx: Transaction) => tx.eraseUser(user.publisher.id, { name: 'gone', deletedAtMs: 1 });
-    assert.deepEqual(await user.toldOf(erase), ['first', 'second']);
+    assert.deepEqual(await user.reportedOf(erase), ['first', 'second']);
   });
 
   it('emits one event for a deleted extension point, and none for its lists', async () => {
-    const { toldOf, one, first, extensionPoint } = await stage();
+    const { reportedOf, one, first, extensionPoint } = await stage();
     const remove = async (tx: Transaction) => {
       await bind(tx, one, first.id, null);
       await tx.deleteExtensionPoint(extensionPoint.id);
     };
-    assert.deepEqual(await toldOf(remove), ['all']);
+    assert.deepEqual(await reportedOf(remove), ['all']);
   });
 
   it('emits nothing for a deleted application', async () => {
-    const { toldOf, one, first, app } = await stage();
+    const { reportedOf, one, first, app } = await stage();
     const remove = async (tx: Transaction) => {
       await bind(tx, one, first.id, null);
       await tx.deleteApp(app.id);
     };
-    assert.deepEqual(await toldOf(remove), []);
+    assert.deepEqual(await reportedOf(remove), []);
   });
 
   it('stores and emits nothing for a failed transaction', async () => {
     const { app, one, first } = await stage();
-    told.length = 0;
+    reported.length = 0;
     const fail = async (tx: Transaction) => {
       await bind(tx, one, first.id, null);
       throw new Error('no');
     };
     await assert.rejects(store.write(fail), /no/);
     assert.deepEqual(await bare.read.changes(app.id, 0, 9), []);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
   });
 
   it('reports the applications of the events, and returns the result of the work', async () => {
     const [one, other] = [await stage(), await stage()];
-    told.length = 0;
+    reported.length = 0;
     const answer = await store.write(async (tx) => {
       for (const { one: version, first } of [one, other]) await bind(tx, version, first.id, null);
       return 'done';
     });
     assert.equal(answer, 'done');
-    assert.deepEqual(told, [[one.app.id, other.app.id].sort()]);
+    assert.deepEqual(reported, [[one.app.id, other.app.id].sort()]);
     await store.write(async () => {});
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
   });
 });

@@ -28,7 +28,7 @@ describe('migrate()', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** A migration that makes a table, and fails after that when it is told to. */
+  /** A migration that makes a table, and then fails if the test says so. */
   const making = (table: string, fault?: Error): Migration => ({
     name: `make ${table}`,
     async up(on, { text }) {

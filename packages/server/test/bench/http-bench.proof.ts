@@ -54,7 +54,7 @@ describe('npm run bench -- compare', () => {
 describe('readOptions()', () => {
   it('has defaults, and takes cases with commas or one by one', () => {
     const options = readOptions(['--only', 'publish,a2-304', '--only', 'mixed', '--quick', '--nodes', '4']);
-    if (options === 'help') throw new Error('Nobody asked for help');
+    if (options === 'help') throw new Error('unexpected help');
     assert.deepEqual(options.cases, ['a2-304', 'publish', 'mixed']);
     assert.deepEqual(options.stores, ['embedded', 'postgres']);
     assert.deepEqual(options.nodes, [1, 4]);

@@ -8,7 +8,7 @@ import { readScaleOptions } from '../../bench/support/scale-options.ts';
 describe('readScaleOptions()', () => {
   it('has defaults, and takes sizes with commas', () => {
     const options = readScaleOptions(['--keys', '10,1000000', '--store', 'postgres']);
-    if (options === 'help') throw new Error('Nobody asked for help');
+    if (options === 'help') throw new Error('unexpected help');
     assert.deepEqual([options.sizes, options.stores, options.rounds], [[10, 1_000_000], ['postgres'], 3]);
     assert.equal(readScaleOptions(['--help']), 'help');
   });

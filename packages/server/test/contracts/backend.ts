@@ -6,7 +6,7 @@ import type { Store } from '../../src/db/store.ts';
 export interface Backend {
   /** The URL of the module that exports this as `backend`, for child processes to import. */
   readonly module: string;
-  /** A place for data that nobody has used yet. */
+  /** An empty place for data. */
   makeLocation(): Promise<{ readonly location: string; remove(): Promise<void> }>;
   openStore(location: string): Promise<Store>;
   /**

@@ -8,7 +8,7 @@ import { type Backend, opened } from './backend.ts';
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 
-/** What nobody's bytes have as their address, and some of which would lead out of a folder. */
+/** Invalid addresses, some of which would lead out of a folder. */
 const noAddresses = [
   '',
   '.',

@@ -85,12 +85,12 @@ function openContext(store: Store): Deps {
 }
 
 /** A commit through the other store may take a moment to become known; through its own, none. */
-async function untilEqual(deps: Deps, world: CacheWorld, expected: Responses, told: string): Promise<void> {
+async function untilEqual(deps: Deps, world: CacheWorld, expected: Responses, reported: string): Promise<void> {
   const endsAt = performance.now() + patienceMs;
   for (;;) {
     const actual = await answersOf(deps, world);
     try {
-      assert.deepEqual(actual, expected, told);
+      assert.deepEqual(actual, expected, reported);
       return;
     } catch (error) {
       if (performance.now() > endsAt) throw error;

@@ -29,7 +29,7 @@ import type { Backend } from './backend.ts';
 /** More than two pieces. */
 const manyGuests = 2_500;
 
-/** What other writers wait for at the most: rows that one call changes, and calls of one transaction. */
+/** What other writers wait for at most: rows that one call changes, and calls of one transaction. */
 const mostRows = 1_000;
 
 /** What the calls of each transaction were, and how many guests each of those was about that moves bindings. */
@@ -76,7 +76,7 @@ function watch(store: Store): Watched {
   };
 }
 
-/** Changes of what has very many rows go in bounded statements and transactions, and are finished by whoever comes next. */
+/** Changes of what has very many rows go in bounded statements and transactions, and are finished by the next process. */
 export function largeChangesContract(title: string, backend: Backend): void {
   describe(`large changes on ${title}`, { timeout: 300_000 }, () => {
     let location: Awaited<ReturnType<Backend['makeLocation']>>;
@@ -188,7 +188,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       const callsOf = ({ watched }: typeof few) =>
         Math.max(...watched.transactions.map(({ calls }) => calls.filter((name) => !isQuery(name)).length));
       assert.ok(callsOf(many) <= callsOf(few) + 1);
-      // Hosts are told once, for all lists: each would be a row and an event.
+      // Hosts get one event for all lists: each would be a row and an event.
       assert.equal(await few.head(), 200);
       assert.equal(await many.head(), 2);
       assert.deepEqual(await store.read.changes(many.app.id, 0, 10), []);
@@ -258,7 +258,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       await one.publish();
       store.revision();
       const lists = invalidated.flatMap((tags) => tags ?? []).filter((of) => of.startsWith(one.extensionPoint.id));
-      if (invalidated.includes(undefined)) return; // somebody may have fallen behind, and invalidates everything
+      if (invalidated.includes(undefined)) return; // a process may have fallen behind, which invalidates everything
       assert.deepEqual(new Set(lists).size, manyGuests);
     });
 
@@ -374,7 +374,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.deepEqual(await store.read.versions(one.key, {}), []);
       const guestIds = one.guests.map(({ id }) => id);
       assert.deepEqual(await store.read.nameReservations({ ...one.key, userId: one.owner.id }, guestIds, 1), []);
-      assert.ok((await one.head()) > before, 'hosts are told');
+      assert.ok((await one.head()) > before, 'hosts get an event');
       assertBounded(one.watched);
     });
 

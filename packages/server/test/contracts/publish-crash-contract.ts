@@ -108,7 +108,7 @@ export function publishCrashContract(name: string, backend: Backend): void {
       }
     }
 
-    /** What was answered is there: the number as it was told, and the bytes. */
+    /** What was acknowledged is there: the number and the bytes. */
     async function assertAcknowledged(publisher: Publisher, plugin: string, acknowledged: readonly Acknowledged[]) {
       for (const [round, { number, contentAddress }] of acknowledged.entries()) {
         assert.equal(number, round + 1);

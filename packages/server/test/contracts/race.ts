@@ -27,7 +27,7 @@ export async function publishAndRemove(publisher: Publisher, name: string, isOve
   return published;
 }
 
-/** Whether a publish was, and not told to try again: collectors without any grace may delete the bytes each time that it stores them. */
+/** Whether a publish succeeded, and was not rejected with a retry: collectors without any grace may delete the bytes each time that it stores them. */
 async function wasAnswered(publish: Promise<unknown>): Promise<boolean> {
   try {
     await publish;

@@ -9,7 +9,7 @@ import { newsContract } from './store/changes.ts';
 import { concurrencyContract } from './store/concurrency.ts';
 import { endedContract } from './store/ended.ts';
 import { erasureContract } from './store/erasure.ts';
-import { housekeepingContract } from './store/housekeeping.ts';
+import { maintenanceContract } from './store/maintenance.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { commitsContract, revisionContract } from './store/revision.ts';
@@ -33,7 +33,7 @@ export function storeContract(name: string, backend: Backend): void {
     endedContract(backend);
     auditContract(backend);
     newsContract(backend);
-    housekeepingContract(backend);
+    maintenanceContract(backend);
     statusContract(backend);
     transactionsContract(backend);
     revisionContract(backend);

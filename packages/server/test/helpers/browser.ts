@@ -7,7 +7,7 @@ import type { TestService } from './service.ts';
 
 export const rightPassword = 'four unrelated words';
 
-/** A browser in which somebody is signed in. */
+/** A browser with a session. */
 export interface TestBrowser {
   readonly userId: UserId;
   /** The `cookie` field that it sends. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server by TCP, which can be cut without either end being told: as by a cable, or a firewall that forgets. */
+/** A way to a server by TCP, which can be cut without notifying either end, as by a cable, or a firewall that forgets. */
 export interface CutFront {
   readonly port: number;
   /** How many connections have come. */

@@ -42,7 +42,7 @@ export function openJar(service: TestService): Jar {
   return jar;
 }
 
-/** Somebody with an account, signed in in a browser. */
+/** A user with an account and a browser session. */
 export interface Person {
   readonly id: UserId;
   readonly name: string;
@@ -67,7 +67,7 @@ export async function signUpPerson(
   return { id: account.id as UserId, name, email, password, jar };
 }
 
-/** Signs somebody in, in a browser of their own when none is given. */
+/** Signs a user in, in a new browser by default. */
 export async function signIn(
   service: TestService,
   { email, password }: Person,

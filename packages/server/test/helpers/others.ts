@@ -5,7 +5,7 @@ import type { TestService, TestUser } from './service.ts';
 import { readAnswer, requestOf } from './wire.ts';
 import { formOf, makeApp, makeExtensionPoint, makeGuest, publishAs, sampleModule, tinyModule } from './world.ts';
 
-/** Somebody who has nothing to do with what others do to a server, and needs all that it offers. */
+/** A client that uses all parts of the server while others overload it. */
 export interface Bystander {
   /**
    * Reads lists and contents, publishes, instruments and listens to news, so many times one after the other.

@@ -21,7 +21,7 @@ export interface Workshop {
   /** Publishes a module that is like no other number's. */
   publish(number: number, query?: string): Promise<PublishedPlugin>;
   tryPublish(number: number, query?: string): Promise<LightMyRequestResponse>;
-  /** Calls what lies below the plugin's path; as the owner unless somebody else is named. */
+  /** Calls what lies below the plugin's path; by default as the owner. */
   call(method: string, below: string, json?: unknown, by?: TestUser): Promise<LightMyRequestResponse>;
   plugin(by?: TestUser): Promise<Plugin>;
   versions(by?: TestUser): Promise<Version[]>;

@@ -23,7 +23,7 @@ export interface PostgresServer {
   url(database: string): string;
   /** Its first process, of which the others are children; `undefined` while it is killed. */
   readonly pid: number | undefined;
-  /** Makes an empty database, or a copy of the files of one to which nobody is connected. @returns its URL */
+  /** Makes an empty database, or a copy of the files of one without connections. @returns its URL */
   createDatabase(copyOf?: string): Promise<{ readonly url: string; drop(): Promise<void> }>;
   /** Kills it without warning, as a power failure would but for the disk. */
   kill(): Promise<void>;
@@ -173,7 +173,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** The programs' folder, or a copy of it where whoever runs them may not read it, with the links that its libraries need. */
+/** The programs' folder, or a copy of it if the user may not read it, with the links that its libraries need. */
 function usable(installed: string, folder: string, as: { uid?: number; gid?: number }): string {
   const isReadable = spawnSync(join(installed, 'bin', 'postgres'), ['--version'], { ...as, cwd: folder }).status === 0;
   if (isReadable) return installed;

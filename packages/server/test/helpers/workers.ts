@@ -95,7 +95,7 @@ export interface ConnectionAnswer {
   readonly body: string;
 }
 
-/** One connection that is kept, and so one worker, for as long as nobody closes it. */
+/** One connection that is kept, and so one worker, until it is closed. */
 export interface Connection {
   ask(
     path: string,

@@ -1,4 +1,4 @@
-// Writes docs/reference/errors.md anew out of the table of errors.
+// Writes docs/reference/errors.md from the table of errors.
 import { writeFileSync } from 'node:fs';
 import { errorReferenceMarkdown } from './error-reference.ts';
 

@@ -2,10 +2,10 @@ import { type Content, exportsOf, type GuestKey, type Name, names, type Operatio
 
 /*
  * The model: nothing but the list of what was done, and questions to it. Where the service keeps states and moves them, each
- * answer here is found anew by reading that list, so that the two have no idea in common by which both could be wrong.
+ * answer here is found again by reading that list, so that the two have no idea in common by which both could be wrong.
  */
 
-/** What was done. A publish is told with what came of it. */
+/** What was done. A publish includes its result. */
 export type Event =
   | Exclude<Operation, { kind: 'publish' | 'decide' }>
   | (Extract<Operation, { kind: 'decide' }> & {

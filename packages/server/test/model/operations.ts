@@ -98,7 +98,7 @@ export function drawKind(random: Random, { kinds }: Scene, step: number): Operat
 }
 
 /**
- * An operation of a kind that somebody could try, whether it can be done or not.
+ * A random operation of a kind, whether it can succeed or not.
  *
  * @param newestOf the number of a plugin's newest version; 0 when there is no such plugin
  */

@@ -57,7 +57,7 @@ import {
 
 /** The service as it is, but for the network and the files of plugins: the domain on a real store. */
 export interface Stage {
-  /** Begins a sequence: an extension point, guests and their holders that nobody has touched yet. */
+  /** Begins a sequence: an extension point, guests and their holders that are untouched. */
   begin(): Promise<Sequence>;
 }
 
@@ -70,7 +70,7 @@ export interface Sequence {
   bound(): Promise<ReadonlyMap<string, number | null>>;
   /** A2's answer for a guest key. */
   list(guest: GuestKey): Promise<{ readonly json: string; readonly etag: string }>;
-  /** The guest keys whose lists news has told of since the last time that this was asked, each as often as it was told. */
+  /** The guest keys whose lists had change events since the last call, once per event. */
   changes(): Promise<string[]>;
   /** Whether a person may read the bytes by their address. */
   mayRead(person: Person, content: Content): Promise<boolean>;
@@ -141,7 +141,7 @@ export function openStage(bare: Store): Stage {
         authorizeExtensionPoint(deps, actor(person), purpose, extensionPointId);
       const parts: Parts = { deps, actor, at, guestId, bytesOf, join, appId };
       const access = await at('olga', 'readBindings');
-      let told = 0;
+      let reported = 0;
       return {
         async perform(operation, atMs) {
           nowMs = atMs;
@@ -164,8 +164,8 @@ export function openStage(bare: Store): Stage {
         },
         list: (guest) => readBindings(deps, access, guest),
         async changes() {
-          const changes = await store.read.changes(appId, told, 1000);
-          for (const { serial } of changes) assert.equal(serial, ++told, 'news is numbered without a gap');
+          const changes = await store.read.changes(appId, reported, 1000);
+          for (const { serial } of changes) assert.equal(serial, ++reported, 'news is numbered without a gap');
           return changes.map(({ guestKey }) => String(guestKey));
         },
         async mayRead(person, content) {

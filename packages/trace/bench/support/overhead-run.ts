@@ -38,7 +38,7 @@ const contexts = new Map<WebAssembly.Module, TraceContext>();
 let calls = 0;
 let spans = 0;
 
-/** Instrumented, and nobody listens: what remains is the price of leaving the module twice a call. */
+/** Instrumented with empty hooks: the cost of leaving the module twice per call. */
 const deafHooks = {
   'dylibso:observe/instrument': {
     enter() {

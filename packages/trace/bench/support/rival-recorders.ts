@@ -82,7 +82,7 @@ export function companionRecorder(now: () => number): Hooks {
   return { enter: enter as () => void, exit: exit as () => void };
 }
 
-/** A module that calls an empty function as often as it is told, and reports each call: `run(count)`. */
+/** A module that calls an empty function `count` times, and reports each call: `run(count)`. */
 export function loopModule(): WebAssembly.Module {
   return compileModule(`(module
     (import "dylibso:observe/instrument" "enter" (func $enter (param i32)))

@@ -1,7 +1,7 @@
 /** Counts the time that slow work has taken, so that it can be left once it has taken too much. */
 export interface TimeBudget {
   readonly isSpent: () => boolean;
-  /** Adds what was taken since a moment, in milliseconds, that `now` told. */
+  /** Adds the time since `startMs`, a value of `now`. */
   readonly charge: (sinceMs: number) => void;
 }
 

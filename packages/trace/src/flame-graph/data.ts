@@ -2,54 +2,54 @@ import type { AttributeValue, Span } from '../span.ts';
 import { firstStart, orderSpans } from '../span-tree.ts';
 
 /**
- * What the flame graph shows, as columns of plain JSON: it has to travel inside a page, and a trace may have 100,000 spans.
- * Spans come parents before children; `parent`, `name` and the pairs speak of others by their position.
+ * The data of a flame graph, as columns of plain JSON, because a page contains it and a trace may have 100,000 spans. Parents
+ * come before children; `parent`, `name` and the pairs refer to other entries by position.
  */
 export interface FlameGraphData {
   readonly format: 1;
   readonly title: string;
   /** Milliseconds since 1970-01-01 UTC at which the first span begins. */
   readonly startTimeMs: number;
-  /** Each name once, as people write it. */
+  /** Each name once, demangled. */
   readonly names: readonly string[];
-  /** The name in the module for each of these, or `null` where it is the same. */
+  /** The name in the module for each of these, or `null` if it is the same. */
   readonly rawNames: readonly (string | null)[];
-  /** Which name a span has. */
+  /** The name of each span. */
   readonly name: readonly number[];
-  /** The span that a span lies in; -1 where there is none. */
+  /** The parent of each span; -1 without one. */
   readonly parent: readonly number[];
   /** Nanoseconds since the first span began. */
   readonly start: readonly number[];
   /** Nanoseconds. */
   readonly duration: readonly number[];
-  /** Nanoseconds without those of the spans directly within. */
+  /** Nanoseconds without child spans. */
   readonly self: readonly number[];
-  /** Pages of 64 KiB by which memory grew in the span and not in those within it. */
+  /** Pages of 64 KiB of memory growth, without child spans. */
   readonly pages: readonly number[];
-  /** Calls within that have no span of their own: span, how many, nanoseconds. */
+  /** Folded calls: span, number, nanoseconds. */
   readonly folded: readonly (readonly [span: number, calls: number, timeNano: number])[];
-  /** Spans that failed, with the reason. */
+  /** Failed spans, with the reason. */
   readonly failures: readonly (readonly [span: number, message: string])[];
-  /** What is known of single spans beside this. */
+  /** Attributes of single spans. */
   readonly attributes: readonly (readonly [span: number, entries: readonly (readonly [string, string])[]])[];
-  /** Moments at which memory grew: nanoseconds since the first span began, and by how many pages. In order. */
+  /** Memory growth in time order: nanoseconds since the first span began, and pages. */
   readonly growth: readonly (readonly [timeNano: number, pages: number])[];
-  /** Pages that there were before; `null` where nobody knows. */
+  /** Pages at the start, or `null` if unknown. */
   readonly initialPages: number | null;
 }
 
-/** What a flame graph shows beside the spans. */
+/** Options of a flame graph. */
 export interface FlameGraphOptions {
-  /** What was traced. By default the name of the first root. */
+  /** Default: the name of the first root. */
   readonly title?: string | undefined;
-  /** Pages of 64 KiB that memory had at the beginning. Without it the track shows growth alone. */
+  /** Initial pages of 64 KiB. Without it the track shows only growth. */
   readonly initialPages?: number | undefined;
 }
 
-/** Names come from strangers: a name may be a megabyte long. */
+/** Names are untrusted: a name may be a megabyte long. */
 const maxTextLength = 2_000;
 
-/** Makes what the flame graph shows of finished spans: of one trace or of several, in any order. */
+/** The flame graph of finished spans of one or more traces, in any order. */
 export function flameGraphData(spans: readonly Span[], options: FlameGraphOptions = {}): FlameGraphData {
   const { spans: ordered, parents } = orderSpans(spans);
   const first = firstStart(ordered);
@@ -106,14 +106,14 @@ function textOf(value: AttributeValue): string {
   return shortened(typeof value === 'object' ? value.map(String).join(', ') : String(value));
 }
 
-/** When memory grew in a span. Of what is counted and has no event, as there were too many, its end is told. */
+/** When memory grew in a span. Growth without an event, which was dropped, counts at the span's end. */
 function growthOf(span: Span, first: bigint): [number, number][] {
   const moments = span.events.flatMap(({ name, timeUnixNano, attributes }): [number, number][] => {
     const pages = Number(attributes.get('pages') ?? 0);
     return name === 'memory.grow' && pages > 0 ? [[Number(timeUnixNano - first), pages]] : [];
   });
-  const told = moments.reduce((sum, [, pages]) => sum + pages, 0);
-  const rest = span.grownPages - told;
+  const reported = moments.reduce((sum, [, pages]) => sum + pages, 0);
+  const rest = span.grownPages - reported;
   return rest > 0 ? [...moments, [Number(span.endTimeUnixNano - first), rest]] : moments;
 }
 

@@ -51,7 +51,7 @@ export interface OtlpOptions {
   /** Default: the host's. */
   readonly fetch?: typeof fetch | undefined;
   /**
-   * Hears of what could not be delivered, with code `export_failed`; `flush()` rejects with the first such error as well. Default: nobody.
+   * Receives each `export_failed`; `flush()` also rejects with the first one. Default: none.
    */
   readonly onError?: ((error: TraceError) => void) | undefined;
 }

@@ -80,7 +80,7 @@ export async function checkSpanTree(seed: number, way: Way): Promise<Tally | und
   });
   let ended = steps.next();
   for (; !ended.done; ended = steps.next()) {
-    // Nobody but the host knows of a trap. Once its own code is done, whatever is open then was left.
+    // Only the host knows of a trap. Once its code has returned, all open calls have ended.
     if (way === 'events') await undefined;
   }
   assert.deepEqual(ended.value, expected.outcomes, `seed ${seed}: the traced module ends as the original`);

@@ -86,18 +86,18 @@ describe('openPostgresStore() over a connection that is cut silently', {
   it('receives its own commit that completed after the connection was lost', async () => {
     const store = await open(cuttable, longMs);
     const app = await createRecords(store).app();
-    const told: (readonly string[] | undefined)[] = [];
+    const reported: (readonly string[] | undefined)[] = [];
     const held = await holdCommits(direct);
     try {
       const writing = store.write((tx) => tx.updateApp(app.id, { name: 'late', updatedAtMs: 1 }));
       await held.untilOneWaits();
-      store.onCommitted((invalidated) => told.push(invalidated));
+      store.onCommitted((invalidated) => reported.push(invalidated));
       front.hangUp();
       await assert.rejects(writing, UnavailableError);
-      await until(() => told.length >= 2 && store.isRevisionTrusted(), { timeoutMs: limitMs }); // told of what is lost, and of listening anew
+      await until(() => reported.length >= 2 && store.isRevisionTrusted(), { timeoutMs: limitMs }); // of the loss, and of listening again
       assert.notEqual((await store.read.app(app.id))?.name, 'late');
       await held.release();
-      await until(() => told.some((invalidated) => invalidated?.includes(app.id)), { timeoutMs: limitMs });
+      await until(() => reported.some((invalidated) => invalidated?.includes(app.id)), { timeoutMs: limitMs });
       assert.equal((await store.read.app(app.id))?.name, 'late');
     } finally {
       await held.end();

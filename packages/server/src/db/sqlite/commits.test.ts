@@ -28,56 +28,56 @@ describe('createCommitReader()', () => {
     readers.push(database);
     const commits = createCommitReader(database);
     commits.version();
-    const told: (readonly string[] | undefined)[] = [];
-    commits.onCommitted((invalidated) => told.push(invalidated));
-    return { commits, told };
+    const reported: (readonly string[] | undefined)[] = [];
+    commits.onCommitted((invalidated) => reported.push(invalidated));
+    return { commits, reported };
   }
   const commit = (...tags: readonly string[]) =>
     void writer.prepare('insert into commits (invalidated) values (?)').run(JSON.stringify(tags));
 
   it('calls listeners once per commit, in order, before the version changes', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     const version = commits.version();
     commit('a');
     commit('b', 'c');
     commit();
     assert.notEqual(commits.version(), version);
-    assert.deepEqual(told, [['a'], ['b', 'c'], []]);
+    assert.deepEqual(reported, [['a'], ['b', 'c'], []]);
     commits.version();
-    assert.equal(told.length, 3);
+    assert.equal(reported.length, 3);
   });
 
   it('invalidates everything for a row without tags', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     writer.exec('insert into commits (invalidated) values (null)');
     commits.version();
-    assert.deepEqual(told, [undefined]);
+    assert.deepEqual(reported, [undefined]);
   });
 
   it('changes the version, but calls no listener, after a commit without a row', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     const version = commits.version();
     writer.exec('insert into others values (1)');
     assert.notEqual(commits.version(), version);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     commit('a');
     commits.version();
-    assert.deepEqual(told, [['a']]);
+    assert.deepEqual(reported, [['a']]);
   });
 
   it('invalidates everything when unread rows were deleted', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     for (const tag of ['a', 'b', 'c']) commit(tag);
     writer.exec('delete from commits where number < (select max(number) from commits)');
     commits.version();
-    assert.deepEqual(told, [undefined]);
+    assert.deepEqual(reported, [undefined]);
     commit('d');
     commits.version();
-    assert.deepEqual(told.slice(1), [['d']]);
+    assert.deepEqual(reported.slice(1), [['d']]);
   });
 
   it('calls listeners once per commit while the log restarts', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     const tags = Array.from({ length: 200 }, (_, at) => `s${at}`);
     for (const tag of tags) {
       commits.version();
@@ -86,14 +86,14 @@ describe('createCommitReader()', () => {
       commit(tag);
       commits.version();
     }
-    assert.deepEqual(told.flat(), tags);
+    assert.deepEqual(reported.flat(), tags);
   });
 
   it('calls no listener, and keeps the version, without a commit', () => {
-    const { commits, told } = follow();
+    const { commits, reported } = follow();
     const version = commits.version();
     writer.exec('begin immediate; insert into others values (2); rollback');
     assert.equal(commits.version(), version);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
   });
 });

@@ -9,7 +9,7 @@ const MiB = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** How many bytes array buffers have, without those that nobody has any more, which else may go amid a test. */
+/** How many bytes array buffers have, after a garbage collection. */
 function memoryInUse(): number {
   collectGarbage();
   return process.memoryUsage().arrayBuffers;

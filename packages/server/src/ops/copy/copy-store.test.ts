@@ -7,8 +7,8 @@ import { addressOfBytes, bytesOf } from '../../../test/helpers/bytes.ts';
 import { assertVerifies, copy, embedded, openAsServer, refused } from '../../../test/helpers/copies.ts';
 import { dump } from '../../../test/helpers/dump.ts';
 import { contents, type FolderCopies, openFolderCopies } from '../../../test/helpers/folder-copies.ts';
-import { openHouse } from '../../../test/helpers/housekeeping.ts';
 import { createRecords, versionRecord } from '../../../test/helpers/records.ts';
+import { openStoreFixture } from '../../../test/helpers/store-fixture.ts';
 import { verify } from '../../blobs/verify.ts';
 import { writeWithBlob } from '../../blobs/with-blob.ts';
 import { type CopyStep, copySteps } from './copy-store.ts';
@@ -18,15 +18,15 @@ const [first = new Uint8Array()] = contents;
 
 describe('copyStore() between folders', () => {
   let copies: FolderCopies;
-  let house: FolderCopies['house'];
+  let fixture: FolderCopies['fixture'];
   let target: string;
   let fileOf: FolderCopies['fileOf'];
   let failBefore: FolderCopies['failBefore'];
-  const from = () => embedded(house.dataDir);
+  const from = () => embedded(fixture.dataDir);
   const to = () => embedded(target);
   beforeEach(async () => {
     copies = await openFolderCopies();
-    ({ house, target, fileOf, failBefore } = copies);
+    ({ fixture, target, fileOf, failBefore } = copies);
   });
   afterEach(() => copies.close());
 
@@ -53,17 +53,17 @@ describe('copyStore() between folders', () => {
     const address = addressOfBytes(first);
     assert.equal(
       (await stat(await fileOf(target, address))).ino,
-      (await stat(await fileOf(house.dataDir, address))).ino,
+      (await stat(await fileOf(fixture.dataDir, address))).ino,
     );
     await openAsServer(to());
   });
 
   it('does not copy unreferenced contents, leases, and data about the server', async () => {
-    await house.putUnknown(bytesOf(9, 100));
+    await fixture.putUnknown(bytesOf(9, 100));
     const unused = bytesOf(8, 100);
-    await writeWithBlob(house, addressOfBytes(unused), unused, async () => {});
+    await writeWithBlob(fixture, addressOfBytes(unused), unused, async () => {});
     await copy(from(), to());
-    const copied = await openHouse(target);
+    const copied = await openStoreFixture(target);
     assert.equal((await Array.fromAsync(copied.blobs.list())).length, contents.length);
     assert.equal((await copied.store.read.blobs({ limit: 99 })).length, contents.length);
     for (const kind of ['copy', 'collect'] as const) {
@@ -74,23 +74,23 @@ describe('copyStore() between folders', () => {
   });
 
   it('blocks garbage collection of what it copies, and copies a consistent snapshot', async () => {
-    const database = () => new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
+    const database = () => new DatabaseSync(join(fixture.dataDir, 'tenon.db'), { readOnly: true });
     await copy(from(), to(), {
-      clock: house.clock,
+      clock: fixture.clock,
       async onStep(step) {
         if (step !== 'copy_blobs') return;
         const ids = database().prepare('select distinct "userId" as id from versions').all();
-        await house.store.write(async (tx) => {
+        await fixture.store.write(async (tx) => {
           for (const { id } of ids) await tx.eraseUser(id as never, { name: 'gone', deletedAtMs: 1 });
         });
-        house.advance(20 * 60_000);
-        const collected = await house.collect();
+        fixture.advance(20 * 60_000);
+        const collected = await fixture.collect();
         assert.deepEqual([collected?.isHeldByCopy, collected?.deleted, collected?.waiting], [true, 0, 3]);
       },
     });
-    assert.deepEqual(await house.store.read.leaseHolders('copy', house.clock()), []);
-    assert.equal((await house.collect())?.deleted, 3);
-    const copied = await openHouse(target);
+    assert.deepEqual(await fixture.store.read.leaseHolders('copy', fixture.clock()), []);
+    assert.equal((await fixture.collect())?.deleted, 3);
+    const copied = await openStoreFixture(target);
     const found = await verify(copied);
     assert.deepEqual([found.faults, found.unknownObjects, found.blobs, found.versions], [[], [], 3, 3]);
     await copied.close();
@@ -101,12 +101,12 @@ describe('copyStore() between folders', () => {
       await failBefore(step, target);
       if (step !== 'mark_target') await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
       if (step !== 'mark_target') await assert.rejects(copy(to(), embedded(`${target}-2`)), refused('unfinished_copy'));
-      assert.deepEqual(await house.store.read.leaseHolders('copy', Date.now()), [], step);
+      assert.deepEqual(await fixture.store.read.leaseHolders('copy', Date.now()), [], step);
     }
-    const { key } = await createRecords(house.store).stage();
+    const { key } = await createRecords(fixture.store).stage();
     const bytes = bytesOf(7, 2000);
     const contentAddress = addressOfBytes(bytes);
-    await writeWithBlob(house, contentAddress, bytes, (tx) =>
+    await writeWithBlob(fixture, contentAddress, bytes, (tx) =>
       tx.insertVersion(versionRecord(key('later'), { contentAddress, size: bytes.length })),
     );
     await copy(from(), to());
@@ -116,12 +116,12 @@ describe('copyStore() between folders', () => {
 
   it('deletes data from an unfinished copy that the source has deleted since', async () => {
     await failBefore('verify', target);
-    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'));
+    const database = new DatabaseSync(join(fixture.dataDir, 'tenon.db'));
     database.exec("delete from plugins where name = 'plugin-0'");
     database.close();
-    await house.collect();
+    await fixture.collect();
     await copy(from(), to());
-    const copied = await openHouse(target);
+    const copied = await openStoreFixture(target);
     assert.equal((await Array.fromAsync(copied.blobs.list())).length, 2);
     await copied.close();
     await assertVerifies(to());
@@ -157,13 +157,13 @@ describe('copyStore() between folders', () => {
     await assert.rejects(copy(from(), from()), refused('same_store'));
 
     const others = ['row', 'blob', 'copy'].map((name) => join(target, '..', name)) as [string, string, string];
-    const withRow = await openHouse(others[0]);
+    const withRow = await openStoreFixture(others[0]);
     await createRecords(withRow.store).user({ name: 'Ada' });
     const before = await dump(embedded(others[0]));
     await assert.rejects(copy(from(), embedded(others[0])), refused('not_empty'));
     assert.deepEqual(await dump(embedded(others[0])), before);
     await withRow.close();
-    const withBlob = await openHouse(others[1]);
+    const withBlob = await openStoreFixture(others[1]);
     await withBlob.putUnknown(bytesOf(4, 10));
     await withBlob.close();
     await assert.rejects(copy(from(), embedded(others[1])), refused('not_empty'));
@@ -176,8 +176,8 @@ describe('copyStore() between folders', () => {
 
 describe('readCopiedTables()', () => {
   it('has every table except internal ones, referenced tables first', async () => {
-    const house = await openHouse();
-    const database = new DatabaseSync(join(house.dataDir, 'tenon.db'), { readOnly: true });
+    const fixture = await openStoreFixture();
+    const database = new DatabaseSync(join(fixture.dataDir, 'tenon.db'), { readOnly: true });
     try {
       const names = (await readCopiedTables()).map(({ name }) => name);
       const all = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -193,7 +193,7 @@ describe('readCopiedTables()', () => {
       }
     } finally {
       database.close();
-      await house.close();
+      await fixture.close();
     }
   });
 });

@@ -15,15 +15,15 @@ const [first = new Uint8Array()] = contents;
 
 describe('copyStore() with damaged data', () => {
   let copies: FolderCopies;
-  let house: FolderCopies['house'];
+  let fixture: FolderCopies['fixture'];
   let target: string;
   let fileOf: FolderCopies['fileOf'];
   let failBefore: FolderCopies['failBefore'];
-  const from = () => embedded(house.dataDir);
+  const from = () => embedded(fixture.dataDir);
   const to = () => embedded(target);
   beforeEach(async () => {
     copies = await openFolderCopies();
-    ({ house, target, fileOf, failBefore } = copies);
+    ({ fixture, target, fileOf, failBefore } = copies);
   });
   afterEach(() => copies.close());
 
@@ -40,7 +40,7 @@ describe('copyStore() with damaged data', () => {
 
   it('notices that bytes of the source are missing, others, or cut off', async () => {
     const address = addressOfBytes(first);
-    const file = await fileOf(house.dataDir, address);
+    const file = await fileOf(fixture.dataDir, address);
     for (const bytes of [undefined, bytesOf(4, first.length), first.subarray(1)]) {
       await rm(file);
       if (bytes !== undefined) await writeFile(file, bytes);
@@ -90,7 +90,7 @@ describe('copyStore() with damaged data', () => {
   });
 
   describe('of a source that is not as it should be', () => {
-    const source = () => join(house.dataDir, 'source');
+    const source = () => join(fixture.dataDir, 'source');
     const into = () => copy(embedded(source()), to());
     beforeEach(() => copy(from(), embedded(source())));
 

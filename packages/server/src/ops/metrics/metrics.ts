@@ -7,7 +7,7 @@ import type { StoreSettings } from '../../open-stores.ts';
 import type { Services } from '../../services.ts';
 import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
 import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
-import { createRequestCounts } from './count-requests.ts';
+import { createRequestCounts } from './instrument-requests.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -8,27 +8,27 @@ const silent = { ...fine, ping: () => new Promise<void>(() => {}) };
 const failing = (error: Error) => ({ ...fine, ping: () => Promise.reject(error) });
 
 describe('createReadiness()', () => {
-  const told = async (...parts: Parameters<typeof createReadiness>) =>
+  const reported = async (...parts: Parameters<typeof createReadiness>) =>
     (await createReadiness(...parts).failures()).map(({ store, reason }) => `${store} ${reason}`);
 
   it('finds no failure if both stores respond', async () => {
-    assert.deepEqual(await told({ store: fine, blobs: fine }), []);
+    assert.deepEqual(await reported({ store: fine, blobs: fine }), []);
   });
 
   it('returns the failing stores with a reason that does not contain the cause', async () => {
     const store = failing(new UnavailableError('connect ECONNREFUSED 10.0.0.7:5432'));
     const blobs = failing(new StorageFullError('/secret/blobs'));
-    assert.deepEqual(await told({ store, blobs }), [
+    assert.deepEqual(await reported({ store, blobs }), [
       "metadata store can't be reached, or is too busy",
       'blob store has no room left',
     ]);
-    assert.deepEqual(await told({ store: failing(new Error('password=x')), blobs: fine }), [
+    assert.deepEqual(await reported({ store: failing(new Error('password=x')), blobs: fine }), [
       "metadata store can't be used",
     ]);
   });
 
   it('pings both stores in parallel, with a timeout', async () => {
-    assert.deepEqual(await told({ store: silent, blobs: silent }, 20), [
+    assert.deepEqual(await reported({ store: silent, blobs: silent }, 20), [
       'metadata store has not answered for 0.02 seconds',
       'blob store has not answered for 0.02 seconds',
     ]);
@@ -41,8 +41,8 @@ describe('createReadiness()', () => {
     const readiness = createReadiness({ store, blobs });
     assert.deepEqual(await readiness.failures(), []);
     for (let times = 0; times < 3; times++) {
-      const told = (await readiness.writeFailures()).map((failure) => `${failure.store} ${failure.reason}`);
-      assert.deepEqual(told, ['blob store has no room left']);
+      const reported = (await readiness.writeFailures()).map((failure) => `${failure.store} ${failure.reason}`);
+      assert.deepEqual(reported, ['blob store has no room left']);
     }
     assert.equal(asked, 1);
   });

@@ -1,7 +1,7 @@
 import type { RequestKind } from '@tenon/protocol';
 import { bindingsPath } from '../../plugins/binding-routes.ts';
 import { artifactPath } from '../../plugins/plugin-routes.ts';
-import type { RequestCounts } from '../metrics/count-requests.ts';
+import type { RequestCounts } from '../metrics/instrument-requests.ts';
 import { addTotals, boundsMs, kinds, noTotals, type RequestTotals, type TotalsByKind } from './activity.ts';
 
 /** The kinds of requests by route. All other routes are of the kind `others`. */

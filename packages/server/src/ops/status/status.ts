@@ -7,7 +7,7 @@ import { version } from '../../config/version.ts';
 import type { SeenNode } from '../../db/node-records.ts';
 import type { Deps } from '../../deps.ts';
 import type { PoolLoad } from '../../workers/pool.ts';
-import type { RequestCounts } from '../metrics/count-requests.ts';
+import type { RequestCounts } from '../metrics/instrument-requests.ts';
 import { boundsMs, createActivity, createWindow, type TotalsByKind } from './activity.ts';
 import { type EventLoopMonitor, noDelays } from './event-loop-delay.ts';
 import type { PingResult, Readiness, StoreFailure } from './readiness.ts';

@@ -10,7 +10,7 @@ const withoutKeys = ({ guestKeys: _, ...rest }: AuditEventRecord) => rest;
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 const whole = { limit: 1000 };
 
-/** What is told of changes: kept as it was put in, found by whoever may read it, and forgotten where people are. */
+/** Audit events: stored unchanged, found by those with access, and anonymized when accounts are deleted. */
 export function auditContract(backend: Backend): void {
   describe('audit events', () => {
     const store = opened(backend, backend.openStore);

@@ -80,7 +80,7 @@ export function newsContract(backend: Backend): void {
     it('loses its oldest events, and continues its numbers', async () => {
       const records = createRecords(store.it);
       const [one, other] = [await records.app(), await records.app()];
-      // The second was told while the clock was wrong.
+      // The second was emitted while the clock was wrong.
       for (const atMs of [10, 500, 20, 30]) {
         await store.it.write((tx) => tx.insertChanges(one.id, [list()], { ...fields, atMs }));
       }

@@ -189,7 +189,7 @@ export function recordsContract(backend: Backend): void {
       const { app, guest, publisher } = await records().stage();
       const early = await records().user({ name: 'Early' });
       const second = await records().guest(app);
-      await records().guest(app); // held by nobody
+      await records().guest(app); // without a holder
       await records().hold(second, early, someTimeMs - 1);
       await records().hold(second, publisher, someTimeMs + 1);
       await records().hold(second, publisher, someTimeMs + 100);

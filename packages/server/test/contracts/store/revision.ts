@@ -74,55 +74,55 @@ export function revisionContract(backend: Backend): void {
   });
 }
 
-/** What commits have invalidated, told to whoever keeps answers. */
+/** The cache tags that commits have invalidated, as caches receive them. */
 export function commitsContract(backend: Backend): void {
   describe('onCommitted()', () => {
     const store = opened(backend, backend.openStore);
 
     /**
-     * Hears of what is invalidated from now on, in the order in which it is told. That anything may have been invalidated is told besides
+     * Receives the tags that are invalidated from now on, in order. That anything may have been invalidated is reported besides
      * while a node doesn't hear of others' commits, which a busy machine brings about at any time.
      */
     function listen(to: Store): { readonly known: readonly (readonly CacheTag[])[]; readonly isLost: boolean } {
       to.revision(); // what there was so far
-      const told = { known: [] as (readonly CacheTag[])[], isLost: false };
+      const reported = { known: [] as (readonly CacheTag[])[], isLost: false };
       to.onCommitted((invalidated) => {
-        if (invalidated === undefined) told.isLost = true;
-        else told.known.push(invalidated);
+        if (invalidated === undefined) reported.isLost = true;
+        else reported.known.push(invalidated);
       });
-      return told;
+      return reported;
     }
 
     it('calls listeners for an own commit before the revision changes', async () => {
       const app = await createRecords(store.it).app();
-      const told = listen(store.it);
+      const reported = listen(store.it);
       const before = store.it.revision();
       await store.it.write(async (tx) => {
         await tx.updateApp(app.id, { name: 'one', updatedAtMs: someTimeMs });
         await tx.updateApp(app.id, { name: 'two', updatedAtMs: someTimeMs });
       });
       assert.notEqual(store.it.revision(), before);
-      assert.ok(told.known.length > 0);
-      for (const invalidated of told.known) assert.deepEqual(invalidated, [app.id]);
+      assert.ok(reported.known.length > 0);
+      for (const invalidated of reported.known) assert.deepEqual(invalidated, [app.id]);
     });
 
     it('calls no listener after a rollback', async () => {
       const app = await createRecords(store.it).app();
-      const told = listen(store.it);
+      const reported = listen(store.it);
       const fail = store.it.write(async (tx) => {
         await tx.updateApp(app.id, { name: 'no', updatedAtMs: someTimeMs });
         throw new Error('no');
       });
       await assert.rejects(fail, /no/);
       store.it.revision();
-      assert.deepEqual(told.known, []);
+      assert.deepEqual(reported.known, []);
     });
 
     it('calls listeners for commits of another store and another process, in order', async () => {
       const other = await backend.openStore(store.location);
       try {
         const app = await createRecords(store.it).app();
-        const told = listen(store.it);
+        const reported = listen(store.it);
         const keys = Array.from({ length: 5 }, (_, at) => `ext_${at} key`);
         for (const key of keys) {
           const [extensionPointId, guestKey] = key.split(' ') as [`ext_${string}`, string];
@@ -130,12 +130,12 @@ export function commitsContract(backend: Backend): void {
           await other.write((tx) => tx.insertChanges(app.id, [{ extensionPointId, guestKey }], fields));
         }
         await runInChild(backend, store.location, 'rename', { appId: app.id, name: 'from a child' });
-        for (let waits = 0; told.known.at(-1)?.at(-1) !== app.id; waits++) {
-          assert.ok(waits < 1000, 'it was never told of');
+        for (let waits = 0; reported.known.at(-1)?.at(-1) !== app.id; waits++) {
+          assert.ok(waits < 1000, 'it was never reported');
           await sleep(10);
           store.it.revision();
         }
-        assert.deepEqual(told.known.flat(), [...keys, app.id]);
+        assert.deepEqual(reported.known.flat(), [...keys, app.id]);
       } finally {
         await other.close();
       }
@@ -145,16 +145,16 @@ export function commitsContract(backend: Backend): void {
       const other = await backend.openStore(store.location);
       try {
         const app = await createRecords(store.it).app();
-        const told = listen(store.it);
+        const reported = listen(store.it);
         const lists = Array.from({ length: 20_000 }, (_, at) => ({
           extensionPointId: 'ext_many' as const,
           guestKey: `${at} ${'k'.repeat(60)}`,
         }));
         const fields = { mark: 'aa', atMs: someTimeMs, keep: 10 };
         await other.write((tx) => tx.insertChanges(app.id, lists, fields));
-        const isTold = () => told.isLost || told.known.flat().length === lists.length;
+        const isTold = () => reported.isLost || reported.known.flat().length === lists.length;
         for (let waits = 0; !isTold(); waits++) {
-          assert.ok(waits < 1000, 'it was never told of');
+          assert.ok(waits < 1000, 'it was never reported');
           await sleep(10);
           store.it.revision();
         }

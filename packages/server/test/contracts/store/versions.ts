@@ -183,7 +183,7 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, guest.guestKey), []);
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, second.guestKey), [kept]);
       assert.equal(await store.it.read.mayReadContent(owner.id, doomed.contentAddress, undefined), false);
-      assert.equal((await records().version(key('same'))).number, 1, 'numbers begin anew');
+      assert.equal((await records().version(key('same'))).number, 1, 'numbers start again');
     });
   });
 

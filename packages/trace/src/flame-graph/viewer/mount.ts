@@ -16,13 +16,13 @@ import { styles } from './styles.ts';
 
 /** A flame graph that stands in a page. */
 export interface MountedFlameGraph {
-  /** Searches for functions, as if somebody had typed it. */
+  /** Searches for functions, as if the user had typed it. */
   readonly search: (text: string) => void;
   /** Goes to another view. */
   readonly show: (view: View) => void;
   /** Puts the keyboard's focus on the flame graph. */
   readonly focus: () => void;
-  /** Draws anew: to be called when the page's colours have changed in a way that the viewer can't notice. */
+  /** Redraws; call it after a change of the page's colours that the viewer can't detect. */
   readonly repaint: () => void;
   /** Takes it away. */
   readonly destroy: () => void;

@@ -8,7 +8,7 @@ import { DomainError } from '../../http/domain-errors.ts';
 import { contentAddressOf } from '../../plugins/publish.ts';
 import { transaction } from '../../queries.ts';
 import { withEffects } from '../../with-effects.ts';
-import { countBlobs } from './count-blobs.ts';
+import { instrumentBlobs } from './instrument-blobs.ts';
 import { createRegistry } from './registry.ts';
 import { createStoreMetrics } from './store-metrics.ts';
 
@@ -39,7 +39,7 @@ describe('createStoreMetrics()', () => {
 
   for (const [outcome, error] of [
     ['refused', new DomainError('not_found', 'It is not there.')],
-    ['conflict', new ConflictError('Somebody has it')],
+    ['conflict', new ConflictError('It is taken')],
     ['unavailable', new UnavailableError('Others write')],
     ['full', new StorageFullError('No room')],
     ['failed', new TypeError('A fault')],
@@ -59,7 +59,7 @@ describe('createStoreMetrics()', () => {
   }
 });
 
-describe('countBlobs()', () => {
+describe('instrumentBlobs()', () => {
   const address = contentAddressOf(Buffer.from('any'));
   const requests = (text: string, operation: string, outcome: string) =>
     parseScrape(text).samples.get(`tenon_blob_requests_total{operation="${operation}",outcome="${outcome}"}`);
@@ -70,7 +70,7 @@ describe('countBlobs()', () => {
       yield new Uint8Array(10);
       yield new Uint8Array(5);
     }
-    const blobs = countBlobs({ open: async () => chunks() } as unknown as BlobStore, registry);
+    const blobs = instrumentBlobs({ open: async () => chunks() } as unknown as BlobStore, registry);
     const opened = await blobs.open(address);
     assert.equal(requests(registry.text(), 'open', 'done'), 0);
     const read = await Array.fromAsync(opened ?? []);
@@ -88,7 +88,7 @@ describe('countBlobs()', () => {
       yield new Uint8Array(10);
       throw new UnavailableError('Gone');
     }
-    const blobs = countBlobs({ open: async () => chunks() } as unknown as BlobStore, registry);
+    const blobs = instrumentBlobs({ open: async () => chunks() } as unknown as BlobStore, registry);
     await assert.rejects(async () => Array.fromAsync((await blobs.open(address)) ?? []), UnavailableError);
     assert.equal(requests(registry.text(), 'open', 'unavailable'), 1);
     assert.equal(requests(registry.text(), 'open', 'done'), 0);
@@ -98,7 +98,7 @@ describe('countBlobs()', () => {
     const registry = createRegistry();
     const put = () => Promise.reject(new StorageFullError('No room'));
     const missing: Partial<BlobStore> = { put, size: async () => undefined, open: async () => undefined };
-    const blobs = countBlobs(missing as BlobStore, registry);
+    const blobs = instrumentBlobs(missing as BlobStore, registry);
     assert.equal(await blobs.size(address), undefined);
     assert.equal(await blobs.open(address), undefined);
     await assert.rejects(blobs.put(address, new Uint8Array(9)), StorageFullError);

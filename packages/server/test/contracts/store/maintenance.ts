@@ -6,7 +6,7 @@ import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpe
 import { type Backend, opened } from '../backend.ts';
 
 /** Rows for bytes, and leases. */
-export function housekeepingContract(backend: Backend): void {
+export function maintenanceContract(backend: Backend): void {
   describe('blobs', () => {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);

@@ -2,15 +2,15 @@ import type { OauthMetadata } from '@tenon/protocol';
 import type { Io } from '../io.ts';
 import type { Style } from '../text.ts';
 import type { Target } from '../transport.ts';
-import type { LoginWishes } from './oauth-client.ts';
+import type { LoginRequest } from './oauth-client.ts';
 
 /** What both ways of logging in work with. */
-export interface Ceremony {
+export interface LoginContext {
   readonly io: Pick<Io, 'stderr' | 'environment' | 'randomBytes' | 'nowMs' | 'openBrowser' | 'sleep'>;
   /** Ends with the signal that the person gives; a login ends by itself too, when it takes too long. */
   readonly target: Target;
   readonly metadata: OauthMetadata;
-  readonly wishes: LoginWishes;
+  readonly loginRequest: LoginRequest;
   /** For what goes to stderr. */
   readonly style: Style;
 }

@@ -10,7 +10,7 @@ import { type AdminOptions, withDataFolder, withPresentData } from './admin-data
 import { addTrustClockCommand } from './admin-trust-clock.ts';
 
 /** Adds what keeps a data folder in order: `verify`, `gc`, `trust-clock`. */
-export function addHousekeepingCommands(group: Command, io: Io): void {
+export function addMaintenanceCommands(group: Command, io: Io): void {
   group
     .command('verify')
     .description('read all data, hash every plugin, and check every reference')
@@ -84,24 +84,24 @@ function showVerified(
   ]);
 }
 
-interface CollectWish {
+interface CollectRequest {
   readonly graceMs: number;
   readonly isDryRun: boolean;
   readonly isForced: boolean;
 }
 
-async function runCollect(io: Io, deps: Deps, out: Reporter, wish: CollectWish): Promise<void> {
-  const collected = await io.interruptible((signal) => collect(deps, { ...wish, signal }));
+async function runCollect(io: Io, deps: Deps, out: Reporter, request: CollectRequest): Promise<void> {
+  const collected = await io.interruptible((signal) => collect(deps, { ...request, signal }));
   if (collected === undefined) {
     throw new CliError('in_use', 'Another process is collecting at this moment.', {
       exitCode: exitCodes.unavailable,
       hint: 'It may be the server. Try again in a while.',
     });
   }
-  out.result({ isDryRun: wish.isDryRun, ...collected }, () => showCollected(out, collected, wish));
+  out.result({ isDryRun: request.isDryRun, ...collected }, () => showCollected(out, collected, request));
 }
 
-function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectWish): void {
+function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectRequest): void {
   const { deleted, deletedBytes, waiting, waitingBytes, postponed, unknown, unfinished, isHeldByCopy } = collected;
   const many = (contents: number, bytes: number) => `${count(contents, 'content')}, ${formatSize(bytes)}`;
   out.fields([

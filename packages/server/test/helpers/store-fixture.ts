@@ -13,8 +13,8 @@ import { statements } from '../../src/queries.ts';
 import { addressOfBytes } from './bytes.ts';
 import { someTimeMs } from './records.ts';
 
-/** What housekeeping works with, on a folder of its own, with a clock that stands still. */
-export interface House {
+/** Stores in a temporary folder, with a clock that the test moves. */
+export interface StoreFixture {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly clock: () => number;
@@ -35,17 +35,17 @@ export interface House {
   /** Stores bytes that no version names, so long ago that the lease of their publish has ended. */
   putUnused(bytes: Uint8Array): Promise<ContentAddress>;
   /** Opens the same data once more, as another process has it. */
-  again(): Promise<House>;
+  again(): Promise<StoreFixture>;
   close(): Promise<void>;
 }
 
-export async function openHouse(at?: string): Promise<House> {
-  const dataDir = at ?? (await mkdtemp(join(tmpdir(), 'tenon-house-')));
+export async function openStoreFixture(at?: string): Promise<StoreFixture> {
+  const dataDir = at ?? (await mkdtemp(join(tmpdir(), 'tenon-fixture-')));
   const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
-  const opened: House[] = [];
+  const opened: StoreFixture[] = [];
   let nowMs = someTimeMs;
-  const house: House = {
+  const fixture: StoreFixture = {
     store,
     blobs,
     clock: () => nowMs,
@@ -54,22 +54,22 @@ export async function openHouse(at?: string): Promise<House> {
     advance(ms) {
       nowMs += ms;
     },
-    collect: (graceMs = 0) => collect(house, { graceMs }),
+    collect: (graceMs = 0) => collect(fixture, { graceMs }),
     async keyOf(address) {
       const row = await store.read.blob(address);
       return row && blobKey(row);
     },
     async sizeOf(address) {
-      const key = await house.keyOf(address);
+      const key = await fixture.keyOf(address);
       return key && blobs.size(key);
     },
     async open(address) {
-      const key = await house.keyOf(address);
+      const key = await fixture.keyOf(address);
       return key && blobs.open(key);
     },
     async putUnused(bytes) {
       const address = addressOfBytes(bytes);
-      const held = { address, size: bytes.length, generation: newGeneration(house.random), leaseUntilMs: 0 };
+      const held = { address, size: bytes.length, generation: newGeneration(fixture.random), leaseUntilMs: 0 };
       await blobs.put(blobKey(held), bytes);
       await store.write((tx) => tx.leaseBlob(held));
       return address;
@@ -80,7 +80,7 @@ export async function openHouse(at?: string): Promise<House> {
       return address;
     },
     async again() {
-      const other = await openHouse(dataDir);
+      const other = await openStoreFixture(dataDir);
       opened.push(other);
       return other;
     },
@@ -91,5 +91,5 @@ export async function openHouse(at?: string): Promise<House> {
       if (at === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
-  return house;
+  return fixture;
 }

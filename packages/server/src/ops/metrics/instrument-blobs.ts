@@ -9,7 +9,7 @@ const outcomes = ['done', 'missing', 'unavailable', 'full', 'failed'] as const;
 type Outcome = (typeof outcomes)[number];
 
 /** Wraps a blob store to count and time its operations. A read is counted when it ends. */
-export function countBlobs(blobs: BlobStore, registry: Registry): BlobStore {
+export function instrumentBlobs(blobs: BlobStore, registry: Registry): BlobStore {
   for (const operation of operations) {
     for (const outcome of outcomes) registry.counter('tenon_blob_requests_total', { operation, outcome });
   }
