@@ -82,7 +82,7 @@ export const tags = {
   Distribution: 'for hosts: list the plugins bound to a guest key, and fetch their bytes',
   Plugins: 'publish, read, and delete plugins',
   Versions: "a plugin's versions: list, roll back, yank, restore, approve",
-  'Host control': "the application's decisions: pin bindings, block plugins, end withdrawals",
+  'Team control': "decisions of an application's team: pin bindings, block plugins, end withdrawals",
   Applications: 'applications and their members',
   'Extension points': "an application's extension points and their schemas",
   Guests: "an application's guests and their invitations",

@@ -20,7 +20,7 @@ import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from './plugin-wir
 import { listApprovals } from './versions.ts';
 import { endWithdrawal, listWithdrawals } from './withdrawals.ts';
 
-const route = routeTagged('Host control');
+const route = routeTagged('Team control');
 const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
 const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
