@@ -50,7 +50,7 @@ describe('instrument() with allowed and banned', () => {
       assert.match(note.message, new RegExp(`"${near}"`));
     }
     const [madeUp] = instrument(input, { banned: ['func[3]'] }).report.notes;
-    assert.match(madeUp?.message ?? '', /no name to choose it by$/);
+    assert.match(madeUp?.message ?? '', /only named functions can be listed$/);
     const [far] = instrument(input, { banned: ['something else'] }).report.notes;
     assert.ok(far?.code === 'name_not_found' && !('nearName' in far));
   });

@@ -47,7 +47,7 @@ describe('signing up through an invitation', () => {
     assert.deepEqual((await jar.call('GET', '/session')).json<SessionState>().account, account);
 
     const token = await jar.token();
-    assert.deepEqual(await ok(service, 'GET', `${api}/apps`, { token }), { objects: [] });
+    assert.deepEqual(await ok(service, 'GET', `${api}/apps`, { token }), { objects: [], total: 0 });
     assert.equal((await preview(code)).json<InvitationPreview>().allowsSignUp, false);
     const accepted = await ok<{ status: string }>(service, 'POST', `${api}/invitations/accept`, {
       token,
