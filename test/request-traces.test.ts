@@ -72,7 +72,7 @@ describe('the traces of requests', () => {
     assert.ok(Math.abs(Number(root.startNano / 1_000_000n) - Date.now()) < 60_000);
   });
 
-  it('go on with the trace of a host whose client tells of its spans', async (test) => {
+  it('continue with the trace of a host whose client tells of its spans', async (test) => {
     const provider = new BasicTracerProvider({ spanProcessors: [] });
     api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
     test.after(() => api.propagation.disable());

@@ -56,7 +56,7 @@ appendFileSync('builds', '.');
 
 const lock = {
   packages: {
-    '': { name: 'house', optionalDependencies: { elsewhere: '3.0.0' } },
+    '': { name: 'root', optionalDependencies: { elsewhere: '3.0.0' } },
     'node_modules/needed': { version: '1.0.0', integrity: 'sha512-a' },
     'node_modules/checker': { version: '2.0.0', integrity: 'sha512-b', dev: true },
     'node_modules/ours': { resolved: 'test/ours', link: true },

@@ -88,7 +88,7 @@ describe('examples/web-host', () => {
     assert.deepEqual([...seen], ['Hello, Ada!\n', 'Howdy, Ada!\n']);
   });
 
-  it('stops a plugin that never ends, and goes on with the next version', async () => {
+  it('stops a plugin that never ends, and continues with the next version', async () => {
     await publish(server, wat('(module (func (export "greet") (result i32) (loop (br 0)) (i32.const 0)))'));
     await until(async () => (await host.greet('Ada')).status === 502);
     assert.match((await host.greet('Ada')).text, /took more than \d+ ms/);

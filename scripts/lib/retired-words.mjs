@@ -5,7 +5,8 @@ import { join, matchesGlob } from 'node:path';
 /**
  * One retired word.
  *
- * - `identifier`: a whole identifier in code, matched with its case; a final `*` stands for any rest that begins with a capital letter.
+ * - `identifier`: a whole identifier in code, matched with its case. A leading `*` stands for any beginning, a trailing `*` for any rest that
+ *   starts with a capital letter.
  * - `phrase`: whole words in any text, matched without case; a space in it also matches a line break inside a comment.
  *
  * @typedef {object} RetiredWord
@@ -49,8 +50,10 @@ function isInScope(word, file) {
 /** @param {RetiredWord} word */
 function patternOf({ identifier, phrase }) {
   if (identifier !== undefined) {
+    const beginning = identifier.startsWith('*') ? '[\\w$]+' : '';
     const rest = identifier.endsWith('*') ? '[A-Z][\\w$]*' : '';
-    return new RegExp(`(?<![\\w$])${RegExp.escape(identifier.replace(/\*$/, ''))}${rest}(?![\\w$])`, 'g');
+    const name = RegExp.escape(identifier.replace(/^\*|\*$/g, ''));
+    return new RegExp(`(?<![\\w$])${beginning}${name}${rest}(?![\\w$])`, 'g');
   }
   if (phrase === undefined) throw new Error('A retired word needs "identifier" or "phrase".');
   const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|//|#)?[ \t]*)`;

@@ -30,6 +30,11 @@ describe('retiredWordFaults()', () => {
     assert.equal((await faults('demandRole(); demandGuests(); demanding(); demand();', word)).length, 2);
   });
 
+  it('takes a leading * for any beginning', async () => {
+    const word = { identifier: '*Wish', use: '*Request', in: ['*.ts'] };
+    assert.equal((await faults('CollectWish; a.myWish; Wish; wishes; CollectWishes;', word)).length, 2);
+  });
+
   it('finds a phrase in any case, over the line break of a comment', async () => {
     const word = { phrase: 'at the most', use: 'at most', in: ['*.ts'] };
     assert.equal((await faults('/**\n * Ten at the\n * most. At the most.\n */', word)).length, 2);

@@ -48,7 +48,7 @@ describe('codes in other hands', { skip: noBrowser }, () => {
     for (const wrong of [
       { code_verifier: randomBytes(32).toString('base64url') },
       { redirect_uri: program.redirectUri.replace('127.0.0.1', '[::1]') },
-      { client_id: 'somebody-else' },
+      { client_id: 'another-client' },
       { code: randomBytes(32).toString('base64url') },
     ]) {
       const { status, json } = await token({ ...redeem, code: first, ...wrong });

@@ -22,7 +22,7 @@ const greet = join(root, 'packages', 'server', 'sample', 'greet.wasm');
 const schema = `version: v1-draft
 exports:
   greet:
-    description: Greets whoever the input names.
+    description: Greets the person in the input.
     input: { type: string, contentType: text/plain; charset=utf-8 }
     output: { type: string, contentType: text/plain; charset=utf-8 }
   count_vowels:
@@ -64,7 +64,7 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
       await witness.look();
       await page.getByRole('link', { name: 'Go to Acme Spreadsheet' }).click();
       await page.getByRole('link', { name: 'Cell functions' }).click();
-      await page.getByText('Greets whoever the input names.').waitFor();
+      await page.getByText('Greets the person in the input.').waitFor();
       await witness.look();
       await dropFile(page, greet);
       await page

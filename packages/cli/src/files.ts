@@ -36,7 +36,7 @@ function withoutCopy({ buffer: memory, byteOffset, byteLength }: Buffer): Uint8A
   return new Uint8Array(memory, byteOffset, byteLength);
 }
 
-/** Refuses to write bytes to a terminal, which they would garble. To be asked before the work is done. */
+/** Throws if bytes would be written to a terminal. Call it before the work. */
 export function assertBinaryOutput(io: Pick<Io, 'stdout'>, path: string): void {
   if (path === standardStream && io.stdout.isTTY) {
     throw usageError('A module is not for a terminal to show.', 'Name a file with -o, or pipe the output on.');

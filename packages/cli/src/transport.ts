@@ -10,7 +10,7 @@ export interface Target {
   readonly url: string;
   /** The file that names the server, where it was found rather than named. */
   readonly foundIn?: string | undefined;
-  /** Absent for what is asked before there is one. */
+  /** Absent for requests without a token. */
   readonly token?: string | undefined;
   /** What to do when the server does not take the token, or the token does not allow enough. */
   readonly tokenHints?: TokenHints | undefined;

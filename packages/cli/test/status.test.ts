@@ -33,7 +33,7 @@ describe('tenon status', () => {
     assert.deepEqual(status.nodes, []);
   });
 
-  it('goes on with --watch until it is interrupted', async () => {
+  it('continues with --watch until it is interrupted', async () => {
     const running = start(['status', '--watch'], { environment });
     await running.says(/connections/);
     running.child.kill('SIGINT');

@@ -21,7 +21,7 @@ export interface ContentsDeps {
 export function createContents({ settings, events, requester, store }: ContentsDeps) {
   const { limits, retry } = settings;
   const memory = createLru<Uint8Array<ArrayBuffer>>(settings.memory.maxContentBytes);
-  const flights = createSingleflight();
+  const singleflight = createSingleflight();
 
   const emitLookup = (source: Source | 'failed') => {
     if (events.has('lookup')) events.emit('lookup', { kind: 'content', source, isStale: false });
@@ -67,7 +67,7 @@ export function createContents({ settings, events, requester, store }: ContentsD
         emitLookup('memory');
         return cached;
       }
-      const flight = flights.join(address, async (ended) => {
+      const flight = singleflight.join(address, async (ended) => {
         try {
           const bytes = await find(address, ended);
           memory.set(address, bytes, bytes.length);
@@ -83,6 +83,6 @@ export function createContents({ settings, events, requester, store }: ContentsD
     async readCached(address: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
       return memory.get(address) ?? store?.readContent(address);
     },
-    abortAll: flights.abortAll,
+    abortAll: singleflight.abortAll,
   };
 }

@@ -10,13 +10,13 @@ function parse(text: string, lastId?: string) {
   return { events, lastId: parser.lastId, retryMs: parser.retryMs };
 }
 
-type Told = Omit<StreamEvent, 'id'>;
+type Reported = Omit<StreamEvent, 'id'>;
 
-const message = (data: string): Told => ({ type: 'message', data });
-const reported = (events: readonly StreamEvent[]): Told[] => events.map(({ type, data }) => ({ type, data }));
+const message = (data: string): Reported => ({ type: 'message', data });
+const reported = (events: readonly StreamEvent[]): Reported[] => events.map(({ type, data }) => ({ type, data }));
 
 /** Input, the events by the standard, and the last id. */
-const cases: Readonly<Record<string, readonly [text: string, events: readonly Told[], lastId?: string]>> = {
+const cases: Readonly<Record<string, readonly [text: string, events: readonly Reported[], lastId?: string]>> = {
   'an event with all fields': ['id: 7\nevent: binding\ndata: {"a":1}\n\n', [{ type: 'binding', data: '{"a":1}' }], '7'],
   'several lines of data': ['data: YHOO\ndata: +2\ndata: 10\n\n', [message('YHOO\n+2\n10')]],
   'data without a value': ['data\n\ndata\ndata\n\ndata:', [message(''), message('\n')]],

@@ -54,7 +54,7 @@ const storeAgainMs = 60_000;
 export function createLists({ settings, events, requester, breaker, store }: ListsDeps) {
   const { clock, staleIfErrorMs, revalidateTimeoutMs, retry, limits } = settings;
   const memory = createLru<CachedList>(settings.memory.maxLists);
-  const flights = createSingleflight();
+  const singleflight = createSingleflight();
   /** Lists with a `stale` event and no `recover` event since. */
   const staleKeys = new Set<string>();
   /** The sequence number of the last change event of a list that was not refetched since. */
@@ -110,7 +110,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
       memory.set(cacheKeyOf(key), cached, 1);
       return cached;
     };
-    return flights.join(`restore ${cacheKeyOf(key)}`, work).wait(signal);
+    return singleflight.join(`restore ${cacheKeyOf(key)}`, work).wait(signal);
   }
 
   function fromStored({ text, etag, checkedAtMs, ...key }: StoredList): CachedList {
@@ -123,7 +123,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
   }
 
   function revalidate(key: BindingsKey, cached: CachedList | undefined, maxRetries: number): Flight<BindingsResult> {
-    return flights.join(cacheKeyOf(key), async (signal) => {
+    return singleflight.join(cacheKeyOf(key), async (signal) => {
       const began = { sequence: ++sequence, checkedMs: clock.monotonicMs(), checkedAtMs: clock.wallMs() };
       const request = {
         operation: 'bindings',
@@ -283,14 +283,14 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
     invalidate(key: BindingsKey): void {
       const cacheKey = cacheKeyOf(key);
       const cached = memory.get(cacheKey);
-      if (cached === undefined && !flights.has(cacheKey)) return;
+      if (cached === undefined && !singleflight.has(cacheKey)) return;
       if (cached !== undefined) memory.set(cacheKey, { ...cached, checkedMs: confirmedMsOf(cached) }, 1);
       changedAt.set(cacheKey, ++sequence);
       if (cached !== undefined && !settings.isOffline) refetches.add(key);
     },
     abortAll(reason: ClientError): void {
       refetches.clear();
-      flights.abortAll(reason);
+      singleflight.abortAll(reason);
     },
   };
 }

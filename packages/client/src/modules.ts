@@ -10,7 +10,7 @@ export type Modules = ReturnType<typeof createModules>;
 /** Compiled modules by their content address. */
 export function createModules(settings: Settings, events: Emitter, contents: Contents) {
   const memory = createLru<WebAssembly.Module>(settings.memory.maxModuleBytes);
-  const flights = createSingleflight();
+  const singleflight = createSingleflight();
 
   const emitLookup = (source: 'memory' | 'compiled') => {
     if (events.has('lookup')) events.emit('lookup', { kind: 'module', source, isStale: false });
@@ -45,10 +45,10 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
     async load(address: string, signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
       if (signal?.aborted) throw aborted(signal);
       const module = memory.get(address);
-      if (module === undefined) return flights.join(address, (ended) => find(address, ended)).wait(signal);
+      if (module === undefined) return singleflight.join(address, (ended) => find(address, ended)).wait(signal);
       emitLookup('memory');
       return module;
     },
-    abortAll: flights.abortAll,
+    abortAll: singleflight.abortAll,
   };
 }

@@ -30,12 +30,12 @@ describe('createClient() against a real server', () => {
 
   /** A client that revalidates on each call, and waits for the response even on a slow machine. */
   function connect(options: Partial<ClientOptions> = {}): Client {
-    const patience = {
+    const longTimeouts = {
       revalidateTimeoutMs: Number.POSITIVE_INFINITY,
       timeouts: { headersMs: Number.POSITIVE_INFINITY },
     };
     const own = { baseUrl: stage.url, token: stage.token, maxAgeMs: 0, streaming: false };
-    const client = createClient({ ...own, ...patience, ...options });
+    const client = createClient({ ...own, ...longTimeouts, ...options });
     open.push(client);
     return client;
   }

@@ -230,7 +230,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
       { redirect_uri: 'https://example.org/callback' },
       { redirect_uri: `${program.origin}/other` },
       { redirect_uri: 'javascript:alert(1)' },
-      { client_id: 'somebody-else' },
+      { client_id: 'another-client' },
     ]) {
       const { page: path, close } = await startProgram('read', changes);
       await visitor.open(path);

@@ -151,7 +151,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.close();
   });
 
-  it('loads itself anew when the server has another build of the console, once, and else says that the code is missing', async () => {
+  it('reloads when the server has another build of the console, once, and else says that the code is missing', async () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     await visitor.open('/');

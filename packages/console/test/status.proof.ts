@@ -64,7 +64,7 @@ describe('the status page', { skip: noBrowser }, () => {
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  it('asks anew by itself, but not while it is out of sight', async () => {
+  it('refreshes by itself, but not while it is out of sight', async () => {
     const { page } = operator;
     await operator.open('/status');
     await body(operator).waitFor();

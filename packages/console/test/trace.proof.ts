@@ -37,7 +37,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     return newcomer;
   }
 
-  /** Opens the page anew and hands it a module. */
+  /** Opens the page and hands it a module. */
   async function openModule(name: string, bytes: Uint8Array): Promise<void> {
     await visitor.open('/trace');
     await chooseFile(visitor, name, bytes);

@@ -292,7 +292,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'PUT /api/v1/me': {
     actions: ['account.update'],
-    prepare: async (world) => calling(world, (await personOf(world)).user, 'PUT', '/me', { name: 'Somebody else' }),
+    prepare: async (world) => calling(world, (await personOf(world)).user, 'PUT', '/me', { name: 'Another user' }),
   },
   'PUT /api/v1/me/password': {
     actions: ['account.password_change'],

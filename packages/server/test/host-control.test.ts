@@ -58,8 +58,11 @@ describe('an extension point that requires approval', () => {
       assertProblem(await workshop.call('POST', `/versions/2/${action}`, json), 409, 'conflict');
     }
     assertProblem(await workshop.call('POST', '/rollback', { version: 2 }), 409, 'conflict');
-    const anew = await workshop.publish(2);
-    assert.deepEqual([anew.isNewVersion, anew.version.number, anew.version.state], [true, 3, 'awaiting_approval']);
+    const republished = await workshop.publish(2);
+    assert.deepEqual(
+      [republished.isNewVersion, republished.version.number, republished.version.state],
+      [true, 3, 'awaiting_approval'],
+    );
   });
 
   it("needs the decision of the team, even for an owner's own plugin", async () => {
@@ -69,7 +72,7 @@ describe('an extension point that requires approval', () => {
       assertProblem(await workshop.call('POST', '/versions/2/reject', why, by), 403, 'forbidden');
     }
     const { owner, appId, extensionPointId } = workshop;
-    await makeGuest(service, owner, appId, 'the house', owner);
+    await makeGuest(service, owner, appId, 'the host', owner);
     const path = `/api/v1/artifacts/${extensionPointId}/plugin/${owner.id}/own`;
     const headers = { 'content-type': 'application/wasm' };
     const own = await service.call('PUT', path, { token: owner.token, body: tinyModule(7), headers });

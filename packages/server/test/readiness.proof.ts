@@ -44,14 +44,14 @@ describe('GET /readyz with silent stores', { skip: noPostgres }, () => {
 
   it('returns 503 to all callers while PostgreSQL is suspended, and 200 afterwards', async () => {
     assert.equal((await ask()).statusCode, 200);
-    const goOn = await postgres.pause();
+    const proceed = await postgres.pause();
     try {
       const responses = await Promise.all(Array.from({ length: 100 }, ask));
       const details = new Set(responses.map(detailOf));
       assert.deepEqual([...details], ['Not ready: the metadata store has not answered for 2 seconds.']);
       assert.equal((await service.call('GET', '/healthz')).statusCode, 200);
     } finally {
-      goOn();
+      proceed();
     }
     await untilReady();
   });
@@ -82,13 +82,13 @@ describe('GET /readyz with silent stores', { skip: noPostgres }, () => {
   it('reports both stores when both are down, without their addresses', async () => {
     await sleep(1100);
     proxy.inject(({ response }) => void response.destroy());
-    const goOn = await postgres.pause();
+    const proceed = await postgres.pause();
     try {
       const detail = detailOf(await ask());
       assert.match(detail, /the metadata store has not answered .*; the blob store /);
       assert.doesNotMatch(detail, /127\.0\.0\.1|postgres|http/);
     } finally {
-      goOn();
+      proceed();
       proxy.inject(undefined);
     }
     await untilReady();

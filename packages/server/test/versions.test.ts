@@ -98,8 +98,12 @@ describe('publishing a version', () => {
     const old = await workshop.publish(1);
     assert.deepEqual([old.isNewVersion, old.version.number], [true, 3]);
     await workshop.call('POST', '/versions/3/yank', why, workshop.publisher);
-    const anew = await workshop.publish(1);
-    assert.deepEqual([anew.isNewVersion, anew.version.number], [true, 4], 'what was yanked is not current');
+    const republished = await workshop.publish(1);
+    assert.deepEqual(
+      [republished.isNewVersion, republished.version.number],
+      [true, 4],
+      'what was yanked is not current',
+    );
     assert.equal(await workshop.bound(), 4);
   });
 
@@ -233,8 +237,8 @@ describe('POST …/yank and …/restore', () => {
     assert.deepEqual([await workshop.bound(), (await workshop.versions()).length], [3, 3]);
 
     await workshop.call('POST', '/versions/1/restore');
-    const anew = await workshop.publish(1);
-    assert.deepEqual([anew.isNewVersion, anew.version.number], [true, 4]);
+    const republished = await workshop.publish(1);
+    assert.deepEqual([republished.isNewVersion, republished.version.number], [true, 4]);
     await workshop.call('POST', '/versions/1/yank', why);
     assert.equal(
       (await workshop.versions()).find(({ number }) => number === 4)?.state,
@@ -416,8 +420,8 @@ describe('DELETE /api/v1/artifacts/…', () => {
     await makeGuest(service, workshop.owner, workshop.appId, 'first', colleague);
     const path = workshop.path().replace(workshop.publisher.id, colleague.id);
     const headers = { 'content-type': 'application/wasm' };
-    const anew = await service.call('PUT', path, { token: colleague.token, body: tinyModule(9), headers });
-    assertProblem(anew, 409, 'plugin_name_taken');
+    const republished = await service.call('PUT', path, { token: colleague.token, body: tinyModule(9), headers });
+    assertProblem(republished, 409, 'plugin_name_taken');
     assert.equal((await workshop.publish(9)).version.number, 1);
   });
 

@@ -228,7 +228,7 @@ describe('three workers on the embedded store', () => {
     const finish = await beginPublish(served);
     const path = listPath(served);
     let answered = 0;
-    const untilTold = all.map(async (connection) => {
+    const untilReported = all.map(async (connection) => {
       for (;;) {
         const { status, headers } = await connection.ask(path);
         assert.equal(status, 200);
@@ -239,7 +239,7 @@ describe('three workers on the embedded store', () => {
     await until(() => answered > 30);
     assert.ok(served.child.pid);
     process.kill(-served.child.pid, 'SIGINT');
-    await Promise.all(untilTold);
+    await Promise.all(untilReported);
     assert.equal(await finish(), 201);
     assert.deepEqual(await served.gone, { code: 0, signal: null });
     assert.match(served.output(), /closed/);

@@ -24,52 +24,52 @@ export interface TraceParent {
   readonly tracestate?: string | undefined;
 }
 
-/** Which span of the host a module's calls lie in. `undefined` and `null`: none, each call begins a trace of its own. */
+/** The host's span that contains a module's calls. `undefined` and `null`: none, each root starts a trace. */
 export type ParentSource = string | TraceParent | undefined | null;
 
-/** How much is kept. What is dropped is counted, in `span.dropped` or in `statistics().dropped`. */
+/** Limits. Dropped items are counted, in `span.dropped` or in `statistics().dropped`. */
 export interface TraceLimits {
   /** Spans of one root. Default: 100,000. */
   readonly spans: number;
-  /** Calls within each other. Default: 100,000, which is more than engines' stacks hold. */
+  /** Nested calls. Default: 100,000, which is more than engines' stacks hold. */
   readonly depth: number;
-  /** Functions that `statistics()` tells of, at about 70 bytes each. Default: 100,000. */
+  /** Functions in `statistics()`, at about 70 bytes each. Default: 100,000. */
   readonly functions: number;
   /** Events of one span. Default: 128. */
   readonly events: number;
   /** Attributes of one span. Default: 128. */
   readonly attributes: number;
-  /** UTF-16 code units of one text that a module reports; what is longer is cut. Default: 4,096. */
+  /** UTF-16 code units of one reported text; longer ones are cut. Default: 4,096. */
   readonly textLength: number;
-  /** UTF-16 code units of all texts that a module reports within one root. Default: 4,194,304. */
+  /** UTF-16 code units of all reported texts in one root. Default: 4,194,304. */
   readonly traceTextLength: number;
 }
 
-/** Options of {@link start}. The ones that the interface names are spelled in its way in JSON: see {@link parseConfiguration}. */
+/** Options of {@link start}. {@link parseConfiguration} reads some of them from JSON. */
 export interface TraceOptions {
   readonly spanFilter?:
     | {
-        /** Spans shorter than this are not emitted, but for the root of a trace. Microseconds; default 20; 0 keeps all. */
+        /** Shorter spans are not emitted, except roots. Microseconds; default 20; 0 keeps all. */
         readonly minDurationMicroseconds?: number | undefined;
       }
     | undefined;
-  /** Where spans go. Default: nowhere. */
+  /** The receivers of spans. Default: none. */
   readonly exporters?: readonly SpanExporter[] | undefined;
-  /** The span of the host that calls lie in, or what tells it when a call begins. A malformed one is ignored. */
+  /** The host's span that contains the calls, or a function that returns it for each root. Malformed values are ignored. */
   readonly parent?: ParentSource | (() => ParentSource);
-  /** What the root of every trace gets as attributes. */
+  /** Attributes of every root. */
   readonly attributes?: Attributes | Readonly<Record<string, AttributeValue>> | undefined;
   /** Whether calls are counted and timed by function, for {@link TraceContext.statistics}. Default: false. */
   readonly statistics?: boolean | undefined;
   readonly limits?: Partial<TraceLimits> | undefined;
-  /** Makes a mangled name readable; `undefined` or the same text for one that isn't mangled. Default: names stay. */
+  /** Demangles a name; returns `undefined` or the same text for other names. Default: none. */
   readonly demangle?: ((rawName: string) => string | undefined) | undefined;
   /**
    * The failure message for a thrown value; `undefined` if it is no failure, such as a program's exit.
    * Default: the error's name and message.
    */
   readonly failureReason?: ((thrown: unknown) => string | undefined) | undefined;
-  /** Hears of what goes wrong in tracing itself, which never disturbs the module. Default: nobody. */
+  /** Receives failures of tracing itself, which never disturb the module. Default: none. */
   readonly onError?: ((error: TraceError) => void) | undefined;
   /** Default: the host's `performance.now()` and `Date.now()`. */
   readonly clock?: TraceClock | undefined;
@@ -132,7 +132,7 @@ const configurationChecks = optionGroup({
 
 /**
  * Reads options from JSON, as text or parsed: `{"span_filter": {"min_duration_microseconds": 20}, "limits": {…}, "statistics": true}`.
- * Throws a {@link TraceError} with code `invalid_option` whose `faults` have the JSON pointer of everything that is wrong.
+ * Throws a {@link TraceError} with code `invalid_option` whose `faults` have a JSON pointer for each invalid value.
  */
 export function parseConfiguration(json: unknown): TraceOptions {
   const value = typeof json === 'string' ? parseJson(json) : json;

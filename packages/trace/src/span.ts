@@ -38,7 +38,7 @@ export interface FoldedCalls {
   readonly timeNano: bigint;
 }
 
-/** A call of a function of a module, or a stretch that the plugin's author marked by hand. */
+/** A call of a function, or a manual span of the plugin. */
 export interface Span {
   /** 32 lower-case hexadecimal digits, not all zero: https://www.w3.org/TR/trace-context/#trace-id */
   readonly traceId: string;

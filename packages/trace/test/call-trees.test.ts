@@ -31,7 +31,7 @@ describe('start() on programs whose calls are known', () => {
     assert.ok(spans > 200 * instantiated && failed > 4 * instantiated);
   });
 
-  it('needs no bind() where the host goes on with nothing that lies around a trap', async (test) => {
+  it('needs no bind() where the host continues with nothing that lies around a trap', async (test) => {
     const { programs, spans, folded, failed } = await checkAll('events', 3_001, replayed);
     test.diagnostic(`${programs} of ${replayed} programs, ${spans} spans (${failed} failed), ${folded} folded calls`);
     assert.ok(programs > 0.9 * replayed && spans > 100 * replayed && failed > replayed);

@@ -216,7 +216,7 @@ describe('otlpExporter()', () => {
       assert.equal(collector.received.length, 1);
     });
 
-    it('gives up after the last attempt, says why, and goes on with the next spans', async () => {
+    it('gives up after the last attempt, says why, and continues with the next spans', async () => {
       collector.answer(
         ...Array.from({ length: 3 }, () => ({
           status: 503,

@@ -62,7 +62,7 @@ interface Broken {
 interface Trapped {
   readonly kind: 'trap';
 }
-/** Undefined: goes on with the next statement. */
+/** Undefined: continues with the next statement. */
 type Flow = Thrown | Left | Tail | Broken | Trapped | undefined;
 type Ended = Thrown | Left | Trapped;
 

@@ -26,7 +26,7 @@ type Answer = { readonly status: number; readonly body: unknown } | 'no answer';
 const pending: Answer = { status: 400, body: { error: 'authorization_pending' } };
 const slowDown: Answer = { status: 400, body: { error: 'slow_down' } };
 
-/** A ceremony with a clock of its own, and a server that gives these answers one after the other. */
+/** A context with a clock of its own, and a server that gives these answers one after the other. */
 function rehearse(answers: readonly Answer[], changes: Partial<typeof device> = {}) {
   let nowMs = 0;
   const pausesMs: number[] = [];

@@ -10,11 +10,11 @@ import { diskStore } from '@tenon/client/disk';
 
 const [baseUrl = '', token = '', directory = '', maxBytes = '', ...addresses] = process.argv.slice(2);
 // A busy machine must not fail the test.
-const patience = { headersMs: 120_000, idleMs: 120_000, storeMs: 120_000 };
+const longTimeouts = { headersMs: 120_000, idleMs: 120_000, storeMs: 120_000 };
 const store = diskStore({ directory, maxBytes: Number(maxBytes) });
 for (let read = 1; ; read++) {
   // A new client for each round, so that only the store is warm.
-  const client = createClient({ baseUrl, token, store, streaming: false, timeouts: patience });
+  const client = createClient({ baseUrl, token, store, streaming: false, timeouts: longTimeouts });
   client.on('error', ({ error }) => {
     if (error.code !== 'store_failed' && error.code !== 'damaged_entry') return;
     console.error(error.code, error.cause);

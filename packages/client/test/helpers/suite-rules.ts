@@ -41,7 +41,7 @@ export const rules: readonly (readonly [ids: RegExp, to: { readonly put: Layer }
   [/^stale-close-(must-revalidate|proxy-revalidate|no-cache|s-maxage=2)$/, { leave: 'stale' }],
   [/^stale-(close|503|sie-close|sie-503)$/, { put: 'list' }],
 
-  // Curiosity and wishes as to what is reused, by ways of writing that servers get wrong.
+  // Details and suggestions on what is reused, by ways of writing that servers get wrong.
   [/^freshness-max-age-(quoted|decimal-\w+|a100|100a|multiple-\w+|two-.*)$|^age-parse-prefix$/, { leave: 'freshness' }],
   [/^freshness-expires-(32bit|far-future|rfc850|ansi-c|wrong-case-.*|invalid-.*)$/, { leave: 'freshness' }],
   [/^heuristic-(200-cached|delta-\d+)$|^status-200-fresh$|^cc-resp-must-revalidate-stale$/, { leave: 'freshness' }],

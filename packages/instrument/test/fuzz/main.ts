@@ -47,14 +47,14 @@ function runWorker(place: number, step: number): Promise<number> {
   const job: FuzzJob = { firstSeed: firstSeed + place, step, deadlineMs: Date.now() + minutes * 60_000, progress };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: job });
   const current = () => ({ target: targetNames[progress[0] as number] as string, seed: progress[1] as number });
-  let beats = -1;
+  let heartbeats = -1;
   const watch = setInterval(() => {
     const now = Atomics.load(progress, 2);
-    if (now === beats) {
+    if (now === heartbeats) {
       keep({ ...current(), message: `takes longer than ${hangMs / 1_000} s` });
       void worker.terminate();
     }
-    beats = now;
+    heartbeats = now;
   }, hangMs);
   return new Promise((resolve) => {
     worker.on('message', (failure: FuzzFailure) => keep(failure));

@@ -6,7 +6,7 @@ export interface FuzzJob {
   /** The worker tries every `step`-th seed. */
   readonly step: number;
   readonly deadlineMs: number;
-  /** `[target, seed, beats]`: what is being tried, so that the parent sees what hangs. */
+  /** `[target, seed, heartbeats]`: what is being tried, so that the parent sees what hangs. */
   readonly progress: Int32Array;
 }
 

@@ -7,7 +7,7 @@ import { medianOf } from './statistics.ts';
 export interface CompareOptions {
   readonly rounds: number;
   readonly secondsARound: number;
-  /** Told what is being done. */
+  /** Receives progress. */
   onProgress(text: string): void;
 }
 

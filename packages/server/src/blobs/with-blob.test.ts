@@ -120,19 +120,19 @@ describe('writeWithBlob()', () => {
 
   it('does not wait for a stalled deletion', async () => {
     await storeBlob(fixture, address, bytes);
-    const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blobs: BlobStore = {
       ...other.blobs,
       async delete(key) {
         reached.resolve();
-        await goOn.promise;
+        await proceed.promise;
         return other.blobs.delete(key);
       },
     };
     const collecting = collect({ ...other, blobs }, { graceMs: 0 });
     await reached.promise;
     await publish(fixture);
-    goOn.resolve();
+    proceed.resolve();
     assert.equal((await collecting)?.deleted, 1);
     await requireObject();
   });

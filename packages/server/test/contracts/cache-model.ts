@@ -20,7 +20,7 @@ import type { Backend } from './backend.ts';
 import { type CacheWorld, changeSomething, makeWorld } from './cache-world.ts';
 
 /** How long other nodes' commits may take to become known, before a test fails: far longer than they may in earnest. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /**
  * Random changes through one store, while two nodes answer from memory on the same data: after each, both must answer all
@@ -86,7 +86,7 @@ function openContext(store: Store): Deps {
 
 /** A commit through the other store may take a moment to become known; through its own, none. */
 async function untilEqual(deps: Deps, world: CacheWorld, expected: Responses, reported: string): Promise<void> {
-  const endsAt = performance.now() + patienceMs;
+  const endsAt = performance.now() + timeoutMs;
   for (;;) {
     const actual = await answersOf(deps, world);
     try {
@@ -131,7 +131,7 @@ async function answersOf(deps: Deps, world: CacheWorld): Promise<Responses> {
   return responses;
 }
 
-/** As the route does: from what was asked before, or afresh. */
+/** As the route does: from the cache, or computed. */
 async function askList(deps: Deps, secret: string, extensionPointId: string, guestKey: string): Promise<string> {
   const [authorization, target] = [`Bearer ${secret}`, `/${extensionPointId}/${guestKey}`];
   const cached = getCachedBindings(deps, authorization, target);

@@ -109,7 +109,7 @@ export function postgresStoreContract(major: Major): void {
       await publish();
       await createRecords(here).version(key('named'), { contentAddress: named });
       let most = 0;
-      const overtaken =
+      const interrupted =
         (write: Store['write']): Store['write'] =>
         (work) => {
           let runs = 0;
@@ -120,8 +120,8 @@ export function postgresStoreContract(major: Major): void {
             return work(tx);
           });
         };
-      const writeLocking = overtaken(here.writeLocking as Store['write']) as Store['writeLocking'];
-      const store = { ...here, write: overtaken(here.write), writeLocking };
+      const writeLocking = interrupted(here.writeLocking as Store['write']) as Store['writeLocking'];
+      const store = { ...here, write: interrupted(here.write), writeLocking };
       const blobs = { async *list() {}, delete: async () => true, deleteUnfinished: async () => 0 };
       const deps = { store, blobs: blobs as unknown as BlobStore, clock: () => someTimeMs, random: randomBytes };
       const collected = await collect(deps, { graceMs: 0, isForced: true });

@@ -34,7 +34,7 @@ const job = JSON.parse(text) as RaceJob;
 let seen = 0;
 const stillness = new Int32Array(new SharedArrayBuffer(4));
 const onStep = (step: string): void => {
-  // Standing still now and then, as a busy machine has it, lets others in where they would hardly ever come.
+  // Pausing now and then, as a busy machine has it, lets others in where they would hardly ever come.
   if (job.step === undefined && Math.random() < 0.15) Atomics.wait(stillness, 0, 0, Math.random() * maxPauseMs);
   if (step !== job.step || ++seen < 2) return;
   const standsStill = job.role === 'collect' && seen === 2;

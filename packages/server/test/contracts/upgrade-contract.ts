@@ -15,7 +15,7 @@ export interface EmptyDatabase {
 }
 
 /**
- * Data of the baseline, in every table, that later releases go on with. The rows are written as they are in the baseline, and never
+ * Data of the baseline, in every table, that later releases continue with. The rows are written as they are in the baseline, and never
  * change.
  */
 export function upgradeContract(make: () => Promise<EmptyDatabase>): void {

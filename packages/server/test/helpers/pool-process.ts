@@ -8,7 +8,7 @@ export type PoolTask = 'echo' | 'spin' | 'validate' | 'crash' | 'exit' | 'hoard'
 serveTasks<PoolTask, number>((task) => {
   if (task === 'spin') for (;;);
   if (task === 'validate') WebAssembly.validate(new Uint8Array(localsBomb(1_000_000)));
-  if (task === 'crash') throw new Error('as told');
+  if (task === 'crash') throw new Error('as requested');
   if (task === 'exit') process.exit(3);
   if (task === 'hoard') for (const all: object[][] = []; ; ) all.push(Array.from({ length: 1e5 }, (_, at) => ({ at })));
   const result = task === 'environment' ? Object.keys(process.env).length : process.pid;

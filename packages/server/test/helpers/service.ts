@@ -98,7 +98,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
       aheadMs += ms;
       monotonicAheadMs += Math.max(0, ms);
     },
-    async user(name = 'Somebody') {
+    async user(name = 'A user') {
       const { id } = await createUser(deps, { name, email: null });
       return { id, token: await token(id) };
     },

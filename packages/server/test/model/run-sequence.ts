@@ -63,9 +63,9 @@ export async function runSequence(stage: Stage, seed: number, tally: Tally): Pro
       const changes = await sequence.changes();
       for (const guest of guestKeys) {
         const etag = await compareList(sequence, history, lists, guest);
-        const isTold = changes.includes(guest);
-        assert.equal(isTold, etag !== etags.get(guest), `news of the list of ${guest}`);
-        if (isTold) tally.set('changes emitted', (tally.get('changes emitted') ?? 0) + 1);
+        const isReported = changes.includes(guest);
+        assert.equal(isReported, etag !== etags.get(guest), `news of the list of ${guest}`);
+        if (isReported) tally.set('changes emitted', (tally.get('changes emitted') ?? 0) + 1);
         etags.set(guest, etag);
       }
       assert.equal(new Set(changes).size, changes.length, 'each list has one event');

@@ -20,6 +20,6 @@ describe('createTimeBudget()', () => {
     budget.charge(nowMs - 99);
     assert.equal(budget.isSpent(), false);
     budget.charge(nowMs - 1);
-    assert.equal(budget.isSpent(), true, 'more than the allowance does not gather');
+    assert.equal(budget.isSpent(), true, 'more than the allowance does not collect');
   });
 });

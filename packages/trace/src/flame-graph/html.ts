@@ -6,12 +6,12 @@ import { pageStyles } from './page-styles.ts';
 import { pageStylesHash, viewerScript, viewerScriptHash } from './viewer-bundle.ts';
 
 /**
- * Makes a page that shows spans as a flame graph: one text, to be written into a file. It needs nothing else and asks nobody for
- * anything, which its policy (Content-Security-Policy, with the digests of its own script and style) also forbids it to do.
+ * Returns a self-contained page that shows spans as a flame graph. Its Content-Security-Policy, with the digests of its script and
+ * style, forbids loading anything.
  *
- * Names in a module come from strangers. They stand in the page as JSON without a `<`, and reach the screen as text alone.
+ * Names in a module are untrusted. The page contains them as JSON without a `<`, and shows them only as text.
  *
- * @param spans finished spans: of one trace or of several, in any order
+ * @param spans finished spans of one or more traces, in any order
  */
 export function flameGraphHtml(spans: readonly Span[], options: FlameGraphOptions = {}): string {
   return flameGraphPage(flameGraphData(spans, options));

@@ -124,12 +124,12 @@ const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39] } as const;
 const ansi: Paint = (style, text) => (text === '' ? '' : `\u001b[${codes[style][0]}m${text}\u001b[${codes[style][1]}m`);
 
 function written(line: Line, widths: Widths, withMemory: boolean, paint: Paint): string {
-  const figures = [line.total.padStart(widths.total), line.self.padStart(widths.self)];
-  if (withMemory) figures.push(line.memory.padStart(widths.memory));
+  const columns = [line.total.padStart(widths.total), line.self.padStart(widths.self)];
+  if (withMemory) columns.push(line.memory.padStart(widths.memory));
   const call = [
     `${paint('dim', line.indent)}${paint('bold', line.name)}`,
     ...line.notes.map((note) => paint('dim', note)),
     paint('red', line.failure),
   ];
-  return `${figures.join('  ')}  ${call.filter((part) => part !== '').join(' ')}`.trimEnd().concat('\n');
+  return `${columns.join('  ')}  ${call.filter((part) => part !== '').join(' ')}`.trimEnd().concat('\n');
 }

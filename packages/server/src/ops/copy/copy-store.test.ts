@@ -139,12 +139,12 @@ describe('copyStore() between folders', () => {
   it('fails when a later copy into the same target starts', async () => {
     for (const step of ['copy_rows', 'finish'] as const) {
       target = join(target, step);
-      const overtaken = copy(from(), to(), {
+      const interrupted = copy(from(), to(), {
         async onStep(at) {
           if (at === step) await failBefore('verify', target);
         },
       });
-      await assert.rejects(overtaken, refused('interrupted'));
+      await assert.rejects(interrupted, refused('interrupted'));
       await assert.rejects(openAsServer(to()), refused('unfinished_copy'));
     }
   });

@@ -154,11 +154,11 @@ export function maintenanceContract(backend: Backend): void {
       await hold({ address, leaseUntilMs: 0 });
       await note([address], someTimeMs);
       const { promise: isKept, resolve: kept } = Promise.withResolvers<void>();
-      const { promise: goOn, resolve } = Promise.withResolvers<void>();
+      const { promise: proceed, resolve } = Promise.withResolvers<void>();
       const publishing = store.it.write(async (tx) => {
         assert.equal(await tx.markPresent(address, 'first'), true);
         kept();
-        await goOn;
+        await proceed;
         await tx.insertVersion(versionRecord(key('named'), { contentAddress: address }));
       });
       await isKept;

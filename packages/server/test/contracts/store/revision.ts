@@ -152,8 +152,8 @@ export function commitsContract(backend: Backend): void {
         }));
         const fields = { mark: 'aa', atMs: someTimeMs, keep: 10 };
         await other.write((tx) => tx.insertChanges(app.id, lists, fields));
-        const isTold = () => reported.isLost || reported.known.flat().length === lists.length;
-        for (let waits = 0; !isTold(); waits++) {
+        const isReported = () => reported.isLost || reported.known.flat().length === lists.length;
+        for (let waits = 0; !isReported(); waits++) {
           assert.ok(waits < 1000, 'it was never reported');
           await sleep(10);
           store.it.revision();

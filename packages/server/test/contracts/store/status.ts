@@ -79,7 +79,7 @@ export function statusContract(backend: Backend): void {
     });
   });
 
-  describe('chores', () => {
+  describe('jobs', () => {
     const store = opened(backend, backend.openStore);
 
     it('store their last result', async () => {
