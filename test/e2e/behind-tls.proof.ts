@@ -125,7 +125,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     await guest.page.getByRole('link', { name: 'Greetings' }).click();
     await dropFile(guest.page, greet);
     await guest.page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await guest.page.getByText('greet is published: version 1').waitFor();
+    await guest.page.getByText('Version 1 of greet is published').waitFor();
 
     await owner.open('/account/tokens');
     const authorization = `Bearer ${await createToken(page, 'host')}`;

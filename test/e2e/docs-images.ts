@@ -37,7 +37,7 @@ const pictures: readonly Picture[] = [
     width: 760,
     height: 1010,
     // As a login asks by default.
-    prepare: (page) => page.getByLabel('Manage everything that is yours').uncheck(),
+    prepare: (page) => page.getByLabel('Manage your applications and account').uncheck(),
   },
 ];
 

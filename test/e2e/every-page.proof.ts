@@ -84,7 +84,7 @@ describe('every page of the console', { skip: noBrowser, concurrency: true }, ()
     await tabTo(page, 'Guest key');
     await page.keyboard.type('customers/keys');
     await page.keyboard.press('Enter');
-    await page.getByText('shown this once').waitFor();
+    await page.getByText('You won’t see it again').waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.keyboard.press('Enter'); // the button to copy has the focus
     await page.waitForFunction(() => document.activeElement?.textContent === 'Copied');

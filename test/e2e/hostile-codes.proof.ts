@@ -66,8 +66,8 @@ describe('codes in other hands', { skip: noBrowser }, () => {
   it('of a device give one token, to who holds the long one', async () => {
     const device = await askByDevice(stage.url);
     await owner.open(`/device?user_code=${device.user_code}`);
-    await owner.page.getByRole('button', { name: 'Go on' }).click();
-    await owner.page.getByLabel('I started this login myself').check();
+    await owner.page.getByRole('button', { name: 'Continue' }).click();
+    await owner.page.getByLabel('I started this login').check();
     await owner.page.getByRole('button', { name: 'Approve' }).click();
     await owner.page.getByRole('heading', { name: 'Approved' }).waitFor();
     for (const guess of [device.user_code, randomBytes(32).toString('base64url')]) {
@@ -79,8 +79,8 @@ describe('codes in other hands', { skip: noBrowser }, () => {
     assert.ok(!('access_token' in again.json), JSON.stringify(again));
     // Its user code decides nothing any more, typed or linked.
     await owner.open(`/device?user_code=${device.user_code}`);
-    await owner.page.getByRole('button', { name: 'Go on' }).click();
-    await owner.page.getByText('No login waits with this code.').waitFor();
+    await owner.page.getByRole('button', { name: 'Continue' }).click();
+    await owner.page.getByText('No login is waiting for this code.').waitFor();
   });
 
   it('of an invitation let one person in, and no later person with the same link', async () => {
@@ -93,7 +93,7 @@ describe('codes in other hands', { skip: noBrowser }, () => {
     await guest.page.getByRole('heading', { name: 'You are a guest of' }).waitFor();
     const thief = await stage.visitor();
     await thief.page.goto(link);
-    await thief.page.getByRole('heading', { name: 'The invitation has been used' }).waitFor();
+    await thief.page.getByRole('heading', { name: 'This invitation has been used' }).waitFor();
     // Nor does it open an account, if one asks the server itself.
     const refused = await fetch(`${stage.url}/session/sign-up`, {
       method: 'POST',

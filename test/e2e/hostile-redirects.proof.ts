@@ -142,14 +142,14 @@ describe('addresses that would lead elsewhere', { skip: noBrowser }, () => {
       for (const scope of ['read', 'everything']) {
         const path = program.page({ redirect_uri: redirectUri, scope });
         await page.goto(stage.url + path);
-        await page.getByRole('heading', { name: 'This is no login to approve' }).waitFor();
+        await page.getByRole('heading', { name: 'This login link isn’t valid' }).waitFor();
         assert.equal(page.url(), stage.url + path, redirectUri);
       }
     }
     await page.goto(
       `${stage.url}${program.page()}&redirect_uri=${encodeURIComponent('https://evil.example/callback')}`,
     );
-    await page.getByRole('heading', { name: 'This is no login to approve' }).waitFor();
+    await page.getByRole('heading', { name: 'This login link isn’t valid' }).waitFor();
     assert.deepEqual(program.answers, []);
     await visitor.open(program.page({ redirect_uri: `http://[::1]:${port}/callback` }));
     await page.getByRole('button', { name: 'Approve' }).waitFor();

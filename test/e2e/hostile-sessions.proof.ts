@@ -97,8 +97,8 @@ describe('a session that has ended', { skip: noBrowser }, () => {
     await elsewhere.signIn(emailOf(name), password);
     const stolen = await copy(elsewhere);
     await visitor.open('/account');
-    await fillIn('Change the password', { 'Current password': password, 'New password': 'harbour violet trombone' });
-    await visitor.page.getByText('Your password is changed').waitFor();
+    await fillIn('Change password', { 'Current password': password, 'New password': 'harbour violet trombone' });
+    await visitor.page.getByText('Password changed').waitFor();
     assert.deepEqual(await tried(stolen), nothing);
     await elsewhere.page.reload();
     await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor();

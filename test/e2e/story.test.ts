@@ -72,7 +72,7 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
         .getByText('count_vowels')
         .waitFor();
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
-      await page.getByText('greet is published: version 1').waitFor();
+      await page.getByText('Version 1 of greet is published').waitFor();
       await witness.look();
       for (const path of ['/', `/apps/${appId}/plugins`, '/account', '/account/tokens']) {
         await guest.open(path);

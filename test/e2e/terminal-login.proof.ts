@@ -99,8 +99,8 @@ describe('a login from a terminal, decided in a browser', { skip: noBrowser || !
     const { page } = visitor;
     await visitor.open('/device');
     await page.getByLabel('Code from the terminal').fill(code);
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByLabel('I started this login myself').check();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('I started this login').check();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
     const { exitCode, screen: all } = await ended;
@@ -120,7 +120,7 @@ describe('a login from a terminal, decided in a browser', { skip: noBrowser || !
         assert.equal(await pressAndReturn(visitor, 'Deny'), 'Denied');
       } else {
         await visitor.open(`/device?user_code=${await shownCode(screen)}`);
-        await page.getByRole('button', { name: 'Go on' }).click();
+        await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('button', { name: 'Deny' }).click();
         await page.getByRole('heading', { name: 'Denied' }).waitFor();
       }

@@ -35,8 +35,8 @@ describe('the account page', { skip: noBrowser }, () => {
     const visitor = await newcomer('Ada');
     const { page } = visitor;
     await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
-    await page.getByRole('button', { name: 'Change the name' }).click();
-    await toast(visitor, /Your name is changed/);
+    await page.getByRole('button', { name: 'Change name' }).click();
+    await toast(visitor, /Name changed/);
     await page.getByRole('navigation', { name: 'Main' }).getByText('Ada <b>Lovelace</b>').waitFor();
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -56,7 +56,7 @@ describe('the account page', { skip: noBrowser }, () => {
 
     await page.getByLabel('Current password', { exact: true }).fill(password);
     await page.getByLabel('New password', { exact: true }).fill('password12');
-    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('button', { name: 'Change password' }).click();
     const field = page.getByLabel('New password', { exact: true });
     await page.locator('.field-error').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
@@ -64,8 +64,8 @@ describe('the account page', { skip: noBrowser }, () => {
     assert.deepEqual(await axeFaults(page), []);
 
     await field.fill('harbour violet trombone');
-    await page.getByRole('button', { name: 'Change the password' }).click();
-    await toast(visitor, /Your password is changed/);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await toast(visitor, /Password changed/);
     await elsewhere.page.getByRole('link', { name: /your account/ }).click();
     await signInAgain(elsewhere, 'harbour violet trombone');
     await elsewhere.page.getByRole('heading', { name: 'Your account' }).waitFor();
@@ -86,13 +86,13 @@ describe('the account page', { skip: noBrowser }, () => {
     assert.equal(await rows.count(), 4);
     assert.match((await rows.first().textContent()) ?? '', /this one/);
     await rows.nth(1).getByRole('button', { name: 'Sign out' }).click();
-    await toast(visitor, /That browser is signed out/);
+    await toast(visitor, /Browser signed out/);
     assert.equal(await rows.count(), 3);
 
     await page.getByRole('button', { name: 'Sign out all others' }).click();
     assert.deepEqual(await axeFaults(page), []);
-    await page.getByRole('dialog').getByRole('button', { name: 'Sign them out' }).click();
-    await toast(visitor, /All other browsers are signed out/);
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out others' }).click();
+    await toast(visitor, /All other browsers signed out/);
     assert.equal(await rows.count(), 1);
     for (const other of others) {
       await other.open('/account');

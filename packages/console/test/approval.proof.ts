@@ -100,7 +100,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     await visitor.open(program.page);
-    await page.getByRole('heading', { name: 'Sign in to see who asks' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to review this login' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
@@ -117,7 +117,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await page.getByLabel('Publish plugins in your name').uncheck();
     await page.getByLabel('Read what you can see').uncheck();
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Leave at least one thing').waitFor();
+    await page.getByText('Select at least one permission').waitFor();
     await page.getByLabel('Read what you can see').check();
     await Promise.all([
       page.waitForURL(`${program.origin}/**`),
@@ -164,7 +164,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await visitor.open(program.page);
     await page.getByLabel('Your password', { exact: true }).fill('not the password');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('That is not the password of this account.').waitFor();
+    await page.getByText('Incorrect password.').waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'password');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByLabel('Your password', { exact: true }).fill(password);
@@ -187,11 +187,11 @@ describe('the approval of a login', { skip: noBrowser }, () => {
       database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
       database.close();
     };
-    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    const asked = page.getByRole('dialog', { name: 'Confirm your password' });
     const approve = () => page.getByRole('button', { name: 'Approve' }).click();
     const enter = async () => {
       await asked.getByLabel('Password', { exact: true }).fill(password);
-      await asked.getByRole('button', { name: 'Go on' }).click();
+      await asked.getByRole('button', { name: 'Continue' }).click();
     };
     age();
     await visitor.open(program.page);
@@ -213,8 +213,8 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     age();
     const { pathname, search } = new URL(device.verification_uri_complete);
     await visitor.open(pathname + search);
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByLabel('I started this login myself').check();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('I started this login').check();
     await approve();
     await enter();
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
@@ -234,13 +234,13 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     ]) {
       const { page: path, close } = await startProgram('read', changes);
       await visitor.open(path);
-      await page.getByRole('heading', { name: 'This is no login to approve' }).waitFor();
+      await page.getByRole('heading', { name: 'This login link isn’t valid' }).waitFor();
       assert.equal(page.url(), stage.url + path);
       close();
     }
     assert.deepEqual(await faultsInBothColours(page), []);
     await visitor.open('/oauth/authorize');
-    await page.getByRole('heading', { name: 'This is no login to approve' }).waitFor();
+    await page.getByRole('heading', { name: 'This login link isn’t valid' }).waitFor();
     assert.deepEqual(program.answers, []);
     program.close();
     await visitor.close();
@@ -266,7 +266,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     const other = await page.context().newPage();
     await other.goto(`${stage.url}/`);
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in to see who asks' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to review this login' }).waitFor();
     assert.deepEqual(program.answers, []);
     program.close();
     await visitor.close();
@@ -284,14 +284,14 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     const { page } = visitor;
     await visitor.open(new URL(device.verification_uri).pathname);
     const field = page.getByLabel('Code from the terminal');
-    const go = page.getByRole('button', { name: 'Go on' });
+    const go = page.getByRole('button', { name: 'Continue' });
     assert.deepEqual(await faultsInBothColours(page), []);
     await field.fill('BCDF');
     await go.click();
     await page.getByText('A code has eight letters').waitFor();
     await field.fill(device.user_code === 'BCDF-GHJK' ? 'ZZZZ-ZZZZ' : 'BCDF-GHJK');
     await go.click();
-    await page.getByText('No login waits with this code.').waitFor();
+    await page.getByText('No login is waiting for this code.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
     await field.fill(` ${device.user_code.toLowerCase().replace('-', ' ')} `);
@@ -299,18 +299,18 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await page.getByText(device.user_code, { exact: true }).waitFor();
     await page.getByText('“build-box”').waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Tick first').waitFor();
+    await page.getByText('Confirm that you started').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByLabel('I started this login myself').check();
+    await page.getByLabel('I started this login').check();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     assert.deepEqual((await me(await redeemDevice(device))).token.scopes, ['read', 'publish']);
 
-    await page.getByRole('button', { name: 'Another code' }).click();
+    await page.getByRole('button', { name: 'Enter another code' }).click();
     await field.fill(device.user_code);
     await go.click();
-    await page.getByText('No login waits with this code.').waitFor(); // nobody decides twice
+    await page.getByText('No login is waiting for this code.').waitFor(); // nobody decides twice
     await visitor.close();
   });
 
@@ -327,7 +327,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     assert.equal(await page.getByLabel('Code from the terminal').inputValue(), device.user_code);
     await page.waitForTimeout(300);
     assert.deepEqual(sent, []);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
     assert.equal(page.url(), `${stage.url}/device`);

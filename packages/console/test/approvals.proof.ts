@@ -61,10 +61,10 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByLabel('Semantic version').fill('1.2.0');
     await page.getByText(/--semver 1\.2\.0\s+\\\s+--note 'Faster <b>by half<\/b>'/).waitFor();
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await page.getByText('median is sent: version 2 waits for the team').waitFor();
-    await page.getByText('It is used as soon as they approve it').waitFor();
+    await page.getByText('Version 2 of median is awaiting approval').waitFor();
+    await page.getByText('You’ll see the decision').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByRole('link', { name: 'Its page' }).click();
+    await page.getByRole('link', { name: 'plugin page' }).click();
     await page.getByText('Version 2 awaits the team’s approval').waitFor();
     await page.getByText('Faster <b>by half</b>').waitFor();
     assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);

@@ -47,8 +47,8 @@ describe('the audit trail', { skip: noBrowser }, () => {
     await page.locator('.audit-entry').first().waitFor();
     assert.equal(await page.locator('.audit-entry').count(), 50);
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByRole('button', { name: 'Older entries' }).click();
-    await page.getByText('That is all.').waitFor();
+    await page.getByRole('button', { name: 'Load older events' }).click();
+    await page.getByText('End of the log').waitFor();
     const reported = await page.locator('.audit-entry p:first-child').allInnerTexts();
     const { objects } = await workshop.call<{ objects: AppAuditEntry[] }>(
       'GET',
@@ -63,14 +63,14 @@ describe('the audit trail', { skip: noBrowser }, () => {
   it('is filtered in the page’s address, which going back undoes', async () => {
     const { page } = owner;
     await open();
-    await page.getByLabel('What was done').selectOption('version.yank');
+    await page.getByLabel('Action').selectOption('version.yank');
     await page.waitForURL(/\?action=version\.yank$/);
     await said(page, 'yanked version 1 of').waitFor();
     assert.equal(await page.locator('.audit-entry').count(), 1);
     await page.locator('.audit-reason').getByText('Loses the <b>last</b> row.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByLabel('From').fill('2999-01-01');
-    await page.getByText('Nothing that fits has been done.').waitFor();
+    await page.getByText('No matching events.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.goBack();
     await said(page, 'yanked version 1 of').waitFor();
@@ -80,8 +80,8 @@ describe('the audit trail', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'median' }).click();
     await page.getByRole('heading', { name: 'median', level: 1 }).waitFor();
     await open('?action=version.yank');
-    await page.getByRole('button', { name: 'Show everything' }).click();
-    await page.getByRole('button', { name: 'Older entries' }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('button', { name: 'Load older events' }).waitFor();
   });
 
   it('holds what was before and after, and leads to all about a thing or a person', async () => {
@@ -94,13 +94,13 @@ describe('the audit trail', { skip: noBrowser }, () => {
     await open('?action=plugin.publish');
     await page.locator('summary').first().click();
     assert.match(await page.locator('.audit-details').innerText(), /guest key\s+customers\/globex/);
-    await page.getByRole('link', { name: 'All about this plugin' }).click();
-    await page.getByRole('button', { name: 'About anything' }).waitFor();
-    await page.getByLabel('What was done').selectOption('');
+    await page.getByRole('link', { name: 'All events of this plugin' }).click();
+    await page.getByRole('button', { name: 'Show all targets' }).waitFor();
+    await page.getByLabel('Action').selectOption('');
     await said(page, 'yanked version 1 of').waitFor();
     assert.equal(await page.locator('.audit-entry').count(), 2);
     await page.locator('.audit-entry').last().locator('summary').click();
-    await page.getByRole('link', { name: 'All that Ada Lovelace did' }).click();
+    await page.getByRole('link', { name: 'All events by Ada Lovelace' }).click();
     await page.waitForURL(new RegExp(`user=${ada.userId}`));
     await said(page, 'yanked version 1 of').waitFor({ state: 'detached' });
     await page.locator('.audit-entry').first().waitFor(); // while it loads there is none
@@ -142,7 +142,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     const grace = await openPublisher(stage, workshop, 'customers/initech', 'Grace Hopper');
     await joinTeam(workshop, grace, 'admin');
     await grace.visitor.open(path());
-    await grace.visitor.page.getByText('Owners alone read the audit trail').waitFor();
+    await grace.visitor.page.getByText('Only owners can see the audit trail').waitFor();
     assert.equal(await grace.visitor.page.getByRole('link', { name: 'Audit trail' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(grace.visitor.page), []);
     await grace.visitor.close();
@@ -153,16 +153,16 @@ describe('the audit trail', { skip: noBrowser }, () => {
   it('of one’s own has sign-ins and what one did, and no guest key', async () => {
     const { page } = ada.visitor;
     await ada.visitor.open('/account');
-    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('link', { name: 'View activity' }).click();
     await said(page, 'published version 1 of').waitFor();
     await said(page, 'created the account').waitFor();
     await page.locator('summary').first().click();
     assert.deepEqual(await faultsInBothColours(page), []);
     assert.doesNotMatch(await page.locator('main').innerHTML(), /globex/);
-    await page.getByLabel('What was done').selectOption('plugin.publish');
+    await page.getByLabel('Action').selectOption('plugin.publish');
     await page.waitForURL(/\/account\/activity\?action=plugin\.publish$/);
     await page.locator('summary').first().click();
-    await page.getByRole('link', { name: 'The application' }).click();
+    await page.getByRole('link', { name: 'View application' }).click();
     await page.getByRole('heading', { name: 'Acme 59', level: 1 }).waitFor();
   });
 });

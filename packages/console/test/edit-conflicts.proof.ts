@@ -101,7 +101,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
     const { page } = owner;
     const app = `/api/v1/apps/${workshop.app.id}`;
     await owner.open(`/apps/${workshop.app.id}`);
-    const field = page.getByLabel('Name of the application');
+    const field = page.getByLabel('Application name');
     await field.fill('Mine');
     await page.waitForLoadState('networkidle');
     await workshop.call('PUT', app, { name: 'Theirs' });

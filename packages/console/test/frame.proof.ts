@@ -45,11 +45,11 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
       await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       assert.deepEqual(await axeFaults(page), []);
     }
-    await page.getByRole('link', { name: 'To your applications' }).click();
+    await page.getByRole('link', { name: 'Go to your applications' }).click();
     await visitor.signIn(email, password);
     assert.equal(page.url(), `${stage.url}/`);
     await page.goto(`${stage.url}/login`);
-    await page.getByRole('link', { name: 'To your applications' }).click();
+    await page.getByRole('link', { name: 'Go to your applications' }).click();
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
     await page.goto(`${stage.url}/account/`);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
@@ -193,10 +193,10 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.context().setOffline(true);
     await page.getByRole('link', { name: /your account/ }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
-    await page.getByText('The server does not answer.').waitFor();
+    await page.getByText('The server is not responding.').waitFor();
     assert.deepEqual(await axeFaults(page), []);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('The server does not answer.').waitFor();
+    await page.getByText('The server is not responding.').waitFor();
     assert.ok(page.url().startsWith(stage.url), page.url());
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();

@@ -47,7 +47,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await create.click();
 
     const shown = page.getByRole('dialog', { name: 'The invitation’s link' });
-    await shown.getByText('it is shown this once').waitFor();
+    await shown.getByText('You won’t see it again').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.keyboard.press('Enter'); // the focus is on the button that copies
     await shown.getByRole('button', { name: 'Copied the link' }).waitFor();
@@ -86,7 +86,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     const shown = page.getByRole('dialog', { name: 'The invitation’s link' });
     const second = await shown.locator('.secret code').innerText();
     await shown.getByRole('button', { name: 'Done' }).click();
-    await shown.getByRole('button', { name: 'Close without a copy' }).click();
+    await shown.getByRole('button', { name: 'Close without copying' }).click();
     await page.getByRole('row', { name: /Milton.*pending/ }).waitFor();
     await page.getByRole('button', { name: 'Revoke the invitation for Milton' }).click();
     await page.getByRole('button', { name: 'Revoke it' }).click();

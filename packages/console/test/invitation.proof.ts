@@ -107,7 +107,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     await page.goto(`${stage.url}/`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.goto(`${stage.url}/accept-invite`);
-    await heading(visitor, 'The invitation has been used');
+    await heading(visitor, 'This invitation has been used');
     await visitor.close();
   });
 
@@ -120,8 +120,8 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     await other.getByRole('button', { name: 'Accept' }).waitFor();
     await accept(visitor);
     await other.getByRole('button', { name: 'Accept' }).click();
-    await other.getByRole('heading', { name: 'The invitation has been used' }).waitFor();
-    await other.getByRole('link', { name: 'To your applications' }).click();
+    await other.getByRole('heading', { name: 'This invitation has been used' }).waitFor();
+    await other.getByRole('link', { name: 'Go to your applications' }).click();
     await other.getByRole('link', { name: 'Acme <b>Spreadsheet</b>' }).waitFor();
     await visitor.close();
   });
@@ -136,10 +136,10 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     const cases: readonly (readonly [string, string])[] = [
-      [revoked, 'The invitation was taken back'],
-      [`${stage.url}/accept-invite?code=${'x'.repeat(43)}`, 'There is no such invitation'],
-      [`${stage.url}/accept-invite?code=${'x'.repeat(1000)}`, 'There is no such invitation'],
-      [`${stage.url}/accept-invite?code=`, 'There is no such invitation'],
+      [revoked, 'The invitation was revoked'],
+      [`${stage.url}/accept-invite?code=${'x'.repeat(43)}`, 'Invitation not found'],
+      [`${stage.url}/accept-invite?code=${'x'.repeat(1000)}`, 'Invitation not found'],
+      [`${stage.url}/accept-invite?code=`, 'Invitation not found'],
     ];
     for (const [link, title] of cases) {
       await page.goto(link);
@@ -153,7 +153,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
 
     const another = await stage.visitor();
     await another.open('/accept-invite');
-    await heading(another, 'The link is not whole');
+    await heading(another, 'This link is incomplete');
     assert.deepEqual(await faultsInBothColours(another.page), []);
     await another.close();
   });
@@ -171,12 +171,12 @@ describe('the page of an invitation, later', { skip: noBrowser }, () => {
       const visitor = await stage.visitor();
       const { page } = visitor;
       await page.goto(link);
-      await page.getByRole('heading', { name: 'The invitation has expired' }).waitFor();
+      await page.getByRole('heading', { name: 'This invitation has expired' }).waitFor();
       assert.deepEqual(await faultsInBothColours(page), []);
-      const tooMany = page.getByRole('heading', { name: 'Too many tries' });
+      const tooMany = page.getByRole('heading', { name: 'Too many attempts' });
       for (let round = 0; round < 4 && !(await tooMany.isVisible()); round++) {
         await page.goto(`${stage.url}/accept-invite?code=wrong-${round}`);
-        await page.getByRole('heading', { name: /Too many tries|There is no such invitation/ }).waitFor();
+        await page.getByRole('heading', { name: /Too many attempts|Invitation not found/ }).waitFor();
       }
       await page.getByText(/Try again in/).waitFor();
       assert.deepEqual(await faultsInBothColours(page), []);

@@ -51,7 +51,7 @@ describe("links of the operator's", { skip: noBrowser }, () => {
 
     const late = await stage.visitor();
     await late.page.goto(firstLink);
-    await late.page.getByRole('heading', { name: 'The link has been used' }).waitFor();
+    await late.page.getByRole('heading', { name: 'This link has been used' }).waitFor();
     await late.page.goto(await adminLink('invite'));
     await late.page.getByLabel('Your name').fill('Second');
     await late.page.getByLabel('E-mail address').fill('OLIVE@example.org');
@@ -78,22 +78,22 @@ describe("links of the operator's", { skip: noBrowser }, () => {
       .getByLabel('Revoke all access tokens and API keys')
       .and(forgetful.page.locator(':checked'))
       .waitFor();
-    await forgetful.page.getByRole('button', { name: 'Set it and sign in' }).click();
+    await forgetful.page.getByRole('button', { name: 'Set password and sign in' }).click();
     await forgetful.page.getByRole('heading', { name: 'No applications yet' }).waitFor();
     await page.getByRole('link', { name: 'Applications' }).click();
     await signInAgain(owner, 'copper window ballad'); // the old browser is signed out
     await forgetful.page.goto(resetLink);
-    await forgetful.page.getByRole('heading', { name: 'The link has been used' }).waitFor();
+    await forgetful.page.getByRole('heading', { name: 'This link has been used' }).waitFor();
   });
 
   it('say what to do where they are garbled or lead nowhere', async () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     for (const [path, heading] of [
-      ['/set-up', 'The link is not whole'],
-      [`/set-up#code=${'x'.repeat(43)}`, 'There is no such link'],
-      ['/reset-password', 'The link is not whole'],
-      ['/sign-up', 'Accounts are not open to everybody here'],
+      ['/set-up', 'This link is incomplete'],
+      [`/set-up#code=${'x'.repeat(43)}`, 'This link isn’t valid'],
+      ['/reset-password', 'This link is incomplete'],
+      ['/sign-up', 'Sign-up is by invitation only'],
     ] as const) {
       await visitor.open(path);
       await page.getByRole('heading', { name: heading }).waitFor();

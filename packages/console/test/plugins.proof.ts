@@ -178,7 +178,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await entry(page, 2).getByText('Yanked by the team').waitFor();
     await button(page, 'Restore version 2').waitFor();
     await button(page, 'Block plugin …').click();
-    await beginsAt(page, 'reason', 'Block plugin', 'Enter a reason first, to enable “Block plugin”.');
+    await beginsAt(page, 'reason', 'Block plugin', 'Enter a reason to enable “Block plugin”.');
     await dialog(page).getByLabel('Reason').fill('Sends what it reads to others.');
     assert.deepEqual(await faultsInBothColours(page), []);
     await dialog(page).getByRole('button', { name: 'Block plugin' }).click();
@@ -234,7 +234,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await open(ada.visitor, guestPath('brief'));
     await button(page, 'Delete plugin …').click();
     const remove = dialog(page).getByRole('button', { name: 'Delete plugin' });
-    await beginsAt(page, 'confirmation', 'Delete plugin', 'Type the name first, to enable “Delete plugin”.');
+    await beginsAt(page, 'confirmation', 'Delete plugin', 'Type the name to enable “Delete plugin”.');
     await dialog(page).getByLabel(/^Type/).fill('brief');
     assert.deepEqual(await faultsInBothColours(page), []);
     await remove.click();

@@ -87,7 +87,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   it('are the extension points, what they expect, and a place to drop a plugin, which the host then finds', async () => {
     const visitor = await guest('customers/globex', 'Gustav Guest');
     const { page } = visitor;
-    await page.getByRole('heading', { name: 'What it expects' }).waitFor();
+    await page.getByRole('heading', { name: 'Requirements' }).waitFor();
     await page.getByText('Greets the one whose name is the input.').waitFor();
     await page.getByText('None yet.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -99,16 +99,16 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
       '✓ greet is there',
       '✓ count_vowels is there',
     ]);
-    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'My-greetings');
+    assert.equal(await page.getByLabel('Plugin name').inputValue(), 'My-greetings');
     await page.getByText(/tenon plugin push 'My greetings.wasm'/).waitFor();
-    await page.getByLabel('Name of the plugin').fill('greet it');
+    await page.getByLabel('Plugin name').fill('greet it');
     await publish(visitor);
-    await page.getByText('A name has 1 to 100 letters').waitFor();
+    await page.getByText('Use 1 to 100 letters').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByLabel('Name of the plugin').fill('greet');
+    await page.getByLabel('Plugin name').fill('greet');
     await page.getByText(new RegExp(`--extension-point ${workshop.point.id} \\\\\\s+--name greet`)).waitFor();
     await publish(visitor);
-    await page.getByText('greet is published: version 1').waitFor();
+    await page.getByText('Version 1 of greet is published').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
     const list = await bound('customers/globex');
@@ -121,15 +121,15 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     assert.deepEqual(await readFile(await download.path()), greet);
 
     await drop(visitor, 'greet.wasm', greet);
-    await page.getByText('You have it already: this makes version 2.').waitFor();
+    await page.getByText('Publishes version 2 of greet.').waitFor();
     await publish(visitor);
-    await page.getByText('Nothing changed: these bytes are version 1 of greet already').waitFor();
+    await page.getByText('No change: identical to greet version 1').waitFor();
     await drop(visitor, 'greet.wasm', padded(greet, 10));
     await publish(visitor);
-    await page.getByText('greet is published: version 2').waitFor();
+    await page.getByText('Version 2 of greet is published').waitFor();
 
     await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
-    await page.getByText('1 plugin of yours').waitFor();
+    await page.getByText('· 1 plugin').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await visitor.close();
   });
@@ -144,7 +144,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     });
     const component = Buffer.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]);
     for (const [key, bytes, words] of [
-      ['Enter', Buffer.from('<!doctype html>'), /This is no WebAssembly module/],
+      ['Enter', Buffer.from('<!doctype html>'), /This is not a WebAssembly module/],
       ['Space', component, /This is a component/],
       ['Enter', Buffer.alloc(0), /The file is empty/],
     ] as const) {
@@ -170,7 +170,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const visitor = await guest('customers/umbrella', 'Alice Abernathy');
     const { page } = visitor;
     await drop(visitor, 'broken.wasm', greet.subarray(0, -20));
-    await page.getByText('This does not look like a sound module').waitFor();
+    await page.getByText('This module looks invalid').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await publish(visitor);
     await page.getByRole('alert').getByText('The module is not valid').waitFor();
@@ -180,7 +180,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await drop(visitor, 'shared.wasm', greet);
     await publish(visitor);
-    await page.getByText('shared is published: version 1').waitFor();
+    await page.getByText('Version 1 of shared is published').waitFor();
     await drop(colleague, 'shared.wasm', greet);
     await publish(colleague);
     await colleague.page.locator('.field-error').getByText('Choose another name').waitFor();
@@ -219,16 +219,16 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
     await chooser.setFiles({ name: 'second.wasm', mimeType: 'application/wasm', buffer: padded(greet, 20) });
     await page.locator('.drop-zone').getByText('second.wasm').waitFor();
-    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'second');
+    assert.equal(await page.getByLabel('Plugin name').inputValue(), 'second');
     assert.equal(await page.getByLabel('Note').inputValue(), 'Greets people by name.');
     assert.equal(await page.evaluate(() => document.activeElement?.matches('input[type=file]')), true);
-    await page.getByLabel('Name of the plugin').fill('replicant');
+    await page.getByLabel('Plugin name').fill('replicant');
     await drop(visitor, 'third.wasm', greet);
     await page.locator('.drop-zone').getByText('third.wasm').waitFor();
-    assert.equal(await page.getByLabel('Name of the plugin').inputValue(), 'replicant');
+    assert.equal(await page.getByLabel('Plugin name').inputValue(), 'replicant');
     assert.deepEqual(sent, []);
     await publish(visitor);
-    await page.getByText('replicant is published: version 1').waitFor();
+    await page.getByText('Version 1 of replicant is published').waitFor();
     await visitor.close();
   });
 
@@ -274,7 +274,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await publish(visitor);
     await page.getByRole('progressbar', { name: 'Uploaded' }).waitFor();
     await page.getByRole('link', { name: 'Acme Spreadsheet' }).click();
-    await question.getByText('slow.wasm is still being uploaded. It is not published if you leave.').waitFor();
+    await question.getByText('slow.wasm is still uploading. It won’t be published if you leave.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await stay('Stop the upload and leave?');
     await reload();
@@ -291,7 +291,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await drop(visitor, 'android.wasm', greet);
     await page.getByLabel('Note').fill('Version for the Nostromo');
     await publish(visitor);
-    await page.getByText('android is published: version 1').waitFor();
+    await page.getByText('Version 1 of android is published').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await visitor.close();
@@ -317,7 +317,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
 
     await slow.detach();
     await publish(visitor);
-    await page.getByText('slow is published: version 1').waitFor();
+    await page.getByText('Version 1 of slow is published').waitFor();
     await visitor.close();
   });
 
@@ -328,11 +328,11 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await accept(visitor);
     await openPoint(visitor);
     await drop(visitor, 'import.wasm', greet);
-    const choice = page.getByLabel('Under');
+    const choice = page.getByLabel('Guest', { exact: true });
     await choice.waitFor();
     assert.match(
       (await choice.locator('option').allInnerTexts()).join('|'),
-      /^all of your 2 guests\|your guest 1 alone .*\|your guest 2 alone/,
+      /^all of your 2 guests\|only your guest 1 .*\|only your guest 2/,
     );
     await choice.selectOption({ index: 2 });
     const { objects } = await workshop.call<{ objects: Guest[] }>('GET', `/api/v1/apps/${workshop.app.id}/guests`);
@@ -340,7 +340,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await page.getByText(new RegExp(`--guest ${second}`)).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await publish(visitor);
-    await page.getByText('Acme Spreadsheet gets it from now on under your guest 2.').waitFor();
+    await page.getByText('Hosts of Acme Spreadsheet now receive it under your guest 2.').waitFor();
     assert.deepEqual(Object.keys(await bound('customers/vandelay')), []);
     assert.deepEqual(Object.keys(await bound('customers/kramerica')), ['import']);
     assert.ok(!/vandelay|kramerica/.test((await page.locator('main').innerHTML()).replaceAll('Art Vandelay', '')));
@@ -358,10 +358,10 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const visitor = await guest('customers/soylent', 'Sol Roth');
     const { page } = visitor;
     await visitor.open(`/apps/${app.id}/plugins/${strict.id}`);
-    await page.getByText('The team of Acme Spreadsheet looks at each new version').waitFor();
+    await page.getByText('The team of Acme Spreadsheet reviews each new version').waitFor();
     await drop(visitor, 'greet.wasm', greet);
     await publish(visitor);
-    await page.getByText('greet is sent: version 1 waits for the team').waitFor();
+    await page.getByText('Version 1 of greet is awaiting approval').waitFor();
     const row = page.getByRole('row', { name: /greet/ });
     await row.getByText('not active · newest v1 awaiting approval', { exact: true }).waitFor();
     await row.getByText('Version 1 awaits approval').waitFor();
@@ -391,18 +391,18 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/plugins`);
     await owner.signIn(email, password);
-    await page.getByRole('heading', { name: 'You are no guest here' }).waitFor();
+    await page.getByRole('heading', { name: 'You are not a guest here' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.goto(await workshop.invite('customers/us'));
     await accept(owner);
     await page.getByRole('link', { name: 'Go to Acme Spreadsheet' }).click();
     await page.getByRole('link', { name: 'Greetings' }).waitFor();
     await page.getByRole('link', { name: 'My plugins' }).waitFor(); // beside the parts of the team
-    await page.getByText('nothing of yours').first().waitFor(); // though others have published
+    await page.getByText('no plugins yet').first().waitFor(); // though others have published
     assert.deepEqual(await faultsInBothColours(page), []);
     for (const path of ['/apps/app_none/plugins', `/apps/${workshop.app.id}/plugins/ext_none`]) {
       await owner.open(path);
-      await page.getByRole('heading', { name: 'You see nothing at this address' }).waitFor();
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     }
     assert.deepEqual(await faultsInBothColours(page), []);
     await owner.close();

@@ -51,7 +51,7 @@ describe('a session that ends while somebody is writing', { skip: noBrowser }, (
     const { page } = owner;
     await fillIn('customers/late');
     const again = page.getByRole('dialog', { name: 'Sign in again' });
-    await again.getByText('Your session has ended').waitFor();
+    await again.getByText('Your session expired').waitFor();
     await again.getByText(email).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Acme Spreadsheet' }).isVisible(), false);
     assert.equal(await page.getByLabel('Guest key').isVisible(), false);
@@ -62,7 +62,7 @@ describe('a session that ends while somebody is writing', { skip: noBrowser }, (
     await again.getByRole('alert').waitFor();
     assert.deepEqual(await guests(), []);
     await signInAgain(owner, password);
-    await page.getByText('shown this once').waitFor();
+    await page.getByText('You won’t see it again').waitFor();
     assert.deepEqual(await guests(), ['customers/late']);
   });
 

@@ -44,7 +44,7 @@ describe('the status page', { skip: noBrowser }, () => {
     await operator.open('/status');
     const rows = page.getByRole('table', { name: 'Nodes' }).getByRole('row');
     await rows.nth(2).waitFor();
-    assert.match(await rows.nth(1).innerText(), /answers here[\s\S]*running/);
+    assert.match(await rows.nth(1).innerText(), /answered this request[\s\S]*running/);
     assert.match(await rows.nth(2).innerText(), /elsewhere[\s\S]*lost/);
     await page.getByText('Process 7 on elsewhere has sent no heartbeat for a minute or more.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -119,7 +119,7 @@ describe('the status page', { skip: noBrowser }, () => {
     const workshop = await openWorkshop(stage, 'Acme');
     const ada = await openPublisher(stage, workshop, 'customers/globex', 'Ada Lovelace');
     await ada.visitor.open('/status');
-    await ada.visitor.page.getByText('The status is for operators').waitFor();
+    await ada.visitor.page.getByText('Only operators can see this page').waitFor();
     assert.equal(await ada.visitor.page.getByRole('link', { name: 'Status' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(ada.visitor.page), []);
   });

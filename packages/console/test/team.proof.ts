@@ -47,7 +47,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     });
     await page.goto(link);
     await page.getByRole('button', { name: 'Accept' }).click();
-    await page.getByRole('heading', { name: /You are on the team of/ }).waitFor();
+    await page.getByRole('heading', { name: /You joined the team of/ }).waitFor();
     await page.getByRole('link', { name: 'Tenon', exact: true }).click();
     await page.getByRole('button', { name: 'New application' }).waitFor();
     assert.equal(await page.getByText('create applications').count(), 0);
@@ -70,7 +70,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     });
     await workshop.call('POST', `/api/v1/apps/${app.id}/guests`, { deliveryMethod: 'link', guestKey: "o'neil/1" });
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('heading', { name: 'In your program' }).waitFor();
+    await page.getByRole('heading', { name: 'In your host' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Next steps' }).count(), 0);
     await page.getByText('/bindings/o%27neil%2F1').waitFor();
   });
@@ -80,7 +80,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const { page } = owner;
     const name = '"><script>alert(1)</script> & Sons';
     await owner.open(`/apps/${app.id}`);
-    await page.getByLabel('Name of the application').fill(name);
+    await page.getByLabel('Application name').fill(name);
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
     assert.equal((await workshop.call<App>('GET', `/api/v1/apps/${app.id}`)).name, name);
@@ -93,9 +93,9 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const app = await newApp('Short  lived');
     const { page } = owner;
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('button', { name: 'Delete the application …' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete the application?' });
-    const confirm = dialog.getByRole('button', { name: 'Delete the application' });
+    await page.getByRole('button', { name: 'Delete application …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete application?' });
+    const confirm = dialog.getByRole('button', { name: 'Delete application' });
     assert.ok(await confirm.isDisabled());
     await dialog.getByLabel(/^Type/).fill('Short');
     assert.ok(await confirm.isDisabled());
@@ -126,7 +126,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
       assert.deepEqual(await faultsInBothColours(page), []);
       const link = (await made.locator('code').filter({ hasText: '/accept-invite?code=' }).textContent()) ?? '';
       await made.getByRole('button', { name: 'Done' }).click();
-      await made.getByRole('button', { name: 'Close without a copy' }).click();
+      await made.getByRole('button', { name: 'Close without copying' }).click();
       return link.trim();
     };
     await invite('owner', 'Nobody');
@@ -140,7 +140,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await ada.page.getByText(/Demo owner invites you to the team of .*, as viewer/).waitFor();
     assert.deepEqual(await faultsInBothColours(ada.page), []);
     await ada.page.getByRole('button', { name: 'Accept' }).click();
-    await ada.page.getByRole('heading', { name: /You are on the team of/ }).waitFor();
+    await ada.page.getByRole('heading', { name: /You joined the team of/ }).waitFor();
     assert.deepEqual(await faultsInBothColours(ada.page), []);
     await ada.page.reload();
     await ada.page.getByText('Your role is viewer.').waitFor();
@@ -217,8 +217,8 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name').fill('<b>host</b>');
-    await page.getByLabel('For', { exact: true }).selectOption({ label: 'Acme Spreadsheet alone' });
-    await page.getByLabel('It ends after').selectOption('other');
+    await page.getByLabel('Access', { exact: true }).selectOption({ label: 'only Acme Spreadsheet' });
+    await page.getByLabel('Expires in').selectOption('other');
     await page.getByLabel('Days').fill('3');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Create token' }).click();
@@ -232,7 +232,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     assert.deepEqual([me?.token.scopes, me?.token.appId], [['read'], workshop.app.id]);
     await page.getByRole('row', { name: /<b>host<\/b>.*read.*Acme Spreadsheet.*in 3 days/ }).waitFor();
     await page.getByRole('button', { name: 'Revoke <b>host</b>' }).click();
-    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
     await page.getByRole('row', { name: /<b>host<\/b>/ }).waitFor({ state: 'detached' });
     assert.equal(await meOf(token), undefined);
 
@@ -244,15 +244,15 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await shownKey.getByText(`${stage.url}/instrument`).waitFor();
     // Escape alone doesn't lose what was not copied.
     await page.keyboard.press('Escape');
-    await shownKey.getByText('Not copied yet').waitFor();
-    await shownKey.getByRole('button', { name: 'Close without a copy' }).click();
+    await shownKey.getByText('You haven’t copied this yet').waitFor();
+    await shownKey.getByRole('button', { name: 'Close without copying' }).click();
     const form = new FormData();
     form.append('wasm', new Blob([new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])]));
     const instrument = () =>
       fetch(`${stage.url}/instrument`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form });
     assert.equal((await instrument()).status, 200);
     await page.getByRole('button', { name: 'Revoke ci' }).click();
-    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByRole('row', { name: /^ci/ }).waitFor({ state: 'detached' });
     assert.equal((await instrument()).status, 401);
   });
@@ -270,9 +270,9 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByLabel('Name').fill('robot');
     await page.getByLabel('manage').check();
     await page.getByRole('button', { name: 'Create token' }).click();
-    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    const asked = page.getByRole('dialog', { name: 'Confirm your password' });
     await asked.getByLabel('Password', { exact: true }).fill('not this one');
-    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByRole('button', { name: 'Continue' }).click();
     await asked.getByRole('alert').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     // Not now: the form is still there, and no fault is reported.
@@ -281,7 +281,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('alert').count(), 0);
     await page.getByRole('button', { name: 'Create token' }).click();
     await asked.getByLabel('Password', { exact: true }).fill(password);
-    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByRole('button', { name: 'Continue' }).click();
     const shown = page.getByRole('dialog', { name: 'Token “robot”' });
     const me = await meOf(await shown.locator('.secret code').innerText());
     assert.deepEqual(me?.token.scopes.toSorted(), ['manage', 'read']);
@@ -296,14 +296,14 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('button', { name: 'Delete the application …' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete the application?' });
+    await page.getByRole('button', { name: 'Delete application …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete application?' });
     await dialog.getByLabel(/^Type/).fill('Asked for');
-    await dialog.getByRole('button', { name: 'Delete the application' }).click();
-    const asked = page.getByRole('dialog', { name: 'Your password, please' });
+    await dialog.getByRole('button', { name: 'Delete application' }).click();
+    const asked = page.getByRole('dialog', { name: 'Confirm your password' });
     await asked.getByLabel('Password', { exact: true }).fill(password);
     assert.deepEqual(await faultsInBothColours(page), []);
-    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
     assert.equal(await page.getByText('Asked for').count(), 0);
   });
@@ -316,7 +316,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.route('**/api/v1/apps/*/guests?*', (route) => route.abort());
     await owner.open(`/apps/${id}/guests`);
-    await page.getByText('The server does not answer').waitFor();
+    await page.getByText('The server is not responding').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.unroute('**/api/v1/apps/*/guests?*');
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -56,7 +56,7 @@ export async function typeSchema(page: Page, schema: string): Promise<void> {
   await page.keyboard.insertText(schema);
 }
 
-/** Invites from the page of the guests. @returns the invitation's link, which is shown this once */
+/** Invites from the page of the guests. @returns the invitation's link, which is You won’t see it again */
 export async function invite(page: Page, guestKey: string): Promise<string> {
   await page.getByRole('button', { name: 'Invite a guest' }).click();
   await page.getByLabel('Guest key').fill(guestKey);
@@ -78,7 +78,7 @@ async function takeSecret(page: Page, title: string): Promise<string> {
   const secret = await dialog.locator('.secret code').innerText();
   const done = dialog.getByRole('button', { name: 'Done' });
   await done.click(); // which warns first, because it was not copied
-  await dialog.getByRole('button', { name: 'Close without a copy' }).click();
+  await dialog.getByRole('button', { name: 'Close without copying' }).click();
   await dialog.waitFor({ state: 'detached' });
   return secret;
 }

@@ -53,8 +53,8 @@ export function unreachable(cause: unknown): ApiError {
     {
       code: 'unreachable',
       status: 0,
-      title: 'The server does not answer',
-      detail: 'The server could not be reached. Look whether you are connected, then try again.',
+      title: 'The server is not responding',
+      detail: 'The server could not be reached. Check your connection and try again.',
     },
     { cause },
   );
@@ -79,7 +79,7 @@ export function apiErrorOf(status: number, headers: Pick<Headers, 'get'>, body: 
       code: status >= 500 ? 'unavailable' : 'invalid_request',
       status,
       title: 'The request failed',
-      detail: `The server answered with status ${status}, and no words.`,
+      detail: `The server answered with status ${status}and no error message.`,
     },
     about,
   );

@@ -25,7 +25,7 @@ export function ConfirmDialog(props: {
   const [text, setText] = useState('');
   const missingId = useId();
   const isTyped = typed === undefined || oneSpaced(text) === oneSpaced(typed);
-  const missing = props.missing ?? (isTyped ? undefined : `Type the name first, to enable “${props.action}”.`);
+  const missing = props.missing ?? (isTyped ? undefined : `Type the name to enable “${props.action}”.`);
   const { submit, isBusy, error } = useSubmit(props.onConfirm);
   return (
     <Dialog title={props.title} onClose={props.onClose}>
@@ -33,7 +33,7 @@ export function ConfirmDialog(props: {
         {props.children}
         {typed === undefined ? null : (
           <TextField
-            label={`Type “${typed}” to go on`}
+            label={`Type “${typed}” to confirm`}
             name="confirmation"
             value={text}
             onInput={setText}

@@ -1,9 +1,7 @@
-import { useId } from 'preact/hooks';
 import type { EditConflict, EditedField } from '../state/use-edit.ts';
 import { Button } from './button.tsx';
-import './conflict-dialog.css';
 import { Dialog } from './dialog.tsx';
-import { diffLines } from './line-diff.ts';
+import { LineDiff } from './line-diff-view.tsx';
 
 /** Shows what others have changed while a form was filled in, beside what is in the form. */
 export function ConflictDialog<T>(props: {
@@ -26,14 +24,14 @@ export function ConflictDialog<T>(props: {
   return (
     <Dialog isWide title="This was changed meanwhile" onClose={onKeep}>
       <div class="stack">
-        <p>Nothing is saved yet. Since you opened this form, these fields were changed:</p>
+        <p>Nothing is saved yet. These fields have changed since you opened this form:</p>
         {fields
           .filter(({ isTheirs }) => isTheirs)
           .map(({ label, text, from, to, isMine }) => (
-            <section key={label} class="stack conflict-field">
+            <section key={label} class="stack">
               <h3>{label}</h3>
-              <Diff title="There now, compared with what you started from" from={from} to={to} />
-              {isMine ? <Diff title="Yours, compared with what is there now" from={to} to={text} /> : null}
+              <LineDiff title="There now, compared with what you started from" from={from} to={to} />
+              {isMine ? <LineDiff title="Yours, compared with what is there now" from={to} to={text} /> : null}
               <p class="soft small">
                 {isMine
                   ? 'If you keep editing, the form keeps yours. Saving it replaces what is there now.'
@@ -49,41 +47,5 @@ export function ConflictDialog<T>(props: {
         </div>
       </div>
     </Dialog>
-  );
-}
-
-function Diff({ title, from, to }: { readonly title: string; readonly from: string; readonly to: string }) {
-  const id = useId();
-  return (
-    <div>
-      <p class="small" id={id}>
-        {title}:
-      </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keyboard too */}
-      <section class="diff" aria-labelledby={id} tabIndex={0}>
-        {diffLines(from, to).map(({ kind, text }, at) => (
-          <DiffRow key={at} kind={kind} text={text} />
-        ))}
-      </section>
-    </div>
-  );
-}
-
-function DiffRow({ kind, text }: ReturnType<typeof diffLines>[number]) {
-  if (kind === 'gap') return <div class="diff-gap">…</div>;
-  if (kind === 'same') return <div class="diff-same">{text}</div>;
-  if (kind === 'removed') {
-    return (
-      <del class="diff-removed">
-        <span class="visually-hidden">removed: </span>
-        {text}
-      </del>
-    );
-  }
-  return (
-    <ins class="diff-added">
-      <span class="visually-hidden">added: </span>
-      {text}
-    </ins>
   );
 }

@@ -24,7 +24,7 @@ export function CopyButton({
       onCopied?.();
       setTimeout(() => setCopied(false), 2_000);
     } else {
-      toast('The browser does not allow copying here. Mark the text and copy it by hand.', 'failed');
+      toast('The browser does not allow copying here. Select the text and copy it yourself.', 'failed');
     }
   };
   return (

@@ -59,8 +59,8 @@ interface Description {
 function describe(error: unknown): Description {
   if (!(error instanceof ApiError)) {
     return {
-      title: 'Something went wrong in this page',
-      detail: 'Reload it. If that does not help, tell the operator what you did.',
+      title: 'Something went wrong on this page',
+      detail: 'Reload the page. If it happens again, tell the operator what you did.',
     };
   }
   const { retryAfterSeconds, title } = error;

@@ -4,7 +4,7 @@ import { useId, useState } from 'preact/hooks';
 interface CommonProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with it. */
+  /** What is wrong with it: a sentence, or a predicate such as `must not be empty`, whose subject is the label. */
   readonly error?: string | undefined;
   readonly isRequired?: boolean | undefined;
   readonly isDisabled?: boolean | undefined;
@@ -38,7 +38,7 @@ export function Field(props: CommonProps & { readonly control: (props: ControlPr
       })}
       {error === undefined ? null : (
         <p class="field-error" id={errorId}>
-          {error}
+          {/^[a-z]/.test(error) ? `${label} ${error}` : error}
         </p>
       )}
       {hint === undefined ? null : (

@@ -6,7 +6,7 @@ import { Dialog } from './dialog.tsx';
 export function LeaveDialog({
   question: { isAsking, leave, stay },
   title = 'Leave without saving?',
-  text = 'What you have changed here is not saved.',
+  text = 'Your changes are not saved.',
 }: {
   readonly question: NavigationPrompt;
   readonly title?: string;

@@ -33,9 +33,9 @@ export function LoadFailed() {
   return (
     <Page
       title="This page could not be loaded"
-      intro="The server may be away for a moment, or you may not be connected. Nothing is lost."
+      intro="The server may be unavailable for a moment, or you may be offline. Nothing is lost."
     >
-      <p role="status">{isAway ? 'The server does not answer. This page loads as soon as it does.' : ''}</p>
+      <p role="status">{isAway ? 'The server is not responding. This page loads as soon as it responds.' : ''}</p>
       <div class="actions">
         <Button isBusy={isBusy} onClick={submit}>
           Try again

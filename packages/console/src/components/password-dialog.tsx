@@ -18,9 +18,9 @@ function PasswordForm({ request }: { readonly request: PasswordRequest }) {
   const [password, setPassword] = useState('');
   const { submit, isBusy, error } = useSubmit(() => request.confirm(password));
   return (
-    <Dialog title="Your password, please" onClose={request.cancel}>
+    <Dialog title="Confirm your password" onClose={request.cancel}>
       <form onSubmit={submit}>
-        <p>This step reaches far, so the server asks for your password again.</p>
+        <p>This action requires your password.</p>
         <PasswordField
           label="Password"
           name="password"
@@ -35,7 +35,7 @@ function PasswordForm({ request }: { readonly request: PasswordRequest }) {
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy}>
-            Go on
+            Continue
           </Button>
         </div>
       </form>

@@ -15,6 +15,6 @@ export function Readiness({ cause }: { readonly cause: unknown }) {
 
 async function readWords(signal: AbortSignal): Promise<string> {
   const response = await fetch(`${basePath}readyz`, { signal, credentials: 'omit', cache: 'no-store' });
-  if (response.ok) return 'By now it says that it is ready.';
+  if (response.ok) return 'The server reports that it is ready.';
   return (await toApiError(response)).message;
 }

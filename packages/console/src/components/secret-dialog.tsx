@@ -25,7 +25,7 @@ export function SecretDialog(props: {
     <Dialog title={title} isWide onClose={isCopied || isLeaving ? onClose : () => setLeaving(true)}>
       <div class="stack">
         <p>
-          <strong>Copy {what} now: it is shown this once.</strong> The server keeps only a hash of it.
+          <strong>Copy {what} now. You won’t see it again.</strong> The server keeps only a hash.
         </p>
         <div class="secret">
           <code>{secret}</code>
@@ -33,8 +33,8 @@ export function SecretDialog(props: {
         </div>
         {children}
         {isLeaving && !isCopied ? (
-          <Notice kind="failed" title="Not copied yet">
-            <p>Once this is closed, nobody can see {what} again.</p>
+          <Notice kind="failed" title="You haven’t copied this yet">
+            <p>After you close this dialog, it can’t be shown again.</p>
           </Notice>
         ) : null}
         <div class="actions actions-end">
@@ -42,7 +42,7 @@ export function SecretDialog(props: {
             onClick={isCopied || isLeaving ? onClose : () => setLeaving(true)}
             kind={isLeaving && !isCopied ? 'danger' : 'primary'}
           >
-            {isLeaving && !isCopied ? 'Close without a copy' : 'Done'}
+            {isLeaving && !isCopied ? 'Close without copying' : 'Done'}
           </Button>
         </div>
       </div>

@@ -25,8 +25,8 @@ function SignInAgainForm({ request: { account, signIn, giveUp } }: { readonly re
       <Dialog title="Sign in again" isFirm onClose={giveUp}>
         <form onSubmit={submit}>
           <p>
-            Your session has ended: it expired, or it was ended from another device. Sign in to continue where you were.
-            What you typed is kept.
+            Your session expired or was ended from another device. Sign in to continue where you were. What you typed is
+            kept.
           </p>
           <p>
             {account.name} <span class="soft">{account.email}</span>

@@ -17,8 +17,7 @@ export function StorageBlocked() {
       <main class="card">
         <Page title="This browser blocks cookies">
           <p>
-            Tenon keeps you signed in by a cookie of its own, and nothing else in this browser. Allow cookies and site
-            data for this address, then reload the page.
+            Tenon keeps you signed in with a cookie. Allow cookies and site data for this address, then reload the page.
           </p>
         </Page>
       </main>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { relativeTime } from './relative-time.ts';
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /** A time as people speak of it, with the exact one to look at. `null` is "never". */
 export function Time({ at }: { readonly at: string | null }) {

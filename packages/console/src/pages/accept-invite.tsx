@@ -63,7 +63,7 @@ function OpenInvitation({
 
   if (preview.status === 'loading' || endOf(failure) !== undefined) {
     return (
-      <Page title="An invitation">
+      <Page title="Invitation">
         <Skeleton lines={5} />
       </Page>
     );
@@ -72,10 +72,10 @@ function OpenInvitation({
     const isTooOften = hasCode(preview.error, 'rate_limited');
     return (
       <Page
-        title={isTooOften ? 'Too many tries' : 'The invitation could not be looked up'}
+        title={isTooOften ? 'Too many attempts' : 'Couldn’t load this invitation'}
         intro={
           isTooOften
-            ? 'From your network too many codes were tried that no invitation has. Wait a little; your link stays as it is.'
+            ? 'Too many unknown codes were tried from your network. Wait a moment; your link keeps working.'
             : undefined
         }
       >

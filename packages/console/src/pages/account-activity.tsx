@@ -14,16 +14,16 @@ export function AccountActivityPage() {
       title="Activity"
       windowTitle="Activity of your account"
       crumbs={[{ label: 'Your account', to: '/account' }]}
-      intro="What you did, in whatever application, and what was done to your account. If you do not know something of it, change your password."
+      intro="What you did in any application, and what was done to your account. If you don’t recognise something, change your password."
     >
-      <Section title="The newest first">
+      <Section title="Events">
         <Filters filter={filter} actions={actions} onChange={change} />
         <Trail
           key={filterSearch(filter)}
           apiPath="/api/v1/me/audit"
           filter={filter}
           linkTo={linkTo}
-          nothing="Nothing that fits has happened."
+          nothing="No matching events."
         />
       </Section>
     </Page>

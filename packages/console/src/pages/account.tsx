@@ -13,17 +13,17 @@ export function AccountPage() {
   return (
     <Page title="Your account" intro={email === null ? undefined : `You sign in as ${email}.`}>
       <NameSection />
-      <Section isBeside title="User id" intro="An owner needs it to take you into the team of an application.">
+      <Section isBeside title="User id" intro="Identifies you in the API and in audit trails.">
         <CopyText text={id} what="your user id" />
       </Section>
-      <Section isBeside title="Programs" intro="What they show the server in place of you.">
+      <Section isBeside title="Programs" intro="Credentials your programs use to sign in.">
         <LinkButton kind="quiet" to="/account/tokens">
-          Tokens and API keys
+          Manage tokens and API keys{' '}
         </LinkButton>
       </Section>
-      <Section isBeside title="Activity" intro="Sign-ins, tokens, and all else that you did.">
+      <Section isBeside title="Activity" intro="Sign-ins, tokens and everything else you did.">
         <LinkButton kind="quiet" to="/account/activity">
-          Look at it
+          View activity
         </LinkButton>
       </Section>
       <PasswordSection />

@@ -22,8 +22,8 @@ export function AuthorizePage() {
   if (view.status !== 'ready') return null;
   return view.account === null ? (
     <SignInForm
-      title="Sign in to see who asks"
-      intro="A program on your machine asks to act for you on this server. Once you are signed in you see what it asks for, and decide."
+      title="Sign in to review this login"
+      intro="A program on your machine requests access to your account. Sign in to review the request."
     />
   ) : (
     <Approval request={location.search.slice(1)} />
@@ -54,22 +54,22 @@ function Approval({ request }: { readonly request: string }) {
 
   if (isDone || outcome !== undefined) {
     return (
-      <Page title="Back to your terminal">
-        <p>The program has its answer. You can close this page.</p>
+      <Page title="Return to your terminal">
+        <p>You can close this page.</p>
       </Page>
     );
   }
   if (asked.status === 'failed') {
     return hasCode(asked.error, 'invalid_request', 'invalid_field') ? (
-      <NoLogin detail={asked.error.message} />
+      <NoLogin detail={request === '' ? undefined : asked.error.message} />
     ) : (
-      <Page title="The login could not be looked up">
+      <Page title="Couldn’t load this login">
         <ErrorView error={asked.error} onRetry={asked.reload} />
       </Page>
     );
   }
   return (
-    <Page title="Approve this login?" intro="A program on your machine asks to act for you on this server.">
+    <Page title="Approve this login?" intro="A program on your machine requests access to your account.">
       {asked.status === 'ready' && 'flow' in asked.data ? (
         <ApprovalForm view={asked.data} onDecide={decide} />
       ) : (
@@ -80,21 +80,20 @@ function Approval({ request }: { readonly request: string }) {
 }
 
 /** It isn't known who asks, or where the answer would go: then nobody is sent anywhere (RFC 6749 §4.1.2.1). */
-function NoLogin({ detail }: { readonly detail: string }) {
+function NoLogin({ detail }: { readonly detail: string | undefined }) {
   return (
-    <Page title="This is no login to approve">
+    <Page title="This login link isn’t valid">
       <p>
-        The address that was opened is not one that the <code>tenon</code> command makes. Somebody may have made it up,
-        or it was cut on its way. Nothing was approved, and nobody learns anything.
+        The <code>tenon</code> command did not create this link, or the link was cut. Nothing was approved or shared.
       </p>
-      <p class="soft small">{detail}</p>
+      {detail === undefined ? null : <p class="soft small">{detail}</p>}
       <div class="stack">
-        <p>If you want to log in, begin again in your terminal:</p>
+        <p>To log in, start again in your terminal:</p>
         <CommandBlock command="tenon login" what="the login command" />
       </div>
       <div class="actions">
         <LinkButton to="/" kind="quiet">
-          To your applications
+          Go to your applications
         </LinkButton>
       </div>
     </Page>

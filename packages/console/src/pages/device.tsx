@@ -36,8 +36,8 @@ export function DevicePage() {
   if (view.account === null) {
     return (
       <SignInForm
-        title="Sign in to see who asks"
-        intro="A device asks to act for you on this server. Once you are signed in you see what it asks for, and decide."
+        title="Sign in to review this login"
+        intro="A device requests access to your account. Sign in to review the request."
       />
     );
   }
@@ -48,7 +48,7 @@ export function DevicePage() {
       );
     case 'decide':
       return (
-        <Page key="decide" title="Approve this login?" intro="A device asks to act for you on this server.">
+        <Page key="decide" title="Approve this login?" intro="A device requests access to your account.">
           <ApprovalForm
             view={step.view}
             onDecide={async (decided) => {
@@ -59,7 +59,7 @@ export function DevicePage() {
           />
           <p>
             <button type="button" class="link-button" onClick={() => go({ name: 'code' })}>
-              Another code
+              Enter another code
             </button>
           </p>
         </Page>
@@ -83,15 +83,13 @@ function CodeForm({ given, onFound }: { readonly given: string; readonly onFound
   const fault = isNoCode
     ? 'A code has eight letters and looks like BCDF-GHJK.'
     : isUnknown
-      ? 'No login waits with this code. It works once, for ten minutes: look at the terminal again, or begin anew there.'
+      ? 'No login is waiting for this code. A code works once and for ten minutes. Check your terminal, or start again there.'
       : undefined;
   return (
     <Page
-      title="Log a device in"
+      title="Connect a device"
       intro={
-        given === ''
-          ? 'Your terminal shows a code, to say which login is yours.'
-          : 'Your terminal shows a code. Go on only if it is this one.'
+        given === '' ? 'Enter the code shown in your terminal.' : 'Continue only if your terminal shows this code.'
       }
     >
       <form onSubmit={submit} class="stack" noValidate>
@@ -110,13 +108,13 @@ function CodeForm({ given, onFound }: { readonly given: string; readonly onFound
             isCode
             hasFocus
             error={fault}
-            hint={given === '' ? undefined : 'It came with the link that you opened.'}
+            hint={given === '' ? undefined : 'From the link that you opened.'}
           />
         </div>
         <ErrorView error={isUnknown ? undefined : error} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy}>
-            Go on
+            Continue
           </Button>
         </div>
       </form>
@@ -136,15 +134,15 @@ function Done({
     <Page title={isApproved ? 'Approved' : 'Denied'}>
       <p>
         {isApproved
-          ? 'You can go back to your terminal: it goes on within a few seconds. This page may be closed.'
-          : 'The device gets no access, and is told so. If you did not begin this login yourself, nothing more is to be done.'}
+          ? 'Return to your terminal; it continues within a few seconds. You can close this page.'
+          : 'The device gets no access. You don’t need to do anything else.'}
       </p>
       <div class="actions">
         <LinkButton to="/" kind="quiet">
-          To your applications
+          Go to your applications
         </LinkButton>
         <Button kind="text" onClick={onAgain}>
-          Another code
+          Enter another code
         </Button>
       </div>
     </Page>

@@ -34,7 +34,7 @@ export function NewAccountForm({
         autoComplete="name"
         maxLength={200}
         error={fieldError('name')}
-        hint="The teams and guests that you work with see it."
+        hint="Visible to the teams and guests that you work with."
         hasFocus
       />
       <TextField
@@ -45,7 +45,7 @@ export function NewAccountForm({
         onInput={setEmail}
         autoComplete="username"
         error={fieldError('email')}
-        hint="You sign in with it. Nothing is sent to it."
+        hint="You sign in with it. No e-mail is sent."
       />
       <PasswordField
         label="Password"
@@ -54,7 +54,7 @@ export function NewAccountForm({
         onInput={setPassword}
         autoComplete="new-password"
         error={fieldError('password')}
-        hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+        hint={`At least ${minPasswordLength} characters. Try a few unrelated words.`}
       />
       <ErrorView error={error} />
       <div class="actions">

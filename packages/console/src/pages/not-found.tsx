@@ -1,14 +1,18 @@
 import { LinkButton } from '../components/button.tsx';
-import { Page } from '../components/page.tsx';
+import { type Crumb, Page } from '../components/page.tsx';
 
-export function NotFoundPage() {
+/** The page of something that doesn't exist, or that the reader may not see. */
+export function NotFoundPage(props: {
+  readonly kind?: string;
+  readonly crumbs?: readonly Crumb[];
+  /** The page that the button opens. */
+  readonly next?: Crumb;
+}) {
+  const { kind = 'Page', crumbs = [], next = { label: 'Go to your applications', to: '/' } } = props;
   return (
-    <Page
-      title="Page not found"
-      intro="The address may be mistyped, or the page was deleted, or you have no access to it."
-    >
+    <Page title={`${kind} not found`} crumbs={crumbs} intro="It doesn’t exist, or you don’t have access to it.">
       <div class="actions">
-        <LinkButton to="/">To your applications</LinkButton>
+        <LinkButton to={next.to}>{next.label}</LinkButton>
       </div>
     </Page>
   );

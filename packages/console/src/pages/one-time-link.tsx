@@ -47,8 +47,8 @@ export function OneTimeLinkPage(props: {
   }
   if (code === undefined || link.data === undefined || link.data.purpose !== kind.replace('-', '_')) {
     return (
-      <Page title="The link is not whole">
-        <p>Open the link that the operator gave you again, all of it: programs sometimes break long ones.</p>
+      <Page title="This link is incomplete">
+        <p>Open the full link that the operator gave you; some apps cut long links.</p>
       </Page>
     );
   }
@@ -61,15 +61,15 @@ export function OneTimeLinkPage(props: {
 
 function UselessLink({ error }: { readonly error: unknown }) {
   const title = hasCode(error, 'link_used')
-    ? 'The link has been used'
+    ? 'This link has been used'
     : hasCode(error, 'link_expired')
-      ? 'The link has expired'
-      : 'There is no such link';
+      ? 'This link has expired'
+      : 'This link isn’t valid';
   return (
     <Page title={title}>
-      <p>A link works once, and for a limited time. Ask the operator of this server for another one.</p>
+      <p>Each link works once and for a limited time. Ask the operator of this server for a new one.</p>
       <p class="soft">
-        You have an account? <Link to="/sign-in">Sign in</Link>
+        Already have an account? <Link to="/sign-in">Sign in</Link>
       </p>
     </Page>
   );

@@ -28,15 +28,15 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await session.resetPassword({ code, password, revokeTokens });
     clearLinkCode('reset-password');
-    toast('Your new password is set.');
+    toast('Password changed.');
     route(href('/'), true);
   }, ['password']);
   return (
     <form onSubmit={submit} class="stack">
       {email === null ? null : (
         <p>
-          For the account of <strong>{email}</strong>. All browsers that are signed in to it are signed out. Other
-          password links and logins that were approved but not finished stop working.
+          Account: <strong>{email}</strong>. Setting a password signs out every browser and cancels other password links
+          and unfinished logins.
         </p>
       )}
       {/* Password managers look for the name that belongs to the password. */}
@@ -48,7 +48,7 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
         onInput={setPassword}
         autoComplete="new-password"
         error={fieldError('password')}
-        hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+        hint={`At least ${minPasswordLength} characters. Try a few unrelated words.`}
         hasFocus
       />
       <CheckboxField
@@ -56,12 +56,12 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
         name="revokeTokens"
         isChecked={revokeTokens}
         onChange={setRevokeTokens}
-        hint="Somebody else may have made some. Programs that use them stop working; clear the box to keep them."
+        hint="Others may have created some. Programs that use them stop working. Clear the box to keep them."
       />
       <ErrorView error={error} />
       <div class="actions">
         <Button type="submit" isBusy={isBusy}>
-          Set it and sign in
+          Set password and sign in
         </Button>
       </div>
     </form>

@@ -69,12 +69,11 @@ export function SignInForm(props: {
         </p>
       ) : (
         <p class="soft small">
-          Accounts come by invitation here. If you have lost your password, ask the operator for a link to set a new
-          one.
+          You need an invitation to create an account. Forgot your password? Ask the operator for a reset link.
         </p>
       )}
     </Page>
   );
 }
 
-const ended = 'You were signed out: your session has ended, or you signed out in another tab.';
+const ended = 'You were signed out: your session ended, or you signed out in another tab.';

@@ -24,11 +24,11 @@ export function SignUpPage() {
   return (
     <Page
       title="Create an account"
-      intro={invitation === undefined ? undefined : 'Then you can answer the invitation that you opened.'}
+      intro={invitation === undefined ? undefined : 'You can then respond to the invitation that you opened.'}
     >
       <NewAccountForm codes={invitation === undefined ? {} : { invitationCode: invitation }} onDone={() => undefined} />
       <p class="soft">
-        You have one already? <Link to="/sign-in">Sign in</Link>
+        Already have an account? <Link to="/sign-in">Sign in</Link>
       </p>
     </Page>
   );
@@ -36,17 +36,17 @@ export function SignUpPage() {
 
 function SignUpClosed({ mayBeInvited }: { readonly mayBeInvited: boolean }) {
   return (
-    <Page title="Accounts are not open to everybody here">
+    <Page title={mayBeInvited ? 'Sign-up is by invitation only' : 'Sign-up is closed'}>
       {mayBeInvited ? (
         <p>
-          Open the invitation that you got, and create an account from there. If you have none, ask the team whose
-          application you want to extend.
+          Open your invitation link and create an account there. To get one, ask the team whose application you want to
+          extend.
         </p>
       ) : (
-        <p>The operator of this server hands out accounts. Ask for a link to set yours up.</p>
+        <p>The operator of this server creates accounts. Ask for a setup link.</p>
       )}
       <p class="soft">
-        You have an account? <Link to="/sign-in">Sign in</Link>
+        Already have an account? <Link to="/sign-in">Sign in</Link>
       </p>
     </Page>
   );

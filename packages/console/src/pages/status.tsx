@@ -11,7 +11,7 @@ import { concernsOf } from './status/status-model.ts';
 import { Stores } from './status/stores.tsx';
 import { useStatus } from './status/use-status.ts';
 
-const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
+const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
 
 /** How the server is, for its operators: anew every few seconds while somebody looks. */
 export function StatusPage() {
@@ -37,9 +37,9 @@ export function StatusPage() {
 function Refused() {
   return (
     <Page title="Status">
-      <Notice title="The status is for operators">
+      <Notice title="Only operators can see this page">
         <p>
-          On the server's machine, <code>tenon admin operator grant</code> with your e-mail address makes you one.
+          Ask whoever runs the server to run <code>tenon admin operator grant</code> with your e-mail address.
         </p>
       </Notice>
     </Page>
@@ -78,7 +78,7 @@ function LastKnown({ status: { readAt } }: { readonly status: ServerStatus }) {
 function Summary({ status }: { readonly status: ServerStatus }) {
   const concerns = concernsOf(status);
   const isBad = concerns.some(({ kind }) => kind === 'bad');
-  const title = concerns.length === 0 ? 'All is well' : isBad ? 'Something is wrong' : 'Something to look at';
+  const title = concerns.length === 0 ? 'All is well' : isBad ? 'Something is wrong' : 'Needs attention';
   return (
     <div role="status" class="status-summary">
       <Notice kind={concerns.length === 0 ? 'done' : 'warning'} title={title}>
@@ -91,8 +91,7 @@ function Summary({ status }: { readonly status: ServerStatus }) {
         )}
       </Notice>
       <p class="soft small" aria-live="off">
-        As of <time dateTime={status.readAt}>{timeOfDay.format(new Date(status.readAt))}</time>, and asked anew every 5
-        seconds.
+        Updated <time dateTime={status.readAt}>{timeOfDay.format(new Date(status.readAt))}</time>; refreshes every 5 s.
       </p>
     </div>
   );

@@ -7,7 +7,7 @@ export function TokensPage() {
   return (
     <Page
       title="Tokens and API keys"
-      intro="Programs use them in your name. Whoever has one can do what it allows, so keep them as you keep a password."
+      intro="Programs use these credentials in your name. Keep them secret, like passwords."
       crumbs={[{ label: 'Your account', to: '/account' }]}
     >
       <AccessTokensSection />

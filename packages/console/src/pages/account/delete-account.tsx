@@ -12,8 +12,8 @@ export function DeleteAccountSection() {
   return (
     <Section
       isBeside
-      title="Delete the account"
-      intro="Your plugins, tokens, keys and memberships go with it, at once and for good."
+      title="Delete account"
+      intro="Permanently deletes your account, plugins, tokens, keys and memberships."
     >
       <Button kind="danger" onClick={() => setAsking(true)}>
         Delete my account …
@@ -32,17 +32,17 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await session.api.post<void>('/api/v1/me/deletion', { password });
     session.setAccount(null);
-    toasts.show('Your account is deleted.');
+    toasts.show('Account deleted.');
   }, ['password']);
   return (
     <Dialog title="Delete your account?" onClose={onClose}>
       <form onSubmit={submit}>
         <p>
-          Your plugins stop being served to the applications that use them. An application whose only owner you are has
-          to get another owner first, or be deleted.
+          Hosts stop receiving your plugins. If you are the only owner of an application, first make someone else an
+          owner or delete it.
         </p>
         <TextField
-          label={`Type “${wanted}” to go on`}
+          label={`Type “${wanted}” to confirm`}
           name="confirmation"
           value={typed}
           onInput={setTyped}

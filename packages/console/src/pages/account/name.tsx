@@ -13,7 +13,7 @@ export function NameSection() {
   const [name, setName] = useState(account.name);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     session.setAccount(await session.api.put<Account>('/api/v1/me', { name }));
-    toasts.show('Your name is changed.');
+    toasts.show('Name changed.');
   }, ['name']);
   return (
     <Section isBeside title="Name">
@@ -26,12 +26,12 @@ export function NameSection() {
           autoComplete="name"
           maxLength={200}
           error={fieldError('name')}
-          hint="The teams and guests that you work with see it."
+          hint="Visible to the teams and guests that you work with."
         />
         <ErrorView error={error} />
         <div class="actions">
           <Button type="submit" kind="quiet" isBusy={isBusy} isDisabled={name.trim() === '' || name === account.name}>
-            Change the name
+            Change name
           </Button>
         </div>
       </form>

@@ -18,10 +18,10 @@ export function PasswordSection() {
     setCurrentPassword('');
     setNewPassword('');
     setRevokeTokens(false);
-    toasts.show('Your password is changed, and your other browsers are signed out.');
+    toasts.show('Password changed. Your other browsers are signed out.');
   }, ['currentPassword', 'newPassword']);
   return (
-    <Section isBeside title="Password" intro="Changing it signs you out everywhere else.">
+    <Section isBeside title="Password" intro="Changing your password signs you out everywhere else.">
       <form onSubmit={submit} class="form-narrow">
         <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
         <PasswordField
@@ -39,19 +39,19 @@ export function PasswordSection() {
           onInput={setNewPassword}
           autoComplete="new-password"
           error={fieldError('newPassword')}
-          hint={`At least ${minPasswordLength} characters. A few words that do not belong together are good.`}
+          hint={`At least ${minPasswordLength} characters. Try a few unrelated words.`}
         />
         <CheckboxField
           label="Revoke all my access tokens and API keys too"
           name="revokeTokens"
           isChecked={revokeTokens}
           onChange={setRevokeTokens}
-          hint="For when somebody may have got hold of them. Programs that use them stop working."
+          hint="Use this if they may have leaked. Programs that use them stop working."
         />
         <ErrorView error={error} />
         <div class="actions">
           <Button type="submit" kind="quiet" isBusy={isBusy}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>

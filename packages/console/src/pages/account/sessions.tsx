@@ -23,14 +23,14 @@ export function SessionsSection() {
     for (const { id } of ended) await session.api.delete(`/api/v1/sessions/${id}`);
     const ids = new Set(ended.map(({ id }) => id));
     sessions.update((list) => list.filter(({ id }) => !ids.has(id)));
-    toasts.show(ended.length === 1 ? 'That browser is signed out.' : 'All other browsers are signed out.');
+    toasts.show(ended.length === 1 ? 'Browser signed out.' : 'All other browsers signed out.');
   };
 
   return (
     <Section
       isBeside
       title="Signed in"
-      intro="Where you are signed in. Sign out what you do not know, and change your password."
+      intro="Sign out sessions you don’t recognise, and change your password."
       actions={
         others.length === 0 ? undefined : (
           <Button kind="quiet" isSmall onClick={() => setEndingAll(true)}>
@@ -70,7 +70,7 @@ export function SessionsSection() {
       {isEndingAll ? (
         <ConfirmDialog
           title="Sign out all other browsers?"
-          action="Sign them out"
+          action="Sign out others"
           onClose={() => setEndingAll(false)}
           onConfirm={async () => {
             await end(others);

@@ -59,9 +59,13 @@ export function ApprovalForm(props: {
   return (
     <form class="stack" onSubmit={decide('approve')}>
       <div class="compare">
-        <p>{view.flow === 'device' ? 'Compare with the terminal that asks:' : 'Compare with your terminal:'}</p>
+        <p>
+          {view.flow === 'device'
+            ? 'Compare with the code in the terminal:'
+            : 'Compare with the code in your terminal:'}
+        </p>
         <CompareCode code={view.userCode} />
-        <p class="soft small">Another code there, or no terminal of yours that waits? Then deny.</p>
+        <p class="soft small">If the codes differ, or you didn’t start this, deny.</p>
       </div>
       <Asker view={view} />
       <ScopeChoice
@@ -82,14 +86,14 @@ export function ApprovalForm(props: {
             reset();
           }}
           autoComplete="current-password"
-          error={isWrongPassword ? 'That is not the password of this account.' : fieldError('password')}
-          hint="Since it may manage what is yours, we ask that it is you."
+          error={isWrongPassword ? 'Incorrect password.' : fieldError('password')}
+          hint="Required because the program can manage your applications and account."
         />
       ) : null}
       {view.flow === 'device' ? (
         <CheckboxField
           name="is-mine"
-          label="I started this login myself, and the codes are the same"
+          label="I started this login, and the codes match"
           isChecked={isMine}
           onChange={(isChecked) => {
             setMine(isChecked);
@@ -117,8 +121,8 @@ export function ApprovalForm(props: {
 
 /** Why it can't be approved as it stands. */
 function faultOf(view: AuthorizationView, granted: readonly TokenScope[], isMine: boolean): string | undefined {
-  if (granted.length === 0) return 'Leave at least one thing that it may do, or deny.';
-  if (view.flow === 'device' && !isMine) return 'Tick first that it is your own login, or deny.';
+  if (granted.length === 0) return 'Select at least one permission, or deny.';
+  if (view.flow === 'device' && !isMine) return 'Confirm that you started this login, or deny.';
   return undefined;
 }
 
@@ -127,14 +131,14 @@ function Asker({ view }: { readonly view: AuthorizationView }) {
   return (
     <dl class="asker">
       <div>
-        <dt>Who asks</dt>
+        <dt>Requested by</dt>
         <dd>{client.name}</dd>
       </div>
       {deviceName === null ? null : (
         <div>
-          <dt>Calls itself</dt>
+          <dt>Device name</dt>
           <dd>
-            “{deviceName}” <span class="soft small">(nobody has checked that)</span>
+            “{deviceName}” <span class="soft small">(not verified)</span>
           </dd>
         </div>
       )}
@@ -142,21 +146,21 @@ function Asker({ view }: { readonly view: AuthorizationView }) {
         <dt>From</dt>
         <dd>
           <code>{address}</code>
-          {flow === 'loopback' ? <span class="soft small"> – the machine of this browser</span> : null}
+          {flow === 'loopback' ? <span class="soft small"> – this machine</span> : null}
         </dd>
       </div>
       {flow === 'device' ? (
         <div>
-          <dt>Asked</dt>
+          <dt>Requested</dt>
           <dd>
             <Time at={requestedAt} />
           </dd>
         </div>
       ) : null}
       <div>
-        <dt>For</dt>
+        <dt>Expires in</dt>
         <dd>
-          {tokenLifetimeDays} days <span class="soft small">– you can end it earlier</span>
+          {tokenLifetimeDays} days <span class="soft small">– you can revoke it earlier</span>
         </dd>
       </div>
     </dl>

@@ -5,15 +5,15 @@ import { CheckboxField } from '../../components/field.tsx';
 const words: Readonly<Record<TokenScope, { readonly label: string; readonly hint: string }>> = {
   read: {
     label: 'Read what you can see',
-    hint: 'Applications and extension points, plugins, and for teams guests and what is bound to them.',
+    hint: 'Applications, extension points and plugins; for teams also guests and active versions.',
   },
   publish: {
     label: 'Publish plugins in your name',
-    hint: 'And answer invitations that it is given.',
+    hint: 'Also accept and decline invitations.',
   },
   manage: {
-    label: 'Manage everything that is yours',
-    hint: 'Change and delete applications, invite guests, make tokens, change your account. Takes your password.',
+    label: 'Manage your applications and account',
+    hint: 'Change and delete applications, invite guests, create tokens, change your account. Requires your password.',
   },
 };
 
@@ -26,7 +26,7 @@ export function ScopeChoice(props: {
   const { asked, granted, onChange } = props;
   return (
     <fieldset class="scopes">
-      <legend class="field-legend">It may, if you approve,</legend>
+      <legend class="field-legend">Permissions</legend>
       {asked.map((scope) => (
         <CheckboxField
           key={scope}

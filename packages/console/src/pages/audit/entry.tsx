@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { LineDiff } from '../../components/line-diff-view.tsx';
 import { Link } from '../../components/link.tsx';
 import { useAccount } from '../../state/services.ts';
 import { browserName } from '../account/browser-name.ts';
@@ -6,7 +7,7 @@ import { type AuditEntry, describeEntry, detailName, detailText, isChange, type 
 import type { AuditFilter } from './filter.ts';
 
 const timeFormat = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const exactFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
+const exactFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' });
 
 interface EntryProps {
   readonly entry: AuditEntry;
@@ -38,7 +39,7 @@ export function EntryView({ entry, appId, linkTo }: EntryProps) {
         <details>
           <summary>
             <span class="visually-hidden">
-              Details of what was done at {timeFormat.format(at)}: {verb} {thing?.text}{' '}
+              Details of what was done at {timeFormat.format(at)}: {verb} {thing?.text} {rest}{' '}
             </span>
             <span aria-hidden="true">Details</span>
             <Means entry={entry} />
@@ -79,20 +80,20 @@ function Details({ entry, appId, linkTo }: EntryProps) {
         {guestKeys.length === 0 ? null : (
           <Fact name={guestKeys.length === 1 ? 'guest key' : 'guest keys'}>{guestKeys.join(', ')}</Fact>
         )}
-        {'address' in entry && entry.address !== null ? <Fact name="from">{entry.address}</Fact> : null}
+        {'address' in entry && entry.address !== null ? <Fact name="address">{entry.address}</Fact> : null}
         <Fact name="action">{entry.action}</Fact>
         {target.id === via?.id ? null : <Fact name={target.kind.replaceAll('_', ' ')}>{target.id}</Fact>}
-        {user === null ? null : <Fact name="user">{user.id}</Fact>}
+        {user === null ? null : <Fact name="done by">{user.id}</Fact>}
         {via === null ? null : <Fact name={via.id.startsWith('ses_') ? 'session' : 'token'}>{via.id}</Fact>}
-        <Fact name="entry">{entry.id}</Fact>
-        <Fact name="at">{entry.at}</Fact>
+        <Fact name="event">{entry.id}</Fact>
+        <Fact name="time">{entry.at}</Fact>
       </dl>
       <p class="audit-links">
-        <Link to={linkTo({ target: target.id })}>All about this {target.kind.replaceAll('_', ' ')}</Link>
+        <Link to={linkTo({ target: target.id })}>All events of this {target.kind.replaceAll('_', ' ')}</Link>
         {user === null || appId === undefined ? null : (
-          <Link to={linkTo({ user: user.id })}>All that {user.name === '' ? 'they' : user.name} did</Link>
+          <Link to={linkTo({ user: user.id })}>All events by {user.name === '' ? 'this user' : user.name}</Link>
         )}
-        {'appId' in entry && entry.appId !== null ? <Link to={`/apps/${entry.appId}`}>The application</Link> : null}
+        {'appId' in entry && entry.appId !== null ? <Link to={`/apps/${entry.appId}`}>View application</Link> : null}
       </p>
     </div>
   );
@@ -108,6 +109,8 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 }
 
 function ChangeView({ change: { before, after } }: { readonly change: ValueChange }) {
+  const [from, to] = [detailText(before), detailText(after)];
+  if (`${from}${to}`.includes('\n')) return <LineDiff title="Changes" from={from} to={to} />;
   return (
     <div class="audit-change">
       <div>

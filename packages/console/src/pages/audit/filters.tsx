@@ -18,12 +18,12 @@ export function Filters(props: {
     <search class="stack">
       <div class="audit-filters">
         <SelectField
-          label="What was done"
+          label="Action"
           name="action"
           value={filter.action}
           onChange={(action) => onChange({ action })}
           options={[
-            { value: '', label: 'anything' },
+            { value: '', label: 'all actions' },
             ...withPresent(
               actions.map((action) => ({ value: action, label: actionText(action) })),
               filter.action,
@@ -32,11 +32,11 @@ export function Filters(props: {
         />
         {people === undefined ? null : (
           <SelectField
-            label="By"
+            label="User"
             name="user"
             value={filter.user}
             onChange={(user) => onChange({ user })}
-            options={[{ value: '', label: 'anybody' }, ...withPresent(people, filter.user)]}
+            options={[{ value: '', label: 'all users' }, ...withPresent(people, filter.user)]}
           />
         )}
         <DayField label="From" name="from" value={filter.from} onChange={(from) => onChange({ from })} />
@@ -45,16 +45,16 @@ export function Filters(props: {
       {filter.target === '' ? null : (
         <p class="audit-only">
           <span>
-            About <code>{filter.target}</code> alone
+            Only events of <code>{filter.target}</code>
           </span>
           <Button kind="quiet" isSmall onClick={() => onChange({ target: '' })}>
-            About anything
+            Show all targets
           </Button>
         </p>
       )}
       {isFiltered ? (
         <Button kind="quiet" isSmall onClick={() => onChange(noFilter)}>
-          Show everything
+          Clear filters
         </Button>
       ) : null}
     </search>

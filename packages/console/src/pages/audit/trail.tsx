@@ -61,10 +61,10 @@ export function Trail(props: {
             ))}
             <ErrorView error={older.error} />
             {cursor === undefined ? (
-              <p class="soft small">That is all.</p>
+              <p class="soft small">End of the log</p>
             ) : (
               <Button kind="quiet" isSmall isBusy={older.isBusy} onClick={older.submit}>
-                Older entries
+                Load older events
               </Button>
             )}
           </div>

@@ -5,9 +5,10 @@ import { Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { AppError } from '../app-error.tsx';
 import { AppTabs } from '../team/app-tabs.tsx';
 import { useApp } from '../team/use-app.ts';
-import { GuestOnly, GuestPageError } from './guest-frame.tsx';
+import { GuestOnly } from './guest-frame.tsx';
 import { ownPluginsOf } from './own-plugins-of.ts';
 
 /** An application as its guests see it: where plugins fit in, and which of their own are there. */
@@ -17,7 +18,7 @@ export function GuestAppPage() {
   const path = `/api/v1/apps/${encodeURIComponent(appId)}/extension-points`;
   const points = useCachedData(path, (signal) => api.list<ExtensionPoint>(path, { signal }));
   const failed = app.status === 'failed' ? app : points.status === 'failed' ? points : undefined;
-  if (failed !== undefined) return <GuestPageError error={failed.error} onRetry={failed.reload} />;
+  if (failed !== undefined) return <AppError error={failed.error} onRetry={failed.reload} />;
   const name = app.status === 'ready' ? app.data.name : 'Application';
   return (
     <Page title={name} windowTitle={`My plugins · ${name}`} crumbs={[{ label: 'Applications', to: '/' }]}>
@@ -40,8 +41,8 @@ function ExtensionPoints({ app, points }: { readonly app: App; readonly points: 
     return (
       <EmptyState title="No extension points yet">
         <p>
-          The team of {app.name} has not said yet where plugins fit in. As soon as it has, each place is here with what
-          a plugin for it exports.
+          The team of {app.name} has not created any yet. They will appear here, with what a plugin for each must
+          export.
         </p>
       </EmptyState>
     );
@@ -49,7 +50,7 @@ function ExtensionPoints({ app, points }: { readonly app: App; readonly points: 
   return (
     <section class="section">
       <h2>Extension points</h2>
-      <p class="soft">Where plugins of yours fit into {app.name}. Open one to read what it expects, and to publish.</p>
+      <p class="soft">Where your plugins extend {app.name}. Open one to see its requirements and to publish.</p>
       <ul class="cards">
         {points.map((point) => (
           <li key={point.id} class="card-link">
@@ -66,7 +67,7 @@ function ExtensionPoints({ app, points }: { readonly app: App; readonly points: 
 }
 
 function ExportCount({ count }: { readonly count: number }) {
-  if (count === 0) return <span>names no exports</span>;
+  if (count === 0) return <span>no exports named</span>;
   return <span>{count === 1 ? '1 export' : `${count} exports`}</span>;
 }
 
@@ -78,7 +79,5 @@ function OwnCount({ extensionPointId }: { readonly extensionPointId: string }) {
   );
   if (own.status !== 'ready') return null; // the page of the extension point tells what went wrong
   const count = own.data.length;
-  return (
-    <span>· {count === 0 ? 'nothing of yours' : count === 1 ? '1 plugin of yours' : `${count} plugins of yours`}</span>
-  );
+  return <span>· {count === 0 ? 'no plugins yet' : count === 1 ? '1 plugin' : `${count} plugins`}</span>;
 }

@@ -25,8 +25,8 @@ describe('preambleFault()', () => {
   it('says of everything else what it is', () => {
     const said = (bytes: readonly number[]): string => preambleFault(Uint8Array.from(bytes)) ?? 'nothing';
     assert.match(said([]), /empty/);
-    assert.match(said([...Buffer.from('<!doctype html>')]), /no WebAssembly module/);
-    assert.match(said(preamble.slice(0, 6)), /cut on its way/);
+    assert.match(said([...Buffer.from('<!doctype html>')]), /not a WebAssembly module/);
+    assert.match(said(preamble.slice(0, 6)), /cut off/);
     assert.match(said([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]), /a component/);
     assert.match(said([0, 0x61, 0x73, 0x6d, 2, 0, 0, 0]), /version/);
   });

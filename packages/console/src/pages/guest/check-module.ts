@@ -60,14 +60,13 @@ export function preambleFault(bytes: Uint8Array): string | undefined {
   const [zero, a, s, m, version, second, layer, last] = bytes;
   if (bytes.length === 0) return 'The file is empty.';
   if (zero !== 0 || a !== 0x61 || s !== 0x73 || m !== 0x6d) {
-    return 'This is no WebAssembly module: those begin with “\\0asm”. Choose the .wasm file that your compiler made.';
+    return 'This is not a WebAssembly module: modules begin with “\\0asm”. Choose the .wasm file that your compiler created.';
   }
-  if (bytes.length < 8) return 'The file ends right at its beginning: it was cut on its way.';
+  if (bytes.length < 8) return 'The file is cut off after the first bytes.';
   if (layer === 1) {
-    return 'This is a component. Applications load core modules here: build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.';
+    return 'This is a component. Applications here load core modules. Build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.';
   }
-  if (version !== 1 || second !== 0 || layer !== 0 || last !== 0)
-    return 'The module is of a version that nobody loads.';
+  if (version !== 1 || second !== 0 || layer !== 0 || last !== 0) return 'This WebAssembly version is not supported.';
   return undefined;
 }
 

@@ -22,11 +22,11 @@ export function CommandLine(props: {
     <div class="publish-aside stack">
       <h3>From the command line</h3>
       <div>
-        <p class="small soft">Once, to log in by way of this browser:</p>
+        <p class="small soft">Log in once:</p>
         <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />
       </div>
       <div>
-        <p class="small soft">Then for each version, here or in your build:</p>
+        <p class="small soft">Then publish each version, locally or in CI:</p>
         <CommandBlock
           command={[`tenon plugin push ${quoted(fileName)}`, ...options].join(' \\\n  ')}
           what="the publish command"

@@ -8,8 +8,9 @@ import { SchemaView } from '../../components/schema-view.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { AppError } from '../app-error.tsx';
 import { useApp } from '../team/use-app.ts';
-import { GuestOnly, GuestPageError } from './guest-frame.tsx';
+import { GuestOnly } from './guest-frame.tsx';
 import { OwnPlugins } from './own-plugins.tsx';
 import { ownPluginsOf } from './own-plugins-of.ts';
 import { PublishPanel } from './publish-panel.tsx';
@@ -28,7 +29,7 @@ export function PublishPage() {
   const documentation = useRef<HTMLDivElement>(null);
 
   const failed = app.status === 'failed' ? app : point.status === 'failed' ? point : undefined;
-  if (failed !== undefined) return <GuestPageError error={failed.error} onRetry={failed.reload} />;
+  if (failed !== undefined) return <AppError error={failed.error} onRetry={failed.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
   const title = point.status === 'ready' ? point.data.name : 'Extension point';
   const plugins = own.status === 'ready' ? own.data : [];
@@ -48,7 +49,7 @@ export function PublishPage() {
       ]}
       actions={
         <Button kind="quiet" isSmall onClick={readDocumentation}>
-          What it expects
+          Requirements
         </Button>
       }
     >
@@ -66,11 +67,11 @@ export function PublishPage() {
               onUnsure={own.reload}
             />
           </Section>
-          <Section title="Your plugins here">
+          <Section title="Your plugins">
             <Loaded of={own}>{(list) => <OwnPlugins app={app.data} plugins={list} />}</Loaded>
           </Section>
           <div ref={documentation} tabIndex={-1} class="jump-target">
-            <Section title="What it expects">
+            <Section title="Requirements">
               <SchemaView schema={point.data.schema} />
             </Section>
           </div>

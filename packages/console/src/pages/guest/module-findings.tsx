@@ -25,11 +25,11 @@ export function ModuleFindings({
   );
   if (fault !== undefined || !isValid) {
     return (
-      <Notice kind="warning" title="This does not look like a sound module">
+      <Notice kind="warning" title="This module looks invalid">
         <p>
           {fault === undefined
-            ? 'This browser’s engine refuses it. The server will most likely do so too.'
-            : `${fault.charAt(0).toUpperCase()}${fault.slice(1)}. The server will most likely refuse it.`}
+            ? 'This browser’s engine rejects it. The server will probably reject it too.'
+            : `${fault.charAt(0).toUpperCase()}${fault.slice(1)}. The server will probably reject it.`}
         </p>
       </Notice>
     );
@@ -49,7 +49,7 @@ export function ModuleFindings({
         </ul>
       )}
       {mismatches.length === 0 || isRefused ? null : (
-        <Notice kind="warning" title="It does not fit: the server will refuse it">
+        <Notice kind="warning" title="This module doesn’t match the schema and will be rejected">
           <ul class="mismatches">
             {mismatches.map(({ pointer, detail }) => (
               <li key={pointer + detail}>{detail}</li>
@@ -58,14 +58,14 @@ export function ModuleFindings({
         </Notice>
       )}
       <p class="soft small">
-        {imports.size === 0 ? 'It imports nothing' : 'It imports from '}
+        {imports.size === 0 ? 'No imports' : 'Imports from '}
         {[...imports].map(([from, names], at) => (
           <span key={from} title={names.join(', ')}>
             {at === 0 ? '' : ', '}
             <code>{from}</code> ({names.length})
           </span>
         ))}
-        {exports.length === 0 ? ', and exports no function.' : '.'}
+        {exports.length === 0 ? '; no exported functions.' : '.'}
       </p>
     </div>
   );

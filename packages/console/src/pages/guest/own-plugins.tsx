@@ -13,7 +13,7 @@ import { guestNames } from './guest-names.ts';
 export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugins: readonly Plugin[] }) {
   const guests = guestNames(app);
   if (plugins.length === 0) {
-    return <p class="soft">None yet. What you publish above appears here, with each further version in its place.</p>;
+    return <p class="soft">None yet. Plugins that you publish appear here.</p>;
   }
   return (
     <Table

@@ -103,7 +103,7 @@ export function PublishForm(props: {
   const isTaken = hasCode(error, 'plugin_name_taken');
   const nameFault =
     hasTried && !isNameFine
-      ? 'A name has 1 to 100 letters (a to z), digits, “.”, “_” and “-”, and begins with a letter or digit.'
+      ? 'Use 1 to 100 letters (a to z), digits, “.”, “_” and “-”, starting with a letter or digit.'
       : isTaken
         ? error.message
         : undefined;
@@ -117,7 +117,7 @@ export function PublishForm(props: {
         isRefused={hasCode(error, 'interface_mismatch')}
       />
       <TextField
-        label="Name of the plugin"
+        label="Plugin name"
         name="name"
         value={name}
         onInput={(value) => {
@@ -130,8 +130,8 @@ export function PublishForm(props: {
         error={nameFault}
         hint={
           present === undefined
-            ? 'A new plugin. The application lists it by this name.'
-            : `You have it already: this makes version ${present.version.number + 1}.`
+            ? 'A new plugin. Hosts see this name.'
+            : `Publishes version ${present.version.number + 1} of ${name}.`
         }
       />
       <TextField
@@ -145,7 +145,7 @@ export function PublishForm(props: {
         isRequired={false}
         isDisabled={isBusy}
         error={isSemverFine || !(hasTried || /^\d+\.\d+\.\d+/.test(semver)) ? undefined : semverFault}
-        hint="What you call it. It is numbered anyway."
+        hint="Optional label, such as 1.4.0. Versions are numbered automatically."
       />
       <TextAreaField
         label="Note"
@@ -156,20 +156,20 @@ export function PublishForm(props: {
         rows={2}
         isRequired={false}
         isDisabled={isBusy}
-        hint="What is new in it. It stands in the history."
+        hint="What’s new. Shown in the history."
       />
       {guests.size < 2 ? null : (
         <SelectField
-          label="Under"
+          label="Guest"
           name="guest"
           value={guestId}
           isDisabled={isBusy}
           onChange={(value) => onTarget({ ...target, guestId: value })}
           options={[
             { value: '', label: `all of your ${guests.size} guests` },
-            ...[...guests].map(([id, words]) => ({ value: id, label: `${words} alone (${id})` })),
+            ...[...guests].map(([id, words]) => ({ value: id, label: `only ${words} (${id})` })),
           ]}
-          hint="You accepted more than one invitation of this application; each made you another guest."
+          hint="You accepted several invitations of this application, and are a guest under each."
         />
       )}
       {isTaken ? null : (
@@ -197,12 +197,15 @@ export function PublishForm(props: {
         {...(isBusy
           ? {
               title: 'Stop the upload and leave?',
-              text: `${draft.fileName} is still being uploaded. It is not published if you leave.`,
+              text: `${draft.fileName} is still uploading. It won’t be published if you leave.`,
             }
-          : { title: 'Leave without publishing?', text: 'The plugin is not published, and what you typed is lost.' })}
+          : {
+              title: 'Leave without publishing?',
+              text: 'The plugin won’t be published, and your changes will be lost.',
+            })}
       />
     </form>
   );
 }
 
-const semverFault = 'Three numbers, as in 1.4.0 or 2.0.0-beta.1: see semver.org.';
+const semverFault = 'A semantic version has three numbers, as in 1.4.0 or 2.0.0-beta.1 (see semver.org).';

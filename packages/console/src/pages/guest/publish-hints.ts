@@ -7,20 +7,18 @@ export function publishHint(error: unknown): string | undefined {
 
 /** By the code of the refusal. */
 export const publishHints = {
-  payload_too_large:
-    'Leave debug information out (build for release, or wasm-strip), or make it smaller with wasm-opt.',
-  invalid_module:
-    'Build it again. If a tool rewrote the module after the compiler, leave that step out to see which of the two it is.',
+  payload_too_large: 'Remove debug information (a release build, or wasm-strip), or shrink it with wasm-opt.',
+  invalid_module: 'Build it again. If a tool rewrites the module after the compiler, try without that step.',
   unsupported_feature: 'Turn the feature off in your compiler: most have a flag for each WebAssembly proposal.',
   module_too_complex: 'Split very large functions, or let the compiler optimise for size.',
-  interface_mismatch: 'Further down this page stands what a plugin has to export here, and what it may import.',
-  plugin_blocked: 'Only the team can take that back. Ask them.',
+  interface_mismatch: 'The required exports and allowed imports are listed below.',
+  plugin_blocked: 'Only the team can unblock it. Ask them.',
   component_not_supported: 'Build for a core target, such as wasm32-wasip1 or wasm32-unknown-unknown.',
-  not_a_guest: 'The team may have ended it. Ask them to invite you again.',
-  not_found: 'The extension point, or your place as a guest, may be gone. Reload the page to see.',
-  limit_exceeded: 'Publish a further version of a plugin that you have, or ask the team.',
-  storage_full: 'Tell whoever runs this server: only they can make room. Nothing of yours is lost.',
-  unavailable: 'The server has much to do. Try again in a moment.',
+  not_a_guest: 'Your guest access may have ended. Ask the team to invite you again.',
+  not_found: 'The extension point was deleted, or your guest access ended. Reload the page.',
+  limit_exceeded: 'Publish a new version of an existing plugin, or ask the team.',
+  storage_full: 'Ask the operator of this server to free storage. Nothing is lost.',
+  unavailable: 'The server is busy. Try again in a moment.',
 } as const satisfies Partial<Record<ApiError['code'], string>>;
 
 const codes = Object.keys(publishHints) as (keyof typeof publishHints)[];

@@ -51,7 +51,7 @@ export function PublishPanel(props: {
     const refuse = (fault: string): void => setState({ draft, fault });
     const [file] = files;
     if (file === undefined) return;
-    if (files.length > 1) return refuse('One file at a time, please: each is a plugin of its own.');
+    if (files.length > 1) return refuse('Add one file at a time. Each file is one plugin.');
     const sizeFault = moduleSizeFault(file, largest);
     if (sizeFault !== undefined) return refuse(sizeFault);
     setState({ draft, isLooking: true });
@@ -77,7 +77,7 @@ export function PublishPanel(props: {
     <div class="publish">
       <div class="publish-main">
         {extensionPoint.requiresApproval ? (
-          <p class="soft">The team of {app.name} looks at each new version before the application gets it.</p>
+          <p class="soft">The team of {app.name} reviews each new version before hosts receive it.</p>
         ) : null}
         {fault === undefined ? null : (
           <Notice kind="failed" title="This file can’t be published">
@@ -90,7 +90,7 @@ export function PublishPanel(props: {
           accept=".wasm,application/wasm"
           hint={
             draft === undefined
-              ? `A core module of up to ${byteSize(largest.bytes)}. It is checked in your browser first, and uploaded when you publish.`
+              ? `A core module of up to ${byteSize(largest.bytes)}. Checked in your browser first; uploaded when you publish.`
               : isSending
                 ? 'Stay on this page until the upload is complete.'
                 : 'Nothing is uploaded until you publish. Drop another file to replace this one.'
@@ -151,8 +151,8 @@ async function look(file: File): Promise<Draft | string> {
     return check.kind === 'refused' ? check.reason : { fileName: file.name, bytes, check };
   } catch (error) {
     return error instanceof DOMException
-      ? 'The browser can’t read it. It may be a folder, or gone by now.'
-      : 'It could not be looked at. Reload the page and try again.';
+      ? 'Couldn’t read the file. It may be a folder, or may have been moved.'
+      : 'Couldn’t check the file. Reload the page and try again.';
   }
 }
 
@@ -185,25 +185,23 @@ function Done({
     <Notice kind="done" title={doneTitle(plugin)}>
       <p>
         {isServed
-          ? `${app.name} gets it${isNewVersion ? ' from now on' : ''}${
+          ? `Hosts of ${app.name} ${isNewVersion ? 'now receive' : 'already receive'} it${
               guests.size < 2 ? '' : ` under ${new Intl.ListFormat('en').format(bound)}`
             }.`
           : status.detail}
       </p>
-      {version.state === 'awaiting_approval' ? (
-        <p>You need to do nothing more. It is used as soon as they approve it, and you read here what they decided.</p>
-      ) : null}
+      {version.state === 'awaiting_approval' ? <p>You’ll see the decision on the plugin’s page.</p> : null}
       <p>
-        <Link to={`/apps/${app.id}/plugins/${plugin.extensionPointId}/${plugin.name}`}>Its page</Link> has the history,
-        and the ways to roll back and to yank.
+        The <Link to={`/apps/${app.id}/plugins/${plugin.extensionPointId}/${plugin.name}`}>plugin page</Link> shows the
+        history, and lets you roll back and yank versions.
       </p>
     </Notice>
   );
 }
 
 function doneTitle({ name, version, isNewVersion }: PublishedPlugin): string {
-  if (!isNewVersion) return `Nothing changed: these bytes are version ${version.number} of ${name} already`;
+  if (!isNewVersion) return `No change: identical to ${name} version ${version.number}`;
   return version.state === 'awaiting_approval'
-    ? `${name} is sent: version ${version.number} waits for the team`
-    : `${name} is published: version ${version.number}`;
+    ? `Version ${version.number} of ${name} is awaiting approval`
+    : `Version ${version.number} of ${name} is published`;
 }

@@ -48,7 +48,7 @@ export function Answer(props: {
         </Button>
       </div>
       <p class="soft small">
-        The invitation ends <Time at={expiresAt} />.
+        The invitation expires <Time at={expiresAt} />.
       </p>
       {isDeclining ? (
         <ConfirmDialog
@@ -57,7 +57,7 @@ export function Answer(props: {
           onConfirm={() => send('decline')}
           onClose={() => setDeclining(false)}
         >
-          <p>The link stops working. If you change your mind, the team has to invite you again.</p>
+          <p>The link stops working. If you change your mind, ask the team to invite you again.</p>
         </ConfirmDialog>
       ) : null}
     </Page>

@@ -25,13 +25,13 @@ export function InvitationSignIn({ code, preview }: { readonly code: string; rea
       return <Choose preview={preview} onSignIn={go('sign-in')} onSignUp={go('sign-up')} />;
     case 'sign-in':
       return (
-        <SignInForm key={step} title="Sign in" intro={`Then you can answer the invitation of ${name}.`}>
+        <SignInForm key={step} title="Sign in" intro={`You can then respond to the invitation of ${name}.`}>
           <Back onBack={go('choose')} />
         </SignInForm>
       );
     case 'sign-up':
       return (
-        <Page key={step} title="Create an account" intro={`Then you can answer the invitation of ${name}.`}>
+        <Page key={step} title="Create an account" intro={`You can then respond to the invitation of ${name}.`}>
           <NewAccountForm codes={{ invitationCode: code }} onDone={() => undefined} />
           <Back onBack={go('choose')} />
         </Page>
@@ -51,8 +51,8 @@ function Choose(props: {
       <div class="stack">
         <p>
           {allowsSignUp
-            ? 'Sign in to answer, or create an account here.'
-            : 'Sign in to answer. No account can be created with this invitation (any more): if you have none, ask the operator of this server.'}
+            ? 'Sign in to respond, or create an account.'
+            : 'Sign in to respond. No account can be created with this invitation: if you have none, ask the operator of this server.'}
         </p>
         <div class={allowsSignUp ? 'choice' : 'choice choice-single'}>
           {allowsSignUp ? <Button onClick={props.onSignUp}>Create account</Button> : null}

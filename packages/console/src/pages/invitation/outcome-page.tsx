@@ -21,27 +21,27 @@ export function OutcomePage({ outcome }: { readonly outcome: InvitationOutcome |
         <BecameMember app={outcome.app} role={outcome.role} />
       );
     case 'declined':
-      return outcome.userId === userId ? <Declined appName={outcome.app.name} /> : <Used />;
+      return outcome.userId === userId ? <Declined /> : <Used />;
     case 'used':
       return <Used />;
     case 'expired':
       return (
-        <Useless title="The invitation has expired">
-          <p>Invitations work for a limited time, and this one’s is over. Ask whoever sent it to invite you again.</p>
+        <Useless title="This invitation has expired">
+          <p>Invitations work for a limited time. Ask the sender to invite you again.</p>
         </Useless>
       );
     case 'revoked':
       return (
-        <Useless title="The invitation was taken back">
-          <p>It was revoked, or the person who made it may not invite any more. Ask the team to invite you again.</p>
+        <Useless title="The invitation was revoked">
+          <p>The team revoked it, or its sender lost the right to invite. Ask the team to invite you again.</p>
         </Useless>
       );
     case 'unknown':
       return (
-        <Useless title="There is no such invitation">
+        <Useless title="Invitation not found">
           <p>
-            The link may have been broken on its way: programs sometimes cut long ones. Open it again, all of it, or
-            copy it into the address bar. If that does not help, ask whoever sent it for another one.
+            Open the full link again, or copy it into the address bar; some apps cut long links. If that does not help,
+            ask the sender for a new one.
           </p>
         </Useless>
       );
@@ -55,7 +55,7 @@ interface AppName {
 
 function BecameMember({ app, role }: { readonly app: AppName; readonly role: string }) {
   return (
-    <Page title={`You are on the team of ${app.name}`} intro={`Your role is ${role}.`}>
+    <Page title={`You joined the team of ${app.name}`} intro={`Your role is ${role}.`}>
       <div class="actions">
         <LinkButton to={`/apps/${app.id}`}>Go to {app.name}</LinkButton>
       </div>
@@ -66,7 +66,7 @@ function BecameMember({ app, role }: { readonly app: AppName; readonly role: str
 function BecameGuest({ app }: { readonly app: AppName }) {
   return (
     <Page title={`You are a guest of ${app.name}`}>
-      <p>See what its extension points expect of a plugin, and publish one there by dropping it on the page.</p>
+      <p>Each extension point’s page shows what a plugin must export. Drop a plugin on that page to publish it.</p>
       <div class="actions">
         <LinkButton to={`/apps/${app.id}/plugins`}>Go to {app.name}</LinkButton>
       </div>
@@ -74,31 +74,27 @@ function BecameGuest({ app }: { readonly app: AppName }) {
         <h2>Or from the command line</h2>
         <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />
         <p class="soft small">
-          It opens a page here, on which you approve it. Each extension point’s page then shows the command that
-          publishes.
+          The command opens a page where you approve the login. Each extension point’s page shows the publish command.
         </p>
       </div>
     </Page>
   );
 }
 
-function Declined({ appName }: { readonly appName: string }) {
+function Declined() {
   return (
     <Useless title="You declined the invitation">
-      <p>
-        {appName} has nothing of yours, and the link does not work any more. If you change your mind, ask the team to
-        invite you again.
-      </p>
+      <p>The link no longer works. If you change your mind, ask the team to invite you again.</p>
     </Useless>
   );
 }
 
 function Used() {
   return (
-    <Useless title="The invitation has been used">
+    <Useless title="This invitation has been used">
       <p>
-        An invitation works once. If it was you who accepted it, the application is among yours already. If not, ask
-        whoever sent the link for another one.
+        Each invitation works once. If you accepted it, the application is in your list. Otherwise ask the sender for a
+        new one.
       </p>
     </Useless>
   );
@@ -106,11 +102,8 @@ function Used() {
 
 function NoCode() {
   return (
-    <Useless title="The link is not whole">
-      <p>
-        An invitation link ends in a code, and this one has none. Open the link that you were sent again, all of it:
-        programs sometimes cut long ones.
-      </p>
+    <Useless title="This link is incomplete">
+      <p>An invitation link ends in a code, which is missing. Open the full link again; some apps cut long links.</p>
     </Useless>
   );
 }
@@ -124,7 +117,7 @@ function Useless({ title, children }: { readonly title: string; readonly childre
       <div class="actions">
         {isSignedIn ? (
           <LinkButton to="/" kind="quiet">
-            To your applications
+            Go to your applications
           </LinkButton>
         ) : (
           <LinkButton to="/sign-in" kind="quiet">

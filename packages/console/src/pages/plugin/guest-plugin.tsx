@@ -8,7 +8,8 @@ import { Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
-import { GuestOnly, GuestPageError } from '../guest/guest-frame.tsx';
+import { AppError } from '../app-error.tsx';
+import { GuestOnly } from '../guest/guest-frame.tsx';
 import { guestNames } from '../guest/guest-names.ts';
 import { useApp } from '../team/use-app.ts';
 import { PluginBody } from './plugin-body.tsx';
@@ -26,7 +27,7 @@ export function GuestPluginPage() {
   const apiPath = pluginApiPath(extensionPointId, userId, name);
   const plugin = usePlugin(apiPath);
 
-  if (app.status === 'failed') return <GuestPageError error={app.error} onRetry={app.reload} />;
+  if (app.status === 'failed') return <AppError error={app.error} onRetry={app.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
   const listPath = `/apps/${appId}/plugins/${extensionPointId}`;
   const crumbs = [

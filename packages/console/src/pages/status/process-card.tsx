@@ -32,10 +32,10 @@ function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentC
     ['Process', String(pid)],
     ['Version', `${version}, Node.js ${nodeVersion}`],
     ['Started', <Time key="started" at={startedAt} />],
-    ['Core', `${Math.round(eventLoop.busy * 100)}\u00a0%`],
-    ['Timers late by', duration(eventLoop.delayP99Ms)],
+    ['CPU', `${Math.round(eventLoop.busy * 100)}\u00a0%`],
+    ['Event-loop lag (p99)', duration(eventLoop.delayP99Ms)],
     ['Memory', byteSize(memory.residentBytes)],
-    ['Waiting tasks', waiting(threads)],
+    ['Queued', waiting(threads)],
     ['Connections', count(connections)],
     ['Change streams', count(changeStreams)],
   ];
@@ -51,18 +51,18 @@ const kindWords: Readonly<Record<RequestKind, string>> = {
   contents: 'Plugin contents',
   publishes: 'Publishes',
   instrument: 'Instrumentation',
-  others: 'Everything else',
+  others: 'Other',
 };
 
 type LoadRow = RequestLoad & { readonly kind: RequestKind; readonly seconds: number };
 
 const loadColumns: readonly Column<LoadRow>[] = [
   { header: 'In the last minute', cell: ({ kind }) => kindWords[kind] },
-  { header: 'Requests a second', cell: (load) => rate(perSecond(load, load.seconds)) },
+  { header: 'Requests/s', cell: (load) => rate(perSecond(load, load.seconds)) },
   { header: 'Refused', cell: ({ refused }) => count(refused) },
   { header: 'Failed', cell: ({ failed }) => (failed === 0 ? '0' : <strong class="fault">{count(failed)}</strong>) },
-  { header: 'Half took at most', cell: ({ p50Ms }) => duration(p50Ms) },
-  { header: '99 of 100 at most', cell: ({ p99Ms }) => duration(p99Ms) },
+  { header: 'Median (p50)', cell: ({ p50Ms }) => duration(p50Ms) },
+  { header: 'p99', cell: ({ p99Ms }) => duration(p99Ms) },
 ];
 
 function Loads({ recent: { seconds, kinds } }: Pick<ProcessStatus, 'recent'>) {
@@ -71,17 +71,12 @@ function Loads({ recent: { seconds, kinds } }: Pick<ProcessStatus, 'recent'>) {
 }
 
 function Hour({ minutes }: { readonly minutes: ProcessStatus['history']['minutes'] }) {
-  if (minutes.length === 0) return <p class="soft small">The last hour is shown once the first minute is over.</p>;
+  if (minutes.length === 0) return <p class="soft small">The last hour appears after the first minute.</p>;
   return (
     <div class="sparks">
-      <Sparkline
-        label="Requests a minute"
-        values={minutes.map(({ requests }) => requests)}
-        format={count}
-        tone="plain"
-      />
-      <Sparkline label="Failed a minute" values={minutes.map(({ failed }) => failed)} format={count} tone="bad" />
-      <Sparkline label="99 of 100 took" values={minutes.map(({ p99Ms }) => p99Ms)} format={duration} tone="plain" />
+      <Sparkline label="Requests/min" values={minutes.map(({ requests }) => requests)} format={count} tone="plain" />
+      <Sparkline label="Failed/min" values={minutes.map(({ failed }) => failed)} format={count} tone="bad" />
+      <Sparkline label="p99 latency" values={minutes.map(({ p99Ms }) => p99Ms)} format={duration} tone="plain" />
     </div>
   );
 }
@@ -92,7 +87,7 @@ const nodeColumns = (readAt: string): readonly Column<NodeStatus>[] => [
     header: 'Process',
     cell: ({ pid, isResponding }) => (
       <>
-        {pid} {isResponding ? <span class="soft small">answers here</span> : null}
+        {pid} {isResponding ? <span class="soft small">answered this request</span> : null}
       </>
     ),
   },

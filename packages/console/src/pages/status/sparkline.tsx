@@ -17,7 +17,7 @@ export function Sparkline({
 }) {
   const most = Math.max(0, ...values.map((value) => value ?? 0));
   const last = values.at(-1) ?? null;
-  const words = `at most ${format(most)}, ${last === null ? 'nothing' : format(last)} in the last minute`;
+  const words = `max ${format(most)}, ${last === null ? 'nothing' : format(last)} in the last minute`;
   const step = width / slots;
   const first = slots - values.length;
   return (

@@ -18,5 +18,5 @@ export function NodeBadge({ isLost }: { readonly isLost: boolean }) {
 }
 
 export function ReachBadge({ isReachable }: { readonly isReachable: boolean }) {
-  return <Badge kind={isReachable ? 'good' : 'bad'}>{isReachable ? 'answers' : 'away'}</Badge>;
+  return <Badge kind={isReachable ? 'good' : 'bad'}>{isReachable ? 'reachable' : 'unreachable'}</Badge>;
 }

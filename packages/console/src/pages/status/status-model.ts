@@ -18,17 +18,17 @@ export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): C
   const found: Concern[] = [];
   const bad = (text: string) => void found.push({ kind: 'bad', text });
   const look = (text: string) => void found.push({ kind: 'waiting', text });
-  if (!metadata.isReachable) bad('The metadata store does not answer.');
-  if (!blobs.isReachable) bad('The store of plugins does not answer.');
+  if (!metadata.isReachable) bad('The metadata store is not responding.');
+  if (!blobs.isReachable) bad('The blob store is not responding.');
   const reasons = process.reasons.join('; ');
   if (process.state === 'not_ready') bad(`This process is not ready: ${reasons}.`);
   else if (reasons !== '') look(`This process: ${reasons}.`);
   for (const { isLost, node, pid } of nodes) {
     if (isLost) bad(`Process ${pid} on ${node} has sent no heartbeat for a minute or more.`);
   }
-  if (!metadata.knowsCommits) look('It is not known what other processes commit, so nothing is answered from memory.');
+  if (!metadata.knowsCommits) look('Changes from other processes do not arrive, so nothing is served from the cache.');
   if (new Set(nodes.filter(({ isLost }) => !isLost).map(({ version }) => version)).size > 1) {
-    look('Nodes of several versions serve side by side.');
+    look('Nodes run different versions.');
   }
   return found;
 }

@@ -14,9 +14,9 @@ export function Stores({ status: { metadata, blobs } }: { readonly status: Serve
         </div>
         <Facts
           of={[
-            ['Kept in', database],
-            ['Answers in', duration(metadata.pingMs)],
-            ["Others' changes", metadata.knowsCommits ? 'are known' : 'are not known'],
+            ['Storage', database],
+            ['Response time', duration(metadata.pingMs)],
+            ['Cluster sync', metadata.knowsCommits ? 'up to date' : 'interrupted'],
           ]}
         />
       </li>
@@ -27,8 +27,8 @@ export function Stores({ status: { metadata, blobs } }: { readonly status: Serve
         </div>
         <Facts
           of={[
-            ['Kept in', blobs.kind === 'folder' ? 'a folder' : 'an object store'],
-            ['Answers in', duration(blobs.pingMs)],
+            ['Storage', blobs.kind === 'folder' ? 'a folder' : 'an object store'],
+            ['Response time', duration(blobs.pingMs)],
           ]}
         />
       </li>

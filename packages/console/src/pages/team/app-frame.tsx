@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { hasCode } from '../../api/api-error.ts';
 import { href } from '../../base-path.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { type Crumb, Page } from '../../components/page.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import type { Data } from '../../state/use-data.ts';
+import { AppError } from '../app-error.tsx';
+import { NotFoundPage } from '../not-found.tsx';
 import { AppTabs } from './app-tabs.tsx';
 
 const home: Crumb = { label: 'Applications', to: '/' };
@@ -28,7 +28,7 @@ export function AppFrame({
   readonly approvals?: number | undefined;
   readonly children: (app: App) => ComponentChildren;
 }) {
-  if (app.status === 'failed') return <AppMissing error={app.error} onRetry={app.reload} />;
+  if (app.status === 'failed') return <AppError kind="Application" error={app.error} onRetry={app.reload} />;
   const name = app.status === 'ready' ? app.data.name : 'Application';
   return (
     <Page title={name} windowTitle={`${part} · ${name}`} crumbs={[home]}>
@@ -57,25 +57,20 @@ export function AppPageFrame<T>(props: {
   readonly children: (thing: T, app: App) => ComponentChildren;
 }) {
   const { app, part, thing, kind } = props;
-  if (app.status === 'failed') return <AppMissing error={app.error} onRetry={app.reload} />;
-  if (thing.status === 'failed' && hasCode(thing.error, 'not_found')) {
-    return (
-      <Page title={`${kind} not found`} crumbs={[home, part]}>
-        <EmptyState title="It is not here" action={<LinkButton to={part.to}>{part.label}</LinkButton>}>
-          <p>The link may be wrong, or somebody of the team has removed it.</p>
-        </EmptyState>
-      </Page>
-    );
-  }
+  if (app.status === 'failed') return <AppError kind="Application" error={app.error} onRetry={app.reload} />;
   const name = app.status === 'ready' ? app.data.name : 'Application';
   const appCrumb = app.status === 'ready' ? [{ label: name, to: `/apps/${app.data.id}` }] : [];
+  const crumbs = [home, ...appCrumb, part];
+  if (thing.status === 'failed' && hasCode(thing.error, 'not_found')) {
+    return <NotFoundPage kind={kind} crumbs={crumbs} next={part} />;
+  }
   const isReady = app.status === 'ready' && thing.status === 'ready';
   const title = thing.status === 'ready' ? props.titleOf(thing.data) : kind;
   return (
     <Page
       title={title}
       windowTitle={`${title} · ${name}`}
-      crumbs={[home, ...appCrumb, part]}
+      crumbs={crumbs}
       actions={isReady && app.data.role !== 'guest' ? props.actions?.(thing.data, app.data) : undefined}
     >
       {thing.status === 'failed' ? (
@@ -97,21 +92,4 @@ function ForTeam({ app, children }: { readonly app: App; readonly children: Comp
     if (isGuest) route(href(`/apps/${app.id}/plugins`), true);
   }, [isGuest, app.id]);
   return isGuest ? null : children;
-}
-
-function AppMissing({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
-  if (!hasCode(error, 'not_found')) {
-    return (
-      <Page title="Application" crumbs={[home]}>
-        <ErrorView error={error} onRetry={onRetry} />
-      </Page>
-    );
-  }
-  return (
-    <Page title="Application not found" crumbs={[home]}>
-      <EmptyState title="No such application" action={<LinkButton to="/">Your applications</LinkButton>}>
-        <p>There is none with this address, or you are neither in its team nor a guest of it.</p>
-      </EmptyState>
-    </Page>
-  );
 }

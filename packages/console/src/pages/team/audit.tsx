@@ -26,8 +26,8 @@ export function AuditPage() {
           <AppTrail app={data} />
         ) : (
           <Section title="Audit trail">
-            <Notice kind="warning" title="Owners alone read the audit trail">
-              <p>It tells who did what here, and from where.</p>
+            <Notice kind="warning" title="Only owners can see the audit trail">
+              <p>It records who did what here, and from where.</p>
             </Notice>
           </Section>
         )
@@ -43,7 +43,7 @@ function AppTrail({ app }: { readonly app: App }) {
   return (
     <Section
       title="Audit trail"
-      intro="Who changed what, the newest first. Guests never see it."
+      intro="Who changed what, newest first. Guests can’t see it."
       actions={
         <>
           <ExportButton app={app} apiPath={apiPath} filter={filter} format="csv" label="Export CSV" />
@@ -58,7 +58,7 @@ function AppTrail({ app }: { readonly app: App }) {
         appId={app.id}
         filter={filter}
         linkTo={linkTo}
-        nothing="Nothing that fits has been done."
+        nothing="No matching events."
       />
     </Section>
   );

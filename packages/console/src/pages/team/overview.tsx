@@ -51,11 +51,15 @@ function Facts({ app }: { readonly app: App }) {
         </dd>
       </div>
       <div>
-        <dt>You</dt>
+        <dt>Your access</dt>
         <dd>
           {app.role}
-          {app.guestIds.length > 0 ? ' and guest' : ''}
           {app.role === 'guest' ? null : <span class="soft small"> – {roleWords[app.role]}</span>}
+          {app.role !== 'guest' && app.guestIds.length > 0 ? (
+            <>
+              , guest <span class="soft small">– publishes plugins</span>
+            </>
+          ) : null}
         </dd>
       </div>
       <div>
@@ -96,8 +100,8 @@ function NextSteps({ app }: { readonly app: App }) {
               <ol class="steps">
                 <Step
                   isDone={extensionPoint !== undefined}
-                  title="Say where plugins fit in"
-                  text="An extension point has a schema: what a plugin exports, and what goes in and comes out."
+                  title="Create an extension point"
+                  text="Its schema defines what a plugin exports, and each function’s input and output."
                 >
                   {mayManage(app.role) ? (
                     <LinkButton isSmall to={`/apps/${app.id}/extension-points/new`}>
@@ -107,8 +111,8 @@ function NextSteps({ app }: { readonly app: App }) {
                 </Step>
                 <Step
                   isDone={guest !== undefined}
-                  title="Invite somebody to write one"
-                  text="A guest key of your choice says whose plugins they are. Guests never see it."
+                  title="Invite a plugin author"
+                  text="You choose a guest key for each customer. Guests can’t see it."
                 >
                   {mayManage(app.role) ? (
                     <LinkButton
@@ -160,7 +164,7 @@ function FromYourHost({
   const bindings = `${serverUrl()}/api/v1/extension-points/${extensionPoint.id}/bindings/${guestKey}`;
   return (
     <Section
-      title="In your program"
+      title="In your host"
       intro={
         <>
           Two calls with an <Link to="/account/tokens">access token</Link>: which plugins a guest key has at “
@@ -180,9 +184,7 @@ function FromYourHost({
   );
 }
 
-const nameFields = ({ name }: Pick<App, 'name'>): readonly EditedField[] => [
-  { label: 'Name of the application', text: name },
-];
+const nameFields = ({ name }: Pick<App, 'name'>): readonly EditedField[] => [{ label: 'Application name', text: name }];
 
 function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (app: App) => void }) {
   const { session, toasts } = useServices();
@@ -191,13 +193,13 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
   const edit = useEdit(app, () => session.api.get<App>(path), nameFields);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     onRenamed(await edit.save((basedOn) => session.api.put<App>(path, { name }, { basedOn })));
-    toasts.show('The application has its new name.');
+    toasts.show('Application renamed.');
   }, ['name']);
   return (
-    <Section isBeside title="Name" intro="Your team and your guests see it.">
+    <Section isBeside title="Name" intro="Visible to your team and your guests.">
       <form onSubmit={submit} class="form-narrow">
         <TextField
-          label="Name of the application"
+          label="Application name"
           name="name"
           value={name}
           onInput={setName}
@@ -229,25 +231,25 @@ function Delete({ app }: { readonly app: App }) {
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
   return (
-    <Section isBeside title="Delete the application" intro="Everything in it goes with it, at once and for good.">
+    <Section isBeside title="Delete application" intro="Permanently deletes everything in it.">
       <Button kind="danger" onClick={() => setAsking(true)}>
-        Delete the application …
+        Delete application …
       </Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Delete the application?"
-          action="Delete the application"
+          title="Delete application?"
+          action="Delete application"
           typed={app.name.trim()}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/apps/${app.id}`);
             route(href('/'), true);
-            toasts.show('The application is deleted.');
+            toasts.show('Application deleted.');
           }}
         >
           <p>
-            Its extension points, guests, invitations and plugins go with it, and so do access tokens that are for it
-            alone. Programs that fetch plugins from it get nothing any more.
+            This also deletes its extension points, guests, invitations, plugins, and access tokens limited to it. Hosts
+            receive nothing from it.
           </p>
         </ConfirmDialog>
       ) : null}

@@ -26,7 +26,7 @@ export function mayOwn(role: App['role']): boolean {
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'full access, including managing the team and deleting the application',
   admin: 'manages extension points, guests and invitations',
-  viewer: 'sees everything and changes nothing; enough for a host that fetches plugins',
+  viewer: 'read-only access; enough for a host that fetches plugins',
 };
 
 /** The roles to choose from. */

@@ -29,7 +29,7 @@ export function AccessTokensSection() {
   return (
     <Section
       title="Access tokens"
-      intro="They open the distribution API: hosts fetch plugins with one, build servers publish with one."
+      intro="For hosts that fetch plugins and CI that publishes. They expire after the period you choose."
       actions={isEmpty ? undefined : make}
     >
       <Loaded of={tokens}>
@@ -37,8 +37,8 @@ export function AccessTokensSection() {
           list.length === 0 ? (
             <EmptyState title="No access tokens" action={make}>
               <p>
-                On your own machine <code>tenon login</code> gets one by itself. Create one here for a program: with the
-                scopes that it needs, for one application where that will do.
+                On your own machine, <code>tenon login</code> creates one for you. Create one here for a program, with
+                only the scopes and the application that it needs.
               </p>
             </EmptyState>
           ) : (
@@ -65,7 +65,7 @@ export function AccessTokensSection() {
           what="the token"
           onClose={() => setMade(undefined)}
         >
-          <p>Programs find it in the environment; this shows whether it works:</p>
+          <p>Programs read it from the environment. Check that it works:</p>
           <CommandBlock
             command={`curl -H "authorization: Bearer $TENON_TOKEN" \\\n  ${serverUrl()}/api/v1/me`}
             what="the command"
@@ -75,16 +75,16 @@ export function AccessTokensSection() {
       {revoked === undefined ? null : (
         <ConfirmDialog
           title={`Revoke “${revoked.name}”?`}
-          action="Revoke the token"
+          action="Revoke token"
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/tokens/${revoked.id}`);
             tokens.update((list) => list.filter(({ id }) => id !== revoked.id));
             setRevoked(undefined);
-            toasts.show('The token opens nothing any more.');
+            toasts.show('Token revoked.');
           }}
         >
-          <p>Programs that use it stop working with their next request.</p>
+          <p>Programs that use it stop working immediately.</p>
         </ConfirmDialog>
       )}
     </Section>
@@ -109,7 +109,7 @@ function TokenTable(props: {
         { header: 'Name', cell: ({ name }) => name },
         { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
         {
-          header: 'For',
+          header: 'Access',
           cell: ({ appId }) =>
             appId === null ? (
               <span class="soft">all applications</span>
@@ -118,7 +118,7 @@ function TokenTable(props: {
             ),
         },
         { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-        { header: 'Ends', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+        { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
         {
           header: 'Actions',
           isActions: true,

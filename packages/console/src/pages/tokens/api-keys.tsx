@@ -41,14 +41,14 @@ export function ApiKeysSection() {
   return (
     <Section
       title="API keys"
-      intro="They open the instrumentation endpoint, and nothing else."
+      intro="For the instrumentation endpoint only. They expire after the period you choose."
       actions={isEmpty ? undefined : make}
     >
       <Loaded of={keys}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState title="No API keys" action={make}>
-              <p>With an API key a build can send a WebAssembly module and get it back instrumented for tracing.</p>
+              <p>With an API key, a build can instrument WebAssembly modules for tracing.</p>
             </EmptyState>
           ) : (
             <DataTable
@@ -61,7 +61,7 @@ export function ApiKeysSection() {
               columns={[
                 { header: 'Name', cell: ({ name }) => name },
                 { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                { header: 'Ends', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+                { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
                 { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
                 {
                   header: 'Actions',
@@ -92,16 +92,16 @@ export function ApiKeysSection() {
       {revoked === undefined ? null : (
         <ConfirmDialog
           title={`Revoke “${revoked.name}”?`}
-          action="Revoke the key"
+          action="Revoke key"
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/api-keys/${revoked.id}`);
             keys.update((list) => list.filter(({ id }) => id !== revoked.id));
             setRevoked(undefined);
-            toasts.show('The key opens nothing any more.');
+            toasts.show('API key revoked.');
           }}
         >
-          <p>Builds that use it fail from their next request on.</p>
+          <p>Builds that use it stop working immediately.</p>
         </ConfirmDialog>
       )}
     </Section>
@@ -113,7 +113,7 @@ function MadeKey({ made, onClose }: { readonly made: ApiKeyCreated; readonly onC
   const url = useData((signal) => instrumentUrl(api, signal), [api]);
   return (
     <SecretDialog title={`API key “${made.name}”`} secret={made.apiKey} what="the key" onClose={onClose}>
-      <p>Instrument a module with it:</p>
+      <p>Instrument a module:</p>
       <CommandBlock
         command={`curl -fsS -H "authorization: Bearer $TENON_API_KEY" \\\n  -F wasm=@code.wasm -o code.instrumented.wasm \\\n  ${
           url.status === 'ready' ? url.data : serverUrl()
@@ -161,10 +161,10 @@ function NewKeyDialog({
           hasFocus
           error={fieldError('name')}
           placeholder="build server"
-          hint="To tell it from others when one is to be revoked."
+          hint="So you can recognise it later."
         />
         <SelectField
-          label="It ends after"
+          label="Expires in"
           name="lifetime"
           value={lifetime}
           onChange={setLifetime}

@@ -13,7 +13,7 @@ const lifetimes = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: 'a year' },
-  { value: 'other', label: 'another number of days …' },
+  { value: 'other', label: 'a custom period …' },
 ] as const;
 
 /** How many days the server lets a token live: one that only reads, and others. */
@@ -64,10 +64,10 @@ export function NewTokenDialog(props: {
           hasFocus
           error={fieldError('name')}
           placeholder="build server"
-          hint="To tell it from others when one is to be revoked."
+          hint="So you can recognise it later."
         />
         <fieldset class="choices">
-          <legend>It may</legend>
+          <legend>Permissions</legend>
           {scopes.map((scope) => (
             <CheckboxField
               key={scope}
@@ -80,17 +80,17 @@ export function NewTokenDialog(props: {
           ))}
         </fieldset>
         <SelectField
-          label="For"
+          label="Access"
           name="appId"
           value={appId}
           onChange={setAppId}
           error={fieldError('appId')}
           options={[
-            { value: '', label: 'all applications that I am in' },
-            ...props.apps.map(({ id, name: label }) => ({ value: id, label: `${label} alone` })),
+            { value: '', label: 'all my applications' },
+            ...props.apps.map(({ id, name: label }) => ({ value: id, label: `only ${label}` })),
           ]}
         />
-        <SelectField label="It ends after" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
+        <SelectField label="Expires in" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
         {lifetime === 'other' ? (
           <TextField
             label="Days"
