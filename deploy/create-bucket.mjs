@@ -1,4 +1,4 @@
-// Makes the bucket that TENON_S3_BUCKET names, unless it is there. For object stores that come up empty, as in compose.yaml.
+// Creates the bucket TENON_S3_BUCKET if it does not exist, for object stores that start empty, as in compose.yaml.
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
