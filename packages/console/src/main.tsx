@@ -2,9 +2,11 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { basePath } from './base-path.ts';
 import { hasStorage, StorageBlocked } from './components/storage-blocked.tsx';
+import { dataPaths } from './routes/data-paths.ts';
 import { storeLinkCode } from './state/link-codes.ts';
 import { createNavigationGuard } from './state/navigation-guard.ts';
 import { createPageCache } from './state/page-cache.ts';
+import { takePageStart } from './state/page-start.ts';
 import { createSession } from './state/session.ts';
 import { applyTheme, readTheme } from './state/theme.ts';
 import { createToasts } from './state/toasts.ts';
@@ -26,13 +28,19 @@ function start(): void {
   addEventListener('hashchange', () => {
     if (storeLinkCode()) location.reload();
   });
+  const pageStart = takePageStart();
   const session = createSession({
     basePath,
     fetch: (input, init) => fetch(input, init),
     clock: Date.now,
     channel: new BroadcastChannel(`tenon:${basePath}`),
+    initial: pageStart?.session,
   });
-  void session.load();
+  if (pageStart === undefined) void session.load();
+  else {
+    session.api.prefetch(dataPaths(location.pathname), pageStart.accessToken);
+    session.api.accessToken().catch(() => undefined); // for the requests after the first ones, which report its errors
+  }
   // A page that the browser brings back as it was left may show what its reader has signed out of.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) void session.load();

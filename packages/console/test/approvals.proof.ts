@@ -37,11 +37,11 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
-    await page.getByText('A new version is used as soon as it is published.').waitFor();
+    await page.getByText('Hosts get a new version as soon as it is published.').waitFor();
     await page.getByRole('link', { name: 'Change the rules' }).click();
-    await page.getByLabel('Each new version waits for the team’s approval').check();
+    await page.getByLabel('New versions need the team’s approval').check();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The team approves each new version before programs get it.').waitFor();
+    await page.getByText('The team approves each new version before hosts get it.').waitFor();
     assert.deepEqual(await bound(), ['median'], 'what is published stays so');
   });
 

@@ -29,13 +29,13 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
   it('of an extension point lose nothing: the second sees what the first has changed', async () => {
     const { page } = owner;
     await owner.open(`${path}/edit`);
-    await page.getByText('The schema is sound.').waitFor();
+    await page.getByText('Valid schema.').waitFor();
     // The other tab renames it; this one changes the schema alone.
     await workshop.call('PUT', pointPath, { name: 'Cell functions' });
     await page.getByRole('textbox', { name: 'Schema' }).click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.insertText('exports: [mine]');
-    await page.getByRole('region', { name: 'What guests read' }).getByRole('heading', { name: 'mine' }).waitFor();
+    await page.getByRole('region', { name: 'Preview for guests' }).getByRole('heading', { name: 'mine' }).waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await question().waitFor();
     await question().getByText('removed: Greetings').waitFor();
@@ -54,7 +54,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
   it('may let their own changes go', async () => {
     const { page } = owner;
     await owner.open(`${path}/edit`);
-    await page.getByText('The schema is sound.').waitFor();
+    await page.getByText('Valid schema.').waitFor();
     await workshop.call('PUT', pointPath, { name: 'Theirs', schema: 'exports: [theirs]' });
     await page.getByLabel('Name').fill('Mine');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -85,7 +85,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await question().getByText('added: 4096').waitFor();
     await question().getByRole('button', { name: 'Keep editing' }).click();
-    assert.equal(await page.getByLabel('Largest module, in bytes').inputValue(), '4096');
+    assert.equal(await page.getByLabel('Maximum module size, in bytes').inputValue(), '4096');
     await page.getByRole('button', { name: 'Save' }).click();
     const { limits } = await until(
       async () => {

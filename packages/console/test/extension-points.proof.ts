@@ -32,9 +32,9 @@ describe('extension points', { skip: noBrowser }, () => {
     await owner.open(`/apps/${workshop.app.id}/extension-points`);
     await page.getByRole('link', { name: 'New extension point' }).click();
     await editor().waitFor();
-    const preview = page.getByRole('region', { name: 'What guests read' });
+    const preview = page.getByRole('region', { name: 'Preview for guests' });
     await preview.getByRole('heading', { name: 'evaluate' }).waitFor();
-    await page.getByText('The schema is sound.').waitFor();
+    await page.getByText('Valid schema.').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
     await page.getByLabel('Name').fill('Formulas <b>&</b>');
@@ -81,7 +81,7 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.keyboard.type('by: me');
     assert.equal(await focused(), 'Schema');
     await page.getByText('by: me').first().waitFor();
-    await page.getByText('The schema is sound.').waitFor();
+    await page.getByText('Valid schema.').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
     assert.equal(await focused(), 'Create extension point');

@@ -30,16 +30,16 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await owner.open(pointPath());
     await page.getByRole('link', { name: 'Change the rules' }).click();
     const save = page.getByRole('button', { name: 'Save' });
-    const size = page.getByLabel('Largest module, in bytes');
+    const size = page.getByLabel('Maximum module size, in bytes');
     await size.fill('7');
-    await page.getByText('8 at the least, or nothing.').waitFor();
+    await page.getByText('Enter at least 8, or leave the field empty.').waitFor();
     assert.ok(await save.isDisabled());
     assert.deepEqual(await faultsInBothColours(page), []);
     await size.fill('2000000');
     await page.getByText('1.91 MiB').waitFor();
-    await page.getByLabel('Largest memory at the start').fill('32');
+    await page.getByLabel('Maximum initial memory').fill('32');
     await page.getByText('2.00 MiB').waitFor();
-    await page.getByLabel('only those that are ticked').check();
+    await page.getByLabel('Only the selected proposals').check();
     await page.getByLabel('simd', { exact: true }).check();
     await page.getByLabel('threads').check();
     await page.getByLabel('threads').uncheck();
@@ -52,7 +52,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Applications' }).first().click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
     await save.click();
-    await page.getByText('Of WebAssembly proposals they may use simd.').waitFor();
+    await page.getByText('Proposals: simd.').waitFor();
     const { limits, requiresApproval } = await point();
     assert.deepEqual(limits, {
       maxModuleBytes: 2_000_000,
@@ -67,27 +67,27 @@ describe('what modules are held to', { skip: noBrowser }, () => {
   it('is not changed to what bound plugins would not fit before somebody has read which and why', async () => {
     const { page } = owner;
     await owner.open(`${pointPath()}/rules`);
-    await page.getByLabel('Largest module, in bytes').fill('100');
+    await page.getByLabel('Maximum module size, in bytes').fill('100');
     await page.getByRole('button', { name: 'Save' }).click();
-    const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
+    const question = page.getByRole('dialog', { name: '1 active plugin no longer fits' });
     await question.getByText('the extension point allows at most 100').waitFor();
     await question.getByText('version 1 of Ada Lovelace').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await question.getByRole('button', { name: 'Go on editing' }).click();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
     await question.waitFor({ state: 'detached' });
-    assert.equal(await page.getByLabel('Largest module, in bytes').inputValue(), '100');
+    assert.equal(await page.getByLabel('Maximum module size, in bytes').inputValue(), '100');
     assert.equal(await page.getByRole('alert').count(), 0);
     assert.equal((await point()).limits.maxModuleBytes, 2_000_000);
     await page.getByRole('button', { name: 'Save' }).click();
-    await question.getByRole('button', { name: 'Save all the same' }).click();
-    await page.getByText('Modules may have 100 bytes').waitFor();
+    await question.getByRole('button', { name: 'Save anyway' }).click();
+    await page.getByText('Module size: at most 100 bytes').waitFor();
     assert.equal((await point()).limits.maxModuleBytes, 100);
 
     // What does not fit already is no reason to ask again.
     await page.getByRole('link', { name: 'Change the rules' }).click();
     await page.getByLabel('Modules may import WASI preview 1').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('They may not import WASI.').waitFor();
+    await page.getByText('WASI: not allowed.').waitFor();
     await workshop.call('PUT', `/api/v1/extension-points/${workshop.point.id}`, {
       limits: { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true },
     });
@@ -96,23 +96,23 @@ describe('what modules are held to', { skip: noBrowser }, () => {
   it('can be tried before a schema is saved', async () => {
     const { page } = owner;
     await owner.open(`${pointPath()}/edit`);
-    await page.getByRole('button', { name: 'Try it first' }).click();
-    await page.getByText('The one bound version fits.').waitFor();
+    await page.getByRole('button', { name: 'Check against published plugins' }).click();
+    await page.getByText('The only active version fits.').waitFor();
     await page.getByRole('textbox', { name: 'Schema' }).click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.insertText('exports: [greet, evaluate]');
-    await page.getByText('The one bound version fits.').waitFor({ state: 'detached' });
+    await page.getByText('The only active version fits.').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'evaluate' }).waitFor();
-    await page.getByRole('button', { name: 'Try it first' }).click();
-    await page.getByText('1 of 1 bound version would not fit.').waitFor();
+    await page.getByRole('button', { name: 'Check against published plugins' }).click();
+    await page.getByText('1 of 1 active version would not fit.').waitFor();
     await page.getByText('does not export the function "evaluate"').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     assert.deepEqual((await point()).schema, workshop.point.schema);
 
     await page.getByRole('button', { name: 'Save' }).click();
-    const question = page.getByRole('dialog', { name: '1 bound plugin would break' });
-    await question.getByRole('button', { name: 'Save all the same' }).click();
-    await page.getByText('Saved. Guests see it now.').waitFor();
+    const question = page.getByRole('dialog', { name: '1 active plugin no longer fits' });
+    await question.getByRole('button', { name: 'Save anyway' }).click();
+    await page.getByText('Saved.').waitFor();
     await page.getByRole('heading', { name: 'Greetings', level: 1, exact: true }).waitFor();
     assert.deepEqual(Object.keys((await point()).schema.exports), ['greet', 'evaluate']);
   });

@@ -21,6 +21,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await visitor.signIn(email, password);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     assert.equal(page.url(), `${stage.url}/account?from=a-link`);
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
     await visitor.close();
   });
 

@@ -70,6 +70,13 @@ export const sessionToken = Type.Object({
 });
 export type SessionToken = Static<typeof sessionToken>;
 
+/** What the document of a console page contains for a browser that is signed in. */
+export interface PageStart {
+  readonly session: SessionState;
+  /** A token with the scope `read`, valid for a minute: for the first requests of the page. */
+  readonly accessToken: string;
+}
+
 export const passwordConfirmation = Type.Object({ password: passwordField('the password of the account') });
 
 export const passwordReset = Type.Object({

@@ -58,6 +58,17 @@ describe('the console', () => {
     for (const path of ['/apps', '/sign-in/', '/nothing']) assertProblem(await get(path), 404, 'not_found');
   });
 
+  it('carries data for its script, which no name in it can end', () => {
+    const account = { id: 'usr_x', name: '</script><script>alert(1)</script><!--', email: null } as never;
+    const start = { session: { account } as never, accessToken: 'tnn_x' };
+    const document = readConsole(folder)?.document('/tenon/', start) ?? '';
+    const [, json = ''] = /^<script type="application\/json" id="page-start">([^<]*)<\/script>$/m.exec(
+      document.replace('<base href="/tenon/">', '\n').replace('<title>', '\n'),
+    ) ?? [document];
+    assert.deepEqual(JSON.parse(json), start);
+    assert.equal(document.split('<script').length, 2);
+  });
+
   it('shows browsers a page for unknown URLs, and sends programs a problem document', async () => {
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
     const { headers: ofPages } = await get('/');

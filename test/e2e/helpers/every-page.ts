@@ -102,7 +102,7 @@ export async function everyPage(
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
     owner('extension-points', points),
     owner('extension-point', `${points}/${extensionPoint.id}`),
-    owner('extension-point-edit', `${points}/${extensionPoint.id}/edit`, { heading: 'What guests read' }),
+    owner('extension-point-edit', `${points}/${extensionPoint.id}/edit`, { heading: 'Preview for guests' }),
     owner('extension-point-faults', `${points}/new`, {
       async act(page) {
         await page.getByRole('textbox', { name: 'Schema' }).click();

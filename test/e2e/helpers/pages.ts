@@ -43,7 +43,7 @@ export async function createExtensionPoint(page: Page, name: string, schema: str
   await page.getByRole('link', { name: 'New extension point' }).click();
   await page.getByLabel('Name', { exact: true }).fill(name);
   await typeSchema(page, schema);
-  await page.getByText('The schema is sound.').waitFor();
+  await page.getByText('Valid schema.').waitFor();
   await page.getByRole('button', { name: 'Create extension point' }).click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
   return idIn(page, /\/extension-points\/(ext_\w+)$/);

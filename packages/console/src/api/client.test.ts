@@ -67,6 +67,25 @@ describe('createApiClient()', () => {
     assert.deepEqual(sent[2]?.body, { name: 'y' });
   });
 
+  it('uses each prefetched response once, if it succeeded and nobody else has signed in', async () => {
+    const { client, sent } = setUp((line) => (line.endsWith('/b') ? problem(403, 'forbidden') : fine({ line })));
+    const bearers = () => sent.splice(0).map(({ line, authorization }) => `${line} ${authorization?.slice(7)}`);
+    client.prefetch(['/api/a?limit=1000', '/api/b'], 'early');
+    assert.deepEqual(bearers(), ['GET /tenon/api/a?limit=1000 early', 'GET /tenon/api/b early']);
+    await client.put('/api/a');
+    assert.deepEqual(bearers(), ['POST /tenon/session/token undefined', 'PUT /tenon/api/a token-1']);
+    assert.deepEqual(await client.get('/api/a', { query: { limit: 1000 } }), { line: 'GET /tenon/api/a?limit=1000' });
+    assert.deepEqual(bearers(), []);
+    await client.get('/api/a', { query: { limit: 1000 } });
+    assert.deepEqual(bearers(), ['GET /tenon/api/a?limit=1000 token-1']);
+    await assert.rejects(client.get('/api/b'), (error) => hasCode(error, 'forbidden'));
+    assert.deepEqual(bearers(), ['GET /tenon/api/b token-1'], 'a token of the session has more scopes');
+    client.prefetch(['/api/a'], 'early');
+    client.forget();
+    await client.get('/api/a');
+    assert.equal(bearers().at(-1), 'GET /tenon/api/a token-2');
+  });
+
   it('follows a list to its end', async () => {
     const { client, sent } = setUp((line) => {
       if (line.includes('cursor=b')) return fine({ objects: [3] });

@@ -58,7 +58,9 @@ export interface ApiClient {
   ): Promise<Response>;
   /** The bearer token, for what `fetch` can't do, such as an upload with progress. */
   accessToken(): Promise<string>;
-  /** Forgets the token: whoever is signed in may have changed. */
+  /** Requests resources before a page's code is loaded. The page's own `get` for the same path and query uses the response. */
+  prefetch(paths: readonly string[], accessToken: string): void;
+  /** Forgets the token and what was prefetched: another user may have signed in. */
   forget(): void;
 }
 
@@ -69,14 +71,20 @@ export interface SessionCalls {
   delete(path: string): Promise<void>;
 }
 
-/** As many as the server gives at once. */
+/** The maximum number of entries that the server returns at once. */
 const pageSize = 1000;
+
+/** How long a prefetched response can be used, in milliseconds. */
+const prefetchedMs = 10_000;
 
 export function createApiClient(parts: ClientDeps): ApiClient {
   const { clock, confirmPassword } = parts;
   const session = createSessionCalls(parts);
   /** The entity tags of resources that were returned. */
   const etags = new WeakMap<object, string>();
+  /** The responses of prefetched URLs; `undefined` for requests to repeat with the session's token. */
+  const prefetched = new Map<string, Promise<Response | undefined>>();
+  let prefetchedUntilMs = 0;
   const keeper = createTokenCache(async () => {
     try {
       return await session.post<SessionToken>('/session/token', {});
@@ -87,17 +95,26 @@ export function createApiClient(parts: ClientDeps): ApiClient {
     return session.post<SessionToken>('/session/token', {});
   }, clock);
 
-  async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
-    const { query = {}, headers, signal = null, body = null } = options;
-    const token = await keeper.token();
-    const response = await reach(parts.fetch, urlOf(parts.basePath, path, query), {
+  function request(method: string, url: string, token: string, options: RequestInit): Promise<Response> {
+    return reach(parts.fetch, url, {
+      ...options,
       method,
-      headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
-      body,
-      signal,
-      credentials: 'omit', // the API knows no cookies
+      headers: { accept: 'application/json', ...options.headers, authorization: `Bearer ${token}` },
+      credentials: 'omit', // the API ignores cookies
       cache: 'no-store',
     });
+  }
+
+  async function attempt(method: string, path: string, options: RequestOptions & { body?: BodyInit | undefined }) {
+    const { query = {}, headers = {}, signal = null, body = null } = options;
+    const url = urlOf(parts.basePath, path, query);
+    const early = method === 'GET' && clock() < prefetchedUntilMs ? prefetched.get(url) : undefined;
+    prefetched.delete(url);
+    const found = await early;
+    if (found?.ok) return found;
+    if (found !== undefined) throw await toApiError(found);
+    const token = await keeper.token();
+    const response = await request(method, url, token, { headers, body, signal });
     if (response.ok) return response;
     const error = await toApiError(response);
     if (error.status === 401) keeper.forget(token);
@@ -160,7 +177,20 @@ export function createApiClient(parts: ClientDeps): ApiClient {
     },
     send,
     accessToken: () => keeper.token(),
-    forget: () => keeper.forget(),
+    prefetch(paths, accessToken) {
+      for (const path of paths) {
+        const url = urlOf(parts.basePath, path);
+        prefetched.set(
+          url,
+          request('GET', url, accessToken, {}).then(unlessUnauthorized, () => undefined),
+        );
+      }
+      prefetchedUntilMs = clock() + prefetchedMs;
+    },
+    forget() {
+      keeper.forget();
+      prefetched.clear();
+    },
   };
 }
 
@@ -188,6 +218,13 @@ export function createSessionCalls(parts: Pick<ClientDeps, 'basePath' | 'fetch'>
 
 async function readJson<T>(response: Response): Promise<T> {
   return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+/** Discards a response that a token with more rights may avoid. Without a reader, the browser would keep the request open. */
+async function unlessUnauthorized(response: Response): Promise<Response | undefined> {
+  if (response.status !== 401 && response.status !== 403) return response;
+  await response.body?.cancel();
+  return undefined;
 }
 
 async function reach(fetch: ClientDeps['fetch'], url: string, init: RequestInit): Promise<Response> {

@@ -7,6 +7,7 @@ import { PasswordField, TextField } from '../components/field.tsx';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
 import { readLinkCode } from '../state/link-codes.ts';
+import { markNavigated } from '../state/navigation.ts';
 import { saveReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -26,6 +27,7 @@ export function SignInForm(props: {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+    markNavigated(); // the heading of the page that replaces the form gets the focus
     await session.signIn({ email, password });
   }, ['email', 'password']);
   const maySignUp = view.status === 'ready' && (view.signUp === 'open' || readLinkCode('accept-invite') !== undefined);

@@ -1,3 +1,4 @@
+import { appData, extensionPointData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
 /** Pages of guests, and those on which one approves something. */
@@ -23,16 +24,19 @@ export const guestRoutes: readonly PageRoute[] = [
   {
     path: '/apps/:appId/plugins',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/guest/app.tsx')).GuestAppPage,
   },
   {
     path: '/apps/:appId/plugins/:extensionPointId',
     access: 'signedIn',
+    data: extensionPointData,
     load: async () => (await import('../pages/guest/extension-point.tsx')).PublishPage,
   },
   {
     path: '/apps/:appId/plugins/:extensionPointId/:name',
     access: 'signedIn',
+    data: extensionPointData,
     load: async () => (await import('../pages/plugin/guest-plugin.tsx')).GuestPluginPage,
   },
 ];

@@ -3,14 +3,24 @@ import type { PageRoute } from './page-route.ts';
 
 /** Pages of one's own account, and what everybody finds who has one. */
 export const ownRoutes: readonly PageRoute[] = [
-  { path: '/', access: 'signedIn', load: async () => (await import('../pages/home.tsx')).HomePage },
+  {
+    path: '/',
+    access: 'signedIn',
+    data: () => ['/api/v1/apps?limit=1000'],
+    load: async () => (await import('../pages/home.tsx')).HomePage,
+  },
   { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },
   {
     path: '/account/activity',
     access: 'signedIn',
     load: async () => (await import('../pages/account-activity.tsx')).AccountActivityPage,
   },
-  { path: '/status', access: 'signedIn', load: async () => (await import('../pages/status.tsx')).StatusPage },
+  {
+    path: '/status',
+    access: 'signedIn',
+    data: () => ['/api/v1/status'],
+    load: async () => (await import('../pages/status.tsx')).StatusPage,
+  },
   {
     path: tracePath,
     access: 'signedIn',

@@ -13,5 +13,10 @@ export interface PageRoute {
    * The browser loads it anew when one comes to it or leaves it.
    */
   readonly isOwnDocument?: boolean;
+  /**
+   * Returns the API paths of the data that the page requests first. They are requested before the page's code is loaded, with the
+   * scope `read`. The page must request exactly these paths.
+   */
+  readonly data?: (params: Readonly<Record<string, string>>) => readonly string[];
   readonly load: () => Promise<ComponentType>;
 }

@@ -1,3 +1,4 @@
+import { appData, extensionPointData, pluginData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
 /** Pages of an application's team, and of what programs sign in with. The first that fits an address is the one. */
@@ -5,61 +6,73 @@ export const teamRoutes: readonly PageRoute[] = [
   {
     path: '/apps/:appId',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/overview.tsx')).AppOverviewPage,
   },
   {
     path: '/apps/:appId/extension-points',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/extension-points.tsx')).ExtensionPointsPage,
   },
   {
     path: '/apps/:appId/extension-points/new',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/extension-point-new.tsx')).NewExtensionPointPage,
   },
   {
     path: '/apps/:appId/extension-points/:extensionPointId',
     access: 'signedIn',
+    data: extensionPointData,
     load: async () => (await import('../pages/team/extension-point.tsx')).ExtensionPointPage,
   },
   {
     path: '/apps/:appId/extension-points/:extensionPointId/edit',
     access: 'signedIn',
+    data: extensionPointData,
     load: async () => (await import('../pages/team/extension-point-edit.tsx')).EditExtensionPointPage,
   },
   {
     path: '/apps/:appId/extension-points/:extensionPointId/rules',
     access: 'signedIn',
+    data: extensionPointData,
     load: async () => (await import('../pages/team/extension-point-rules.tsx')).ExtensionPointRulesPage,
   },
   {
     path: '/apps/:appId/extension-points/:extensionPointId/plugins/:userId/:name',
     access: 'signedIn',
+    data: pluginData,
     load: async () => (await import('../pages/plugin/team-plugin.tsx')).TeamPluginPage,
   },
   {
     path: '/apps/:appId/guests',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/guests.tsx')).GuestsPage,
   },
   {
     path: '/apps/:appId/guests/:guestId',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/guest.tsx')).GuestPage,
   },
   {
     path: '/apps/:appId/approvals',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/approvals.tsx')).ApprovalsPage,
   },
   {
     path: '/apps/:appId/audit',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/audit.tsx')).AuditPage,
   },
   {
     path: '/apps/:appId/members',
     access: 'signedIn',
+    data: appData,
     load: async () => (await import('../pages/team/members.tsx')).MembersPage,
   },
   {

@@ -62,10 +62,14 @@ export interface TabChannel {
 }
 
 export function createSession(
-  parts: Pick<ClientDeps, 'basePath' | 'fetch' | 'clock'> & { readonly channel: TabChannel },
+  parts: Pick<ClientDeps, 'basePath' | 'fetch' | 'clock'> & {
+    readonly channel: TabChannel;
+    /** The state, if it is known already. */
+    readonly initial?: SessionState | undefined;
+  },
 ): Session {
-  const { channel } = parts;
-  const view = createStore<SessionView>({ status: 'loading' });
+  const { channel, initial } = parts;
+  const view = createStore<SessionView>(initial ? { status: 'ready', ...initial } : { status: 'loading' });
   const passwordRequest = createStore<PasswordRequest | undefined>(undefined);
   const signInRequest = createStore<SignInRequest | undefined>(undefined);
   const calls = createSessionCalls(parts);

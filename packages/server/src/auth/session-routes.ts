@@ -174,7 +174,8 @@ function settingsOf({ settings }: Services): Omit<SessionState, 'account'> {
   return { signUp: settings.signUp, createApps: settings.createApps, maxModuleBytes: settings.maxModuleBytes };
 }
 
-async function stateOf(services: Services, session: SessionRecord): Promise<SessionState> {
+/** Returns the state of a signed-in browser. */
+export async function stateOf(services: Services, session: SessionRecord): Promise<SessionState> {
   return { ...settingsOf(services), account: toAccount(await readAccount(services.deps, session.userId)) };
 }
 

@@ -166,17 +166,23 @@ export async function endOwnSession(deps: Deps, actor: Actor, sessionId: string)
 const sessionTokenLifetimeMs = 60 * 60 * 1000;
 
 /**
- * Creates an access token with all scopes for the console in a signed-in browser. It ends with the session.
+ * Creates an access token for the console in a signed-in browser. It ends with the session.
  *
+ * @param scopes default: all
  * @throws DomainError `not_signed_in` if the session has ended
  */
-export async function issueSessionToken(deps: Deps, session: SessionRecord): Promise<NewToken> {
+export async function issueSessionToken(
+  deps: Deps,
+  session: SessionRecord,
+  scopes: readonly TokenScope[] = tokenScope.anyOf.map((scope): TokenScope => scope.const),
+  lifetimeMs: number = sessionTokenLifetimeMs,
+): Promise<NewToken> {
   const token = makeToken(deps, session.userId, {
     name: 'browser session',
-    scopes: tokenScope.anyOf.map((scope): TokenScope => scope.const),
+    scopes: [...scopes],
     appId: null,
     sessionId: session.id,
-    expiresAtMs: Math.min(deps.clock() + sessionTokenLifetimeMs, session.expiresAtMs),
+    expiresAtMs: Math.min(deps.clock() + lifetimeMs, session.expiresAtMs),
   });
   await deps.store.write(async (tx) => {
     if ((await tx.session(session.id)) === undefined) throw notSignedIn();

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import type { PageStart } from '@tenon/protocol';
 import { type ContentEncoding, encodedEtag } from '../http/content-encoding.ts';
 
 export interface Asset {
@@ -52,9 +53,14 @@ export function readConsole(builds: string) {
     Object.hasOwn(wellKnownFiles, name) ? wellKnownFiles[name as WellKnownName] : undefined,
   );
   return {
-    /** Returns the HTML document of all pages. @param basePath the path of `{base_url}`, with a slash at both ends */
-    document: (basePath: string): string =>
-      `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${page.slice(head)}`,
+    /**
+     * Returns the HTML document of all pages.
+     *
+     * @param basePath the path of `{base_url}`, with a slash at both ends
+     * @param start data for the page's script
+     */
+    document: (basePath: string, start?: PageStart): string =>
+      `${page.slice(0, head)}<base href="${escapeAttribute(basePath)}">${dataBlock(start)}${page.slice(head)}`,
     /** Returns an asset by its name below `/assets/`. It never changes, because its name contains a hash of its content. */
     asset: (name: string): Asset | undefined => assets.get(name),
     wellKnown: (name: WellKnownName): Asset | undefined => wellKnown.get(name),
@@ -75,6 +81,13 @@ function readFiles(folder: string, typeOf: (name: string) => string | undefined)
     assets.set(name, { contentType, bytes, etag: (encoding) => encodedEtag(`"${digest}"`, encoding) });
   }
   return assets;
+}
+
+/** Browsers don't execute a script of this type, so the content security policy allows it. */
+function dataBlock(start: PageStart | undefined): string {
+  if (start === undefined) return '';
+  const json = JSON.stringify(start).replaceAll('<', '\\u003c'); // a name may contain `</script>`
+  return `<script type="application/json" id="page-start">${json}</script>`;
 }
 
 function escapeAttribute(text: string): string {

@@ -1,3 +1,4 @@
+import type { PageStart } from '@tenon/protocol';
 import { html } from '../http/pages/html.ts';
 import { sendPage } from '../http/pages/layout.ts';
 import { errorHeaders } from '../http/problem.ts';
@@ -7,13 +8,19 @@ import type { Router } from '../http/router.ts';
 import type { Services } from '../services.ts';
 
 /** Sends the console's HTML document, which browsers don't cache or frame, and whose URL they don't send as a referrer. */
-export function sendDocument(services: Services, reply: Reply, status: number, kind: DocumentKind = 'page'): Reply {
+export function sendDocument(
+  services: Services,
+  reply: Reply,
+  status: number,
+  kind: DocumentKind = 'page',
+  start?: PageStart,
+): Reply {
   const { console: files, addresses } = services;
   if (files === undefined) return sendPage(reply, 503, notBuilt);
   return reply
     .code(status)
     .headers({ 'content-type': 'text/html; charset=utf-8', ...documentHeaders(addresses, kind) })
-    .send(files.document(basePathOf(services)));
+    .send(files.document(basePathOf(services), start));
 }
 
 const notBuilt = {

@@ -11,6 +11,7 @@ import { type Route, routeTagged } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { type Asset, type WellKnownName, wellKnownFiles } from './console-files.ts';
 import { assetHeaders, sendDocument } from './console-page.ts';
+import { readPageStart } from './page-start.ts';
 
 const route = routeTagged('Pages');
 
@@ -100,6 +101,11 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
   });
 }
 
+/** Whether a page shows a user's data, and runs no modules. */
+function isForSignedIn(path: string): boolean {
+  return path === '/' || path === '/status' || path === '/apps/*' || path.startsWith('/account');
+}
+
 function pageRoute(path: string, id: string, summary: string): Route {
   const wildcard = { name: 'page', description: 'the application id and the page within it' };
   const kind = path === '/trace' ? 'trace' : 'page';
@@ -110,7 +116,10 @@ function pageRoute(path: string, id: string, summary: string): Route {
     summary,
     responses: { 200: { description: 'a page', contentType: 'text/html' } },
     ...(path.endsWith('*') ? { wildcard } : {}),
-    handle: (services, _call, reply) => sendDocument(services, reply, 200, kind),
+    handle: async (services, { request }, reply) => {
+      const start = isForSignedIn(path) ? await readPageStart(services, request) : undefined;
+      return sendDocument(services, reply, 200, kind, start);
+    },
   });
 }
 

@@ -61,7 +61,7 @@ function Verdict(props: { readonly checked: CheckedSchema; readonly onGoThere: (
   return (
     <div class="schema-verdict" role="status">
       {checked.isSound ? (
-        <p class="schema-fine">The schema is sound.</p>
+        <p class="schema-fine">Valid schema.</p>
       ) : (
         <ul class="schema-faults">
           {checked.faults.slice(0, shownFaults).map(({ line, column, detail, from }) => (

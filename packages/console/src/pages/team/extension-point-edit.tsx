@@ -18,7 +18,7 @@ export function EditExtensionPointPage() {
   const { session } = useServices();
   const { app } = useApp();
   const { apiPath, listPath } = useExtensionPointPath();
-  // Not what was kept: what is edited is what is there now.
+  // Not cached: the user edits the current state.
   const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
     <AppPageFrame
@@ -32,7 +32,7 @@ export function EditExtensionPointPage() {
         mayManage(role) ? (
           <EditForm key={data.id} point={data} />
         ) : (
-          <Notice kind="warning" title="Owners and admins change extension points" />
+          <Notice kind="warning" title="Only owners and admins can change extension points" />
         )
       }
     </AppPageFrame>
@@ -64,7 +64,7 @@ function EditForm({ point }: { readonly point: ExtensionPoint }) {
           if (newText !== text) await trial.confirm({ schema: newText });
           if (Object.keys(change).length > 0) {
             await edit.save((basedOn) => session.api.put<ExtensionPoint>(apiPath, change, { basedOn }));
-            toasts.show('Saved. Guests see it now.');
+            toasts.show('Saved.');
           }
           route(href(pagePath), true);
         }}

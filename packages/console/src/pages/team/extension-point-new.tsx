@@ -27,7 +27,7 @@ exports:
       contentType: application/json
 `;
 
-/** Makes an extension point. */
+/** Creates an extension point. */
 export function NewExtensionPointPage() {
   const { session, toasts } = useServices();
   const { route } = useLocation();
@@ -53,12 +53,12 @@ export function NewExtensionPointPage() {
                 name,
                 schema,
               });
-              toasts.show('The extension point is there. Guests see it now.');
+              toasts.show('Extension point created.');
               route(href(`${list}/${id}`), true);
             }}
           />
         ) : (
-          <Notice kind="warning" title="Owners and admins create extension points" />
+          <Notice kind="warning" title="Only owners and admins can create extension points" />
         )
       }
     </AppPageFrame>

@@ -32,12 +32,12 @@ import { useExtensionPointPath } from './use-extension-point.ts';
 import { useTrial } from './use-trial.tsx';
 import './extension-point-rules.css';
 
-/** Changes what a module may need at an extension point, and whether the team approves versions. */
+/** Edits the limits on modules at an extension point, and whether the team approves versions. */
 export function ExtensionPointRulesPage() {
   const { session } = useServices();
   const { app } = useApp();
   const { apiPath, listPath } = useExtensionPointPath();
-  // Not what was kept: what is changed is what is there now.
+  // Not cached: the user edits the current state.
   const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
     <AppPageFrame
@@ -51,7 +51,7 @@ export function ExtensionPointRulesPage() {
         mayManage(role) ? (
           <RulesForm key={data.id} point={data} />
         ) : (
-          <Notice kind="warning" title="Owners and admins change extension points" />
+          <Notice kind="warning" title="Only owners and admins can change extension points" />
         )
       }
     </AppPageFrame>
@@ -79,7 +79,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
     if (rules.limits !== undefined) await trial.confirm({ limits: rules.limits });
     if (Object.keys(rules).length > 0) {
       await edit.save((basedOn) => session.api.put<ExtensionPoint>(apiPath, rules, { basedOn }));
-      toasts.show('Saved. It holds for every version from now on.');
+      toasts.show('Saved. Applies to new versions.');
     }
     route(href(pagePath), true);
   });
@@ -92,18 +92,18 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   return (
     <>
       <form class="rules-form" onSubmit={submit} noValidate>
-        <Section isBeside title="Approval" intro="Whether somebody of the team looks at versions first.">
+        <Section isBeside title="Approval" intro="Whether the team reviews each version first.">
           <CheckboxField
-            label="Each new version waits for the team’s approval"
+            label="New versions need the team’s approval"
             name="requiresApproval"
             isChecked={draft.requiresApproval}
             onChange={(requiresApproval) => change({ requiresApproval })}
-            hint="Programs keep the version before until then. What waits stands under Approvals. Versions that are published already stay so."
+            hint="Hosts keep the previous version until then. Pending versions are listed under Approvals. Published versions are unaffected."
           />
         </Section>
-        <Section isBeside title="Size" intro="What a module may take. Nothing means: as much as the server allows.">
+        <Section isBeside title="Size" intro="Leave empty for the server’s limit.">
           <TextField
-            label="Largest module, in bytes"
+            label="Maximum module size, in bytes"
             name="maxModuleBytes"
             type="number"
             min={minModuleBytes}
@@ -111,10 +111,10 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             onInput={(maxModuleBytes) => change({ maxModuleBytes })}
             isRequired={false}
             error={sizeFault}
-            hint={sizeHint(draft.maxModuleBytes, 1) ?? 'No limit of its own.'}
+            hint={sizeHint(draft.maxModuleBytes, 1) ?? 'Server limit.'}
           />
           <TextField
-            label="Largest memory at the start, in pages of 64 KiB"
+            label="Maximum initial memory, in pages of 64 KiB"
             name="maxInitialMemoryPages"
             type="number"
             min={0}
@@ -125,20 +125,16 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             hint={sizeHint(draft.maxInitialMemoryPages, pageBytes) ?? 'No limit.'}
           />
         </Section>
-        <Section isBeside title="WASI" intro="Clocks, random numbers, files: what operating systems give.">
+        <Section isBeside title="WASI" intro="Clocks, random numbers, files: interfaces to an operating system.">
           <CheckboxField
             label="Modules may import WASI preview 1"
             name="allowWasi"
             isChecked={draft.allowWasi}
             onChange={(allowWasi) => change({ allowWasi })}
-            hint="Most languages other than AssemblyScript, C and Rust without its standard library need some of it."
+            hint="Most languages need it, except AssemblyScript, C, and Rust without its standard library."
           />
         </Section>
-        <Section
-          isBeside
-          title="Proposals"
-          intro="Features of WebAssembly beyond its first version, as your host has them."
-        >
+        <Section isBeside title="Proposals" intro="Post-MVP features of WebAssembly that your hosts support.">
           <ProposalChoice draft={draft} onChange={change} />
         </Section>
         <div class="rules-end">
@@ -177,8 +173,8 @@ function ProposalChoice(props: { readonly draft: RulesDraft; readonly onChange: 
         value={draft.allowsAllProposals ? 'all' : 'some'}
         onChange={(value) => onChange({ allowsAllProposals: value === 'all' })}
         options={[
-          { value: 'all', label: 'every proposal that the server knows' },
-          { value: 'some', label: 'only those that are ticked' },
+          { value: 'all', label: 'All proposals that the server supports' },
+          { value: 'some', label: 'Only the selected proposals' },
         ]}
       />
       {draft.allowsAllProposals ? null : (

@@ -41,11 +41,11 @@ describe('sizeHint()', () => {
 describe('rulesInWords()', () => {
   it('says each limit, and what there is no limit of', () => {
     assert.deepEqual(rulesInWords(point(true, some)), [
-      'The team approves each new version before programs get it.',
-      'Modules may have 1.91 MiB (2,000,000 bytes) at the most.',
-      'Their memory may begin with 2.00 MiB at the most (32 pages).',
-      'They may not import WASI.',
-      'Of WebAssembly proposals they may use simd.',
+      'The team approves each new version before hosts get it.',
+      'Module size: at most 1.91 MiB (2,000,000 bytes).',
+      'Initial memory: at most 2.00 MiB (32 pages).',
+      'WASI: not allowed.',
+      'Proposals: simd.',
     ]);
     assert.equal(rulesInWords(point(false, none)).length, 5);
   });

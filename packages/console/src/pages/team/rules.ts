@@ -3,13 +3,13 @@ import type { WasmProposal } from '@tenon/protocol/wasm-proposals';
 import { byteSize } from '../../components/byte-size.ts';
 import type { EditedField } from '../../state/use-edit.ts';
 
-/** The rules of an extension point as a form holds them: numbers as they are typed, `''` for no limit. */
+/** The rules of an extension point in a form: numbers as text, `''` for no limit. */
 export interface RulesDraft {
   readonly requiresApproval: boolean;
   readonly allowWasi: boolean;
   readonly maxModuleBytes: string;
   readonly maxInitialMemoryPages: string;
-  /** Whether every proposal may be used, whatever is ticked. */
+  /** Whether all proposals are allowed, whichever are selected. */
   readonly allowsAllProposals: boolean;
   readonly proposals: readonly WasmProposal[];
 }
@@ -26,7 +26,7 @@ export function draftOf({ requiresApproval, limits }: ExtensionPoint): RulesDraf
   };
 }
 
-/** What the form's values come to, once {@link numberFault} finds nothing wrong with them. */
+/** The limits of a form whose numbers {@link numberFault} accepts. */
 export function limitsOf(draft: RulesDraft): ExtensionPointLimits {
   return {
     maxModuleBytes: toNumber(draft.maxModuleBytes),
@@ -36,7 +36,7 @@ export function limitsOf(draft: RulesDraft): ExtensionPointLimits {
   };
 }
 
-/** What of a draft differs from what it started from, as a change of the extension point. */
+/** The fields of a draft that differ from its first state, as a change of the extension point. */
 export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUpdate {
   const [before, after] = [limitsOf(first), limitsOf(draft)];
   const changed = (Object.keys(after) as (keyof ExtensionPointLimits)[]).filter(
@@ -48,7 +48,7 @@ export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUp
   };
 }
 
-/** A draft whose changes are made on top of another state: what was changed stays, the rest is as it is there. */
+/** Applies a draft's changes to another state. */
 export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraft): RulesDraft {
   const { requiresApproval, limits = {} } = changeOf(first, draft);
   const of = <Name extends keyof RulesDraft>(isMine: boolean, ...names: readonly Name[]): Pick<RulesDraft, Name> =>
@@ -62,14 +62,14 @@ export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraf
   };
 }
 
-/** The rules as a conflict shows them. */
+/** The rules as fields of a conflict dialog. */
 export function ruleFields(draft: RulesDraft): readonly EditedField[] {
   const { maxModuleBytes, maxInitialMemoryPages } = draft;
   return [
-    { label: 'Approval', text: draft.requiresApproval ? 'new versions wait for the team' : 'not needed' },
-    { label: 'Largest module, in bytes', text: maxModuleBytes.trim() === '' ? 'no limit' : maxModuleBytes.trim() },
+    { label: 'Approval', text: draft.requiresApproval ? 'required' : 'not required' },
+    { label: 'Maximum module size, in bytes', text: maxModuleBytes.trim() === '' ? 'no limit' : maxModuleBytes.trim() },
     {
-      label: 'Largest memory at the start, in pages of 64 KiB',
+      label: 'Maximum initial memory, in pages of 64 KiB',
       text: maxInitialMemoryPages.trim() === '' ? 'no limit' : maxInitialMemoryPages.trim(),
     },
     { label: 'WASI', text: draft.allowWasi ? 'allowed' : 'not allowed' },
@@ -81,15 +81,15 @@ function toNumber(text: string): number | null {
   return text.trim() === '' ? null : Number(text);
 }
 
-/** What is wrong with a number as it was typed. */
+/** Returns what is wrong with a number in a field. */
 export function numberFault(text: string, minimum: number): string | undefined {
   if (text.trim() === '') return undefined;
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) return 'A whole number, or nothing.';
-  return value < minimum ? `${minimum} at the least, or nothing.` : undefined;
+  if (!Number.isSafeInteger(value)) return 'Enter a whole number, or leave the field empty.';
+  return value < minimum ? `Enter at least ${minimum}, or leave the field empty.` : undefined;
 }
 
-/** The size that a number of units comes to: "1.05 MiB"; nothing of what is no number. */
+/** A number of units as a size: "1.05 MiB"; `undefined` for text that is no number. */
 export function sizeHint(text: string, unitBytes: number): string | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isSafeInteger(value) && value >= 0 ? byteSize(value * unitBytes) : undefined;
@@ -100,42 +100,42 @@ export function rulesInWords({ requiresApproval, limits }: ExtensionPoint): stri
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     requiresApproval
-      ? 'The team approves each new version before programs get it.'
-      : 'A new version is used as soon as it is published.',
+      ? 'The team approves each new version before hosts get it.'
+      : 'Hosts get a new version as soon as it is published.',
     maxModuleBytes === null
-      ? 'Modules may be as large as the server takes.'
-      : `Modules may have ${byteSize(maxModuleBytes)} (${maxModuleBytes.toLocaleString('en')} bytes) at the most.`,
+      ? 'Module size: server limit.'
+      : `Module size: at most ${byteSize(maxModuleBytes)} (${maxModuleBytes.toLocaleString('en')} bytes).`,
     maxInitialMemoryPages === null
-      ? 'Their memory may begin at any size.'
-      : `Their memory may begin with ${byteSize(maxInitialMemoryPages * 65_536)} at the most (${maxInitialMemoryPages.toLocaleString('en')} pages).`,
-    allowWasi ? 'They may import WASI.' : 'They may not import WASI.',
+      ? 'Initial memory: no limit.'
+      : `Initial memory: at most ${byteSize(maxInitialMemoryPages * 65_536)} (${maxInitialMemoryPages.toLocaleString('en')} pages).`,
+    allowWasi ? 'WASI: allowed.' : 'WASI: not allowed.',
     proposalsInWords(proposals),
   ];
 }
 
 function proposalsInWords(proposals: readonly string[] | null): string {
-  if (proposals === null) return 'They may use every WebAssembly proposal that the server knows.';
-  if (proposals.length === 0) return 'They may use no WebAssembly proposal beyond the first version.';
-  return `Of WebAssembly proposals they may use ${new Intl.ListFormat('en').format(proposals)}.`;
+  if (proposals === null) return 'Proposals: all that the server supports.';
+  if (proposals.length === 0) return 'Proposals: none.';
+  return `Proposals: ${proposals.join(', ')}.`;
 }
 
-/** What each proposal brings, for those who have to choose. */
+/** What each proposal adds. */
 export const proposalWords: Readonly<Record<WasmProposal, string>> = {
-  'mutable-global': 'globals that change, imported and exported',
-  'sign-extension': 'short numbers made longer; every compiler uses it',
+  'mutable-global': 'mutable globals, imported and exported',
+  'sign-extension': 'sign extension of integers; every compiler uses it',
   'saturating-float-to-int': 'conversions of floats that never trap',
   'multi-value': 'functions with several results',
   'bulk-memory': 'copying and filling memory at once',
-  'reference-types': 'values of the host, and several tables',
+  'reference-types': 'references to host values, and several tables',
   simd: 'vectors of 128 bits',
   'relaxed-simd': 'vectors whose results may differ between machines',
   'tail-call': 'calls that take the caller’s place',
-  'extended-const': 'sums in initial values',
+  'extended-const': 'arithmetic in initial values',
   'multi-memory': 'several memories',
   memory64: 'memories beyond 4 GiB',
   threads: 'shared memory and atomic access',
   exceptions: 'throwing and catching, as standardised',
-  'legacy-exceptions': 'throwing and catching, as it was before',
+  'legacy-exceptions': 'throwing and catching, before the standard',
   'function-references': 'typed references to functions',
   gc: 'structures that the engine collects',
   'custom-page-sizes': 'memory in pages of another size',

@@ -14,10 +14,10 @@ import type { Edit, EditedField } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
-/** The preview follows once typing has paused this long. */
+/** The preview updates after a pause of this length in typing. */
 const previewDelayMs = 200;
 
-/** What the form edits of an extension point. */
+/** The fields of an extension point that the form edits. */
 export function schemaFields({ name, schema }: Pick<ExtensionPoint, 'name' | 'schema'>): readonly EditedField[] {
   return fieldsOf(name, schemaText(schema));
 }
@@ -29,17 +29,17 @@ function fieldsOf(name: string, text: string): readonly EditedField[] {
   ];
 }
 
-/** An extension point's name and schema to write, and beside it what guests will read. */
+/** Edits an extension point's name and schema, with a preview of what guests see. */
 export function SchemaForm(props: {
   readonly initialName: string;
   readonly initialText: string;
-  /** What the button says. */
+  /** The text of the button. */
   readonly action: string;
   readonly cancelTo: string;
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
-  /** Tries the schema, where there may be plugins already, and draws what came of it. */
+  /** Checks the schema against published plugins, and renders the result. For an extension point that exists. */
   readonly onTry?: (schemaText: string) => Promise<ComponentChildren>;
-  /** Where the extension point is there already, and others may change it meanwhile. */
+  /** For an extension point that exists, which other users may change too. */
   readonly edit?: Edit<ExtensionPoint>;
 }) {
   const [name, setName] = useDraft(`name ${props.cancelTo}`, props.initialName);
@@ -52,7 +52,7 @@ export function SchemaForm(props: {
     const timer = setTimeout(() => setChecked(checkSchema(text)), previewDelayMs);
     return () => clearTimeout(timer);
   }, [text]);
-  // While the text is at fault, what it said last stays.
+  // While the text has errors, the last valid schema stays.
   useEffect(() => {
     if (checked.isSound) setSchema(checked.schema);
   }, [checked]);
@@ -90,7 +90,7 @@ export function SchemaForm(props: {
           maxLength={200}
           hasFocus={props.initialName === ''}
           error={fieldError('name')}
-          hint="Your team and your guests see it."
+          hint="Visible to your team and your guests."
         />
         <SchemaEditor
           key={editor.round}
@@ -106,7 +106,7 @@ export function SchemaForm(props: {
           </Button>
           {props.onTry === undefined ? null : (
             <Button kind="quiet" isBusy={trying.isBusy} isDisabled={!checked.isSound} onClick={trying.submit}>
-              Try it first
+              Check against published plugins
             </Button>
           )}
           <LinkButton kind="quiet" to={props.cancelTo}>
@@ -117,8 +117,8 @@ export function SchemaForm(props: {
         <div role="status">{tried?.text === text ? tried.outcome : null}</div>
       </form>
       <section class="schema-preview" aria-labelledby="schema-preview">
-        <h2 id="schema-preview">What guests read</h2>
-        {checked.isSound ? null : <p class="soft small">As it was before the faults.</p>}
+        <h2 id="schema-preview">Preview for guests</h2>
+        {checked.isSound ? null : <p class="soft small">Preview before the errors.</p>}
         <SchemaView schema={schema} />
       </section>
       <LeaveDialog question={leaving} />

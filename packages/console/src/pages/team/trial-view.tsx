@@ -1,29 +1,30 @@
 import type { BreakingPlugin, SchemaTrial } from '@tenon/protocol';
 import { Badge } from '../../components/badge.tsx';
+import { counted } from '../../components/count.ts';
 import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { guestCount } from '../plugin/plugin-words.ts';
 import './trial-view.css';
 
-/** What a trial came to, in a sentence. */
+/** The result of a trial in a sentence. */
 export function trialWords({ checked, breaking }: SchemaTrial): string {
-  if (checked === 0) return 'No plugin is bound here yet: nothing can break.';
-  if (breaking === 0) return checked === 1 ? 'The one bound version fits.' : `All ${checked} bound versions fit.`;
-  return `${breaking} of ${checked === 1 ? '1 bound version' : `${checked} bound versions`} would not fit.`;
+  if (checked === 0) return 'No plugin is active here yet.';
+  if (breaking === 0) return checked === 1 ? 'The only active version fits.' : `All ${checked} active versions fit.`;
+  return `${breaking} of ${counted(checked, 'active version')} would not fit.`;
 }
 
-/** How many plugins fit now and would not any more: those that somebody has to be asked about. */
+/** Returns how many plugins fit now and would no longer fit. Saving the change needs a confirmation for them. */
 export function newlyBreaking({ objects }: SchemaTrial): number {
   const breaking = objects.filter(({ isBrokenAlready }) => !isBrokenAlready);
   return new Set(breaking.map(({ pluginId }) => pluginId)).size;
 }
 
-/** So many plugins are listed with all that speaks against each. */
+/** How many plugins are listed, and reasons for each. */
 const shownPlugins = 20;
 const shownMismatches = 5;
 
-/** Which bound plugins would not fit, and why. */
+/** The active plugins that would not fit, and the reasons. */
 export function TrialView({ appId, trial }: { readonly appId: string; readonly trial: SchemaTrial }) {
   const { objects, unreadable, hasMoreUnreadable, breaking } = trial;
   // Those that break by the change come first.
@@ -39,14 +40,14 @@ export function TrialView({ appId, trial }: { readonly appId: string; readonly t
       )}
       {breaking > shownPlugins ? <p class="soft small">And {breaking - shownPlugins} more.</p> : null}
       {unreadable.length === 0 ? null : (
-        <Notice kind="warning" title="Could not be looked at">
+        <Notice kind="warning" title="Not checked">
           <ul>
             {unreadable.map(({ pluginId, name, version, detail }) => (
               <li key={`${pluginId} ${version}`}>
                 <code>{name}</code> version {version}: {detail}
               </li>
             ))}
-            {hasMoreUnreadable ? <li>And more.</li> : null}
+            {hasMoreUnreadable ? <li>There are more.</li> : null}
           </ul>
         </Notice>
       )}
@@ -64,8 +65,8 @@ function Breaking({ appId, plugin }: { readonly appId: string; readonly plugin: 
           <code>{name}</code>
         </Link>{' '}
         version {version} of {userName}{' '}
-        <span class="soft small">– bound under {guestCount(guestIds, hasMoreGuests)}</span>{' '}
-        {isBrokenAlready ? <Badge>does not fit now either</Badge> : null}
+        <span class="soft small">– active for {guestCount(guestIds, hasMoreGuests)}</span>{' '}
+        {isBrokenAlready ? <Badge>doesn’t fit now either</Badge> : null}
       </p>
       <ul class="small">
         {mismatches.slice(0, shownMismatches).map(({ pointer, detail }) => (

@@ -11,21 +11,21 @@ interface Question {
   readonly settle: (isWanted: boolean) => void;
 }
 
-/** Tries a change of an extension point before it is made. */
+/** Tries a change of an extension point before it is saved. */
 export interface Trial {
-  /** What would break. Changes nothing. */
+  /** Returns the plugins that would no longer fit. Changes nothing. */
   readonly attempt: (change: SchemaTrialInput) => Promise<SchemaTrial>;
   /**
-   * Tries a change, and asks where plugins that fit now would not any more.
+   * Tries a change. If plugins that fit now would no longer fit, asks the user to confirm.
    *
-   * @throws DOMException `AbortError` when whoever is asked would rather not
+   * @throws DOMException `AbortError` if the user does not confirm
    */
   readonly confirm: (change: SchemaTrialInput) => Promise<void>;
-  /** The question, to be drawn. */
+  /** The dialog to render. */
   readonly dialog: ComponentChildren;
 }
 
-/** @param apiPath where the extension point is in the API */
+/** @param apiPath the extension point's path in the API */
 export function useTrial(appId: string, apiPath: string): Trial {
   const api = useApi();
   const [question, setQuestion] = useState<Question>();
@@ -37,7 +37,7 @@ export function useTrial(appId: string, apiPath: string): Trial {
       if (newlyBreaking(trial) === 0) return;
       const isWanted = await new Promise<boolean>((settle) => setQuestion({ trial, settle }));
       setQuestion(undefined);
-      if (!isWanted) throw new DOMException('The change is not wanted', 'AbortError');
+      if (!isWanted) throw new DOMException('The change was not confirmed', 'AbortError');
     },
     dialog: question === undefined ? null : <BreakDialog appId={appId} {...question} />,
   };
@@ -48,23 +48,21 @@ function BreakDialog({ appId, trial, settle }: Question & { readonly appId: stri
   return (
     <Dialog
       isWide
-      title={count === 1 ? '1 bound plugin would break' : `${count} bound plugins would break`}
+      title={count === 1 ? '1 active plugin no longer fits' : `${count} active plugins no longer fit`}
       onClose={() => settle(false)}
     >
       <div class="stack">
         <p>
-          {count === 1 ? 'It fits' : 'They fit'} now and would not any more. What is bound stays bound, since modules
-          are checked when they are published; but your program may look for something that{' '}
-          {count === 1 ? 'it' : 'they'} do
-          {count === 1 ? 'es' : ''} not have.
+          Hosts keep {count === 1 ? 'its version' : 'their versions'}, because modules are checked only when they are
+          published. Your app may expect something that {count === 1 ? 'it does' : 'they do'} not have.
         </p>
         <TrialView appId={appId} trial={trial} />
         <div class="actions actions-end">
           <Button kind="quiet" onClick={() => settle(false)}>
-            Go on editing
+            Keep editing
           </Button>
           <Button kind="danger" onClick={() => settle(true)}>
-            Save all the same
+            Save anyway
           </Button>
         </div>
       </div>
