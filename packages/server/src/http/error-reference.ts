@@ -63,7 +63,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Read the team's reason in the plugin's `status`, and contact the team.",
   },
   not_a_guest: {
-    when: 'you publish in an application in which you hold no guest, or not the one that `guest` names',
+    when: 'you publish in an application of which you are not a guest, or for a guest in `guest` that you do not hold',
     remedy: 'Accept an invitation first.',
   },
   not_found: {
@@ -111,7 +111,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   unsupported_media_type: {
     when: 'the route does not accept the content type',
-    remedy: 'Use one of the types in `accept`.',
+    remedy: 'Use one of the types in the `accept` header of the response.',
   },
   range_not_satisfiable: {
     when: 'the range begins after the end of the content',
@@ -127,7 +127,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   unsupported_delivery_method: {
     when: '`deliveryMethod` is not supported',
-    remedy: 'Use one of those in `detail`.',
+    remedy: 'Use a method that `detail` names.',
   },
   invalid_config: {
     when: 'the instrumentation configuration is not a JSON object with exactly one of `allowed` and `banned`, an array of strings; or `options` is invalid',
@@ -151,7 +151,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   interface_mismatch: {
     when: "the module lacks an export of the extension point's schema, has an import that hosts don't provide, or exceeds a limit of the extension point",
-    remedy: 'Correct what `errors` lists. `tenon extension-point check` reports the same without a server.',
+    remedy: 'Correct what `errors` lists. `tenon extension-point check` runs the same check without publishing.',
   },
   already_instrumented: {
     when: 'the module is already instrumented; a second time would count every call twice',
@@ -167,11 +167,11 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   limit_exceeded: {
     when: 'a count has reached its limit, which `detail` names',
-    remedy: 'Delete some, or ask the operator to raise the limit.',
+    remedy: 'Delete some of the objects that count, or ask the operator to raise the limit.',
   },
   quota_exceeded: {
     when: 'an account or an application has used up a quota; `detail` names the quota and its value',
-    remedy: "Delete some, or ask the server's operator to raise the quota (`TENON_QUOTAS`).",
+    remedy: "Delete some of the objects that count, or ask the server's operator to raise the quota (`TENON_QUOTAS`).",
   },
   rate_limited: {
     when: 'an account has too many concurrent requests, a token makes too many changes, an account or an address has too many failed sign-ins, or an address tries too many unknown codes',
