@@ -1,3 +1,4 @@
+import type { FunctionStatistics } from '@tenon/trace';
 import { formatDuration, formatPages } from '@tenon/trace/formats';
 import { visible } from '@tenon/trace/unsafe-characters';
 import { Button } from '../../../components/button.tsx';
@@ -6,7 +7,7 @@ import { DataTable } from '../../../components/data-table.tsx';
 import { useToast } from '../../../state/services.ts';
 import { type Selection, withNames } from '../inspect/selection.ts';
 import type { LoadedModule } from '../inspect/use-module.ts';
-import type { FunctionRow, RunResult } from './messages.ts';
+import type { RunResult } from './messages.ts';
 
 /** Excluded at once: tracing costs most where the most calls are. */
 const mostCalled = 10;
@@ -24,10 +25,10 @@ export function HotFunctions(props: {
   if (functions.length === 0) return null;
   const exclude = (): void => {
     const names = functions
-      .filter(({ rawName }) => !/^func\[\d+\]$/.test(rawName)) // stands for a function without a name
+      .filter(({ function: { rawName } }) => !/^func\[\d+\]$/.test(rawName)) // stands for a function without a name
       .toSorted((a, b) => b.calls - a.calls)
       .slice(0, mostCalled)
-      .map(({ rawName }) => rawName);
+      .map(({ function: { rawName } }) => rawName);
     onSelection(
       selection.kind === 'allowed'
         ? withNames(selection, names, false)
@@ -45,24 +46,24 @@ export function HotFunctions(props: {
           </Button>
         )}
       </div>
-      <DataTable<FunctionRow>
+      <DataTable<FunctionStatistics>
         caption="Called functions"
         searchHint="Function"
         keptAs="trace functions"
         rows={functions}
-        rowKey={({ name, rawName }) => `${name}\n${rawName}`}
-        searchText={({ name, rawName }) => `${name}\n${rawName}`}
+        rowKey={({ function: { index } }) => `${index}`}
+        searchText={({ function: { name, rawName } }) => `${name}\n${rawName}`}
         columns={[
-          { header: 'Function', cell: ({ name }) => <code>{shortened(name)}</code> },
-          { header: 'Self', cell: ({ self }) => <Duration of={self} /> },
-          { header: 'Total', cell: ({ total }) => <Duration of={total} /> },
+          { header: 'Function', cell: ({ function: { name } }) => <code>{shortened(name)}</code> },
+          { header: 'Self', cell: ({ selfTimeNano }) => <Duration of={selfTimeNano} /> },
+          { header: 'Total', cell: ({ totalTimeNano }) => <Duration of={totalTimeNano} /> },
           {
             header: 'Calls',
             cell: ({ calls, failures }) =>
               failures === 0 ? count(calls) : `${count(calls)}, ${count(failures)} failed`,
           },
-          { header: 'Longest', cell: ({ max }) => <Duration of={max} /> },
-          { header: 'Memory', cell: ({ pages }) => (pages === 0 ? '' : `+${formatPages(pages)}`) },
+          { header: 'Longest', cell: ({ maxTimeNano }) => <Duration of={maxTimeNano} /> },
+          { header: 'Memory', cell: ({ grownPages }) => (grownPages === 0 ? '' : `+${formatPages(grownPages)}`) },
         ]}
       />
       {moreFunctions === 0 ? null : <p class="soft small">{count(moreFunctions)} more have less self time.</p>}
@@ -70,8 +71,8 @@ export function HotFunctions(props: {
   );
 }
 
-function Duration({ of }: { readonly of: number }) {
-  return <span class="duration">{formatDuration(of)}</span>;
+function Duration({ of }: { readonly of: bigint }) {
+  return <span class="duration">{formatDuration(Number(of))}</span>;
 }
 
 function shortened(name: string): string {

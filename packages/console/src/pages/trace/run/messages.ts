@@ -1,6 +1,6 @@
 import type { InstrumentOptions } from '@tenon/instrument';
 import type { Ending, MissingRule, Program, StreamName } from '@tenon/run-kit';
-import type { DropCounts } from '@tenon/trace';
+import type { DropCounts, FunctionStatistics } from '@tenon/trace';
 import type { FlameGraphData } from '@tenon/trace/flame-graph';
 
 /** A run: the module, what to trace, what to call, and with what. */
@@ -26,21 +26,6 @@ export interface RunRequest {
   readonly stopFlag: SharedArrayBuffer | undefined;
 }
 
-/** The calls of one function. */
-export interface FunctionRow {
-  /** Demangled. */
-  readonly name: string;
-  /** As in the module, which selections refer to. */
-  readonly rawName: string;
-  readonly calls: number;
-  readonly failures: number;
-  /** Nanoseconds. */
-  readonly total: number;
-  readonly self: number;
-  readonly max: number;
-  readonly pages: number;
-}
-
 export interface RunResult {
   readonly ending: Ending;
   /** The results of a function with their types; empty for others. */
@@ -50,7 +35,7 @@ export interface RunResult {
   readonly flame: FlameGraphData;
   readonly spans: number;
   /** Those with the most self time first. */
-  readonly functions: readonly FunctionRow[];
+  readonly functions: readonly FunctionStatistics[];
   /** Number of called functions beyond those. */
   readonly moreFunctions: number;
   readonly dropped: DropCounts;
@@ -60,7 +45,7 @@ export interface RunResult {
 
 export type RunMessage =
   | { readonly kind: 'phase'; readonly phase: 'instrumenting' | 'compiling' | 'running' | 'gathering' }
-  | { readonly kind: 'output'; readonly stream: StreamName; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'output'; readonly stream: StreamName; readonly text: string }
   /** Further output of the stream is dropped. */
   | { readonly kind: 'cut'; readonly stream: StreamName }
   | { readonly kind: 'done'; readonly result: RunResult }

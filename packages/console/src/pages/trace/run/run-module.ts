@@ -4,7 +4,7 @@ import type { FunctionStatistics } from '@tenon/trace';
 import { flameGraphData } from '@tenon/trace/flame-graph';
 import { createBoundedDemangler } from '../demangle.ts';
 import { clockStepMicroseconds } from './clock-step.ts';
-import type { FunctionRow, RunMessage, RunRequest, RunResult } from './messages.ts';
+import type { RunMessage, RunRequest, RunResult } from './messages.ts';
 
 /** The worker around a run. */
 export interface RunHost {
@@ -73,15 +73,18 @@ export function runModule(request: RunRequest, { send, output }: RunHost): RunRe
   const { statistics, spans, initialPages, values, ...result } = run();
   const durationMs = performance.now() - startMs;
   send({ kind: 'phase', phase: 'gathering' });
-  const rows = statistics.functions.filter(({ calls }) => calls > 0).map(rowOf);
+  const functions = statistics.functions.filter(({ calls }) => calls > 0);
   return {
     ending: result.ending,
     values: values.map((value, at) => `${value} (${request.resultTypes[at]})`).join(', '),
     output: result.output,
     flame: flameGraphData(spans, { title: program.exportName, initialPages }),
     spans: spans.length,
-    functions: rows.sort((a, b) => b.self - a.self).slice(0, maxRows),
-    moreFunctions: Math.max(0, rows.length - maxRows),
+    functions: functions
+      .sort((a, b) => Number(b.selfTimeNano - a.selfTimeNano))
+      .slice(0, maxRows)
+      .map(withShortName),
+    moreFunctions: Math.max(0, functions.length - maxRows),
     dropped: statistics.dropped,
     durationMs,
     clockStepMicroseconds: clockStepMicroseconds(() => performance.now()),
@@ -101,16 +104,6 @@ function readerOf(input: Uint8Array): (into: Uint8Array) => number {
 /** Names come from modules and may be very long. */
 const maxNameLength = 2_000;
 
-function rowOf(statistics: FunctionStatistics): FunctionRow {
-  const { function: traced, calls, failures, totalTimeNano, selfTimeNano, maxTimeNano, grownPages } = statistics;
-  return {
-    name: traced.name.slice(0, maxNameLength),
-    rawName: traced.rawName,
-    calls,
-    failures,
-    total: Number(totalTimeNano),
-    self: Number(selfTimeNano),
-    max: Number(maxTimeNano),
-    pages: grownPages,
-  };
+function withShortName(entry: FunctionStatistics): FunctionStatistics {
+  return { ...entry, function: { ...entry.function, name: entry.function.name.slice(0, maxNameLength) } };
 }

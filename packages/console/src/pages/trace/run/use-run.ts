@@ -55,7 +55,6 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
     const run: Run = { worker, stopFlag, phase: 'instrumenting', isStopping: false };
     current.current = run;
     setState({ ...idle, name: 'running' });
-    const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
     const finish = (last: Partial<RunState>): void => {
       if (current.current !== run) return;
       end();
@@ -67,7 +66,7 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
       else if (data.kind === 'fault') finish({ name: 'fault', fault: data.message });
       else {
         if (data.kind === 'phase') run.phase = data.phase;
-        setState((before) => withMessage(before, data, decoders));
+        setState((before) => withMessage(before, data));
       }
     };
     worker.onerror = (event) => {
@@ -100,14 +99,9 @@ export function useRun(): { readonly state: RunState; start(order: RunOrder): vo
   return { state, start, stop };
 }
 
-function withMessage(
-  state: RunState,
-  message: Exclude<RunMessage, { kind: 'done' | 'fault' }>,
-  decoders: Readonly<Record<StreamName, TextDecoder>>,
-): RunState {
+function withMessage(state: RunState, message: Exclude<RunMessage, { kind: 'done' | 'fault' }>): RunState {
   if (message.kind === 'phase') return { ...state, phase: message.phase };
   const { stream } = message;
   if (message.kind === 'cut') return { ...state, isCut: { ...state.isCut, [stream]: true } };
-  const text = state.text[stream] + decoders[stream].decode(message.bytes, { stream: true });
-  return { ...state, text: { ...state.text, [stream]: text } };
+  return { ...state, text: { ...state.text, [stream]: state.text[stream] + message.text } };
 }
