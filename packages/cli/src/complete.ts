@@ -17,7 +17,7 @@ export interface LineOptions extends ConnectionOptions {
 /** Lists the names of one kind, such as `app`, that may complete a word; none for a kind that has no names. */
 export type ListNames = (kind: string, options: LineOptions, word: string) => Promise<readonly Candidate[]>;
 
-/** What the words before the cursor say. */
+/** The state of the command line before the cursor. */
 interface Line {
   readonly command: Command;
   readonly operands: number;

@@ -4,22 +4,21 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 export interface Confirmation {
-  /** Whether it was confirmed ahead. */
+  /** Whether the user has confirmed in advance. */
   readonly yes?: boolean | undefined;
-  /** How to confirm it ahead, where that isn't `--yes`. */
+  /** How to confirm in advance, if not with `--yes`. */
   readonly hint?: string | undefined;
 }
 
-/** Whether there is a person on a terminal. */
+/** Whether the command runs in a terminal. */
 export function canAsk(io: Pick<Io, 'stdin' | 'stderr'>): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
 }
 
 /**
- * Has a person confirm what can't be undone. `--yes` confirms ahead; without it, and without a terminal to ask on, nothing is
- * done.
+ * Asks the user to confirm what can't be undone, unless `--yes` confirms in advance. Without a terminal it throws.
  *
- * @param what what will happen, as a sentence, or as lines that end with a line break
+ * @param what the consequences, as a sentence, or as lines that end with a line break
  * @throws CliError when it is not confirmed
  */
 export async function confirm(io: Io, what: string, { yes, hint }: Confirmation): Promise<void> {
@@ -37,7 +36,7 @@ export async function confirm(io: Io, what: string, { yes, hint }: Confirmation)
   }
 }
 
-/** Asks a person on the terminal. Ctrl-D answers nothing; Ctrl-C ends the command. */
+/** Asks a question on the terminal. Ctrl-D gives an empty answer; Ctrl-C ends the command. */
 export async function ask(io: Io, question: string, signal: AbortSignal): Promise<string> {
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   try {

@@ -27,10 +27,10 @@ export interface Connection {
   readonly foundIn: string | undefined;
 }
 
-/** Where logins are kept, and what the plugin's `tenon.toml` says of the server. */
+/** The folder of logins, and the server of the plugin's `tenon.toml`. */
 export type ConnectionPlace = CredentialsPlace & Pick<ServerSources, 'projectServer'> & QuickstartPlace;
 
-/** Where the data folder is: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
+/** The data folder: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
 export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environment: Environment): string {
   return options.dataDir ?? (environment.TENON_DATA_DIR || './tenon-data');
 }
@@ -86,7 +86,7 @@ function environmentToken(choice: ServerChoice, environment: Environment): strin
   return isOtherServers ? undefined : environment.TENON_TOKEN;
 }
 
-/** @throws CliError that tells the ways to get a token, when there is none */
+/** @throws CliError with the ways to get a token, without one */
 export function assertToken({
   token,
   url,

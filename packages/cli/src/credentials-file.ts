@@ -12,7 +12,7 @@ import { withLock } from './lock.ts';
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-/** Where logins are kept, and a way to say what is wrong there without failing. */
+/** The file of logins, and a way to warn about it. */
 export type CredentialsPlace = Pick<Io, 'environment' | 'platform'> & { readonly warn: (text: string) => void };
 
 /** The path of the file; `undefined` for a user without a home. */
@@ -50,7 +50,7 @@ export function readCredentials(place: CredentialsPlace): Credentials {
 }
 
 function closeToOthers(file: number, path: string, { platform, warn }: CredentialsPlace): void {
-  if (platform === 'win32') return; // What APPDATA holds is the user's alone, and modes say nothing there.
+  if (platform === 'win32') return; // APPDATA is private to the user, and has no modes.
   const { mode } = fstatSync(file);
   if ((mode & 0o077) === 0) return;
   try {
@@ -83,7 +83,7 @@ export async function updateCredentials(
   return path;
 }
 
-/** Finds out before anything is asked of a server whether logins can be kept. @throws CliError when they can't */
+/** Checks before a log-in that logins can be stored. @throws CliError if not */
 export async function assertWritableCredentials(place: CredentialsPlace): Promise<void> {
   await updateCredentials(place, (present) => present);
 }

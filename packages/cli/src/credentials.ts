@@ -4,7 +4,7 @@ import { faultsOf, isValid } from '@tenon/protocol/validate';
 import type { Static } from 'typebox';
 import { CliError } from './errors.ts';
 
-/** What a login is called: it can't be taken for a URL or an option, and is one word in every shell. */
+/** The name of a login: never a URL or an option, and one word in every shell. */
 export const profileNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
 /** A login at one server. */
@@ -47,7 +47,7 @@ export function parseCredentials(text: string, path: string): Credentials {
   try {
     content = JSON.parse(text);
   } catch {
-    throw damaged(path, 'it is not JSON'); // What the parser says quotes the text, which holds tokens.
+    throw damaged(path, 'it is not JSON'); // The parser's message quotes the text, which contains tokens.
   }
   if (isValid(Type.Object({ version: Type.Integer({ exclusiveMinimum: version }) }), content)) {
     throw new CliError('credentials_newer', `The logins in ${path} were written by a newer tenon.`, {

@@ -16,11 +16,11 @@ import { count, formatTime } from './text.ts';
 import { dropBody, readAnswer, request, type Target } from './transport.ts';
 import { version } from './version.ts';
 
-/** What a check found. */
+/** The result of a check. */
 interface Finding {
   readonly result: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string | undefined;
   readonly error?: CliError;
 }

@@ -24,7 +24,7 @@ export const environmentVariables: readonly (readonly [string, string])[] = [
   ['NO_COLOR', 'any value disables colours (https://no-color.org)'],
 ];
 
-/** How a command finds its server and a token for it, as `tenon help environment` and the reference tell it. */
+/** How a command finds its server and token, for `tenon help environment` and the reference. */
 export const connectionRules = `Commands use the first of these that is set as the server:
 
 1. the options: --server, --profile, or --data-dir with a quickstart.env in that folder;

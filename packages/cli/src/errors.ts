@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 export interface CliErrorOptions {
   readonly exitCode?: ExitCode | undefined;
-  /** What to do about it, for people. */
+  /** How to fix it, for people. */
   readonly hint?: string | undefined;
   /** The server's answer, when it is one. */
   readonly problem?: Problem | undefined;

@@ -1,4 +1,4 @@
-/** What the process ends with. Scripts rely on these: they are added to, never changed. */
+/** The exit codes. Scripts rely on them: new ones may be added, and none changes. */
 export const exitCodes = {
   success: 0,
   failure: 1,
@@ -15,7 +15,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each exit code means, as `tenon help exit-codes` and the reference show it. */
+/** The meaning of each exit code, for `tenon help exit-codes` and the reference. */
 export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
   [exitCodes.success, 'success'],
   [exitCodes.failure, 'it failed for another reason, such as an unreadable file'],

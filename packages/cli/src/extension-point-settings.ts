@@ -6,7 +6,7 @@ import { formatNumber, formatSize } from './text.ts';
 /** No limit. Commander takes `null` for no value. */
 const any = 'any';
 
-/** What the command line says of an extension point beside its name and its schema. */
+/** The options of an extension point other than name and schema. */
 export interface SettingFlags {
   readonly requiresApproval?: boolean;
   readonly maxModuleSize?: number | typeof any;

@@ -139,7 +139,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** What the system said of a file or a stream, in words. `what` begins the sentence: "Cannot write …". */
+/** The error of a file or stream operation. `what` starts the sentence: "Cannot write …". */
 export function fileError(what: string, cause: unknown): CliError {
   const code = (cause as NodeJS.ErrnoException).code;
   const reason = (code && reasons[code]) ?? (cause instanceof Error ? cause.message : String(cause));

@@ -11,7 +11,7 @@ const percents = new Intl.NumberFormat('en-US', {
   signDisplay: 'exceptZero',
 });
 
-/** What was done to a module, for people. */
+/** A report of an instrumentation for people. */
 export function formatReport(heading: string, report: InstrumentReport, durationMs: number): string {
   const { tracedFunctions, totalFunctions, addedImports, inputBytes, outputBytes } = report;
   const change = inputBytes === 0 ? 0 : ((outputBytes - inputBytes) / inputBytes) * 100;

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from './environment.ts';
 
-/** Where a command reads from and writes to. A terminal has `isTTY` set. */
+/** The streams of a command. A terminal has `isTTY` set. */
 export type Input = Readable & { readonly isTTY?: boolean | undefined };
 export type Output = Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
 

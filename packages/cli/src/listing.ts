@@ -4,9 +4,9 @@ import { parseCount } from './command.ts';
 import type { Session } from './session.ts';
 import type { Cell } from './text.ts';
 
-/** How much of a list a command shows. */
+/** The maximum number of entries to show. */
 export interface ListOptions {
-  /** The most entries; all when it is left out. */
+  /** Default: all. */
   readonly limit?: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export function withLimit(command: Command): Command {
   return command.option('--limit <number>', 'list at most this many entries (default: all)', parseCount);
 }
 
-/** How a list is shown to people. */
+/** The table of a list. */
 export interface ListTable<T> {
   readonly headings: readonly string[];
   readonly row: (entry: T) => readonly Cell[];

@@ -3,7 +3,7 @@ import { type CliError, usageError } from './errors.ts';
 import { meantServerUrl, parseServerUrl } from './server-url.ts';
 import { printable } from './text.ts';
 
-/** A login and what it is called. */
+/** A login with its name. */
 export interface NamedProfile {
   readonly name: string;
   readonly profile: Profile;
@@ -11,7 +11,7 @@ export interface NamedProfile {
 
 const namePattern = new RegExp(profileNamePattern);
 
-/** @throws CliError for what can be no profile's name */
+/** @throws CliError for an invalid name */
 export function assertProfileName(name: string): string {
   if (namePattern.test(name)) return name;
   throw usageError(
@@ -82,7 +82,7 @@ export function nameForServer({ profiles }: Credentials, url: string): string {
   for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** What `--server` was given: a server's URL, or a profile's name. */
+/** The value of `--server`: a URL, or a profile's name. */
 export function readServerOption(text: string): { readonly url: string } | { readonly name: string } {
   const url = parseServerUrl(text);
   if (url !== undefined) return { url };

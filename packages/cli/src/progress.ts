@@ -8,7 +8,7 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** What is over sooner shows no bar. */
+/** Shorter work shows no bar. */
 const delayMs = 300;
 const intervalMs = 100;
 const barColumns = 24;

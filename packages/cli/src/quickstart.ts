@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from './environment.ts';
 
-/** What a server has written into its data folder for those who may read it. */
+/** The contents of a server's `quickstart.env`. */
 export interface Quickstart {
   /** The file's assignments by name; none when there is no such file. */
   readonly values: Readonly<Record<string, string | undefined>>;
@@ -11,7 +11,7 @@ export interface Quickstart {
   readonly file?: string;
 }
 
-/** Where to look for a data folder. */
+/** The places of a data folder. */
 export interface QuickstartPlace {
   readonly environment: Environment;
   /** The process's own by default. */

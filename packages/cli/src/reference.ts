@@ -39,7 +39,7 @@ ${table(['Variable', 'Meaning'], environmentVariables)}`,
   ].join('\n');
 }
 
-/** What all of these commands have is shown once. */
+/** Common options are shown once. */
 const serverBlock = /\nServer:\n((?: {2}.*\n)+)/;
 
 function codeBlock(text: string): string {

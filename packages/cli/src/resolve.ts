@@ -13,19 +13,19 @@ import { exitCodes } from './exit-codes.ts';
 import type { Session } from './session.ts';
 import { printable } from './text.ts';
 
-/** What resolving takes of a session. */
+/** The part of a session that resolving needs. */
 type Known = Pick<Session, 'connection'> & { readonly api: Pick<Api, 'list'> };
 
-/** Something that has an id, and a name by which people refer to it. */
+/** An object with an id and a name. */
 interface Candidate {
   readonly id: string;
   readonly name: string;
 }
 
-/** A kind of things, as messages name it. */
+/** A kind of object in messages. */
 interface Kind {
   readonly noun: string;
-  /** What a reference is, besides an id. */
+  /** The kind of reference other than an id. */
   readonly reference: string;
   /** The option and variable that name one, and the command that lists them. */
   readonly hint: string;

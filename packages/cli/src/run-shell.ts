@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import type { Environment } from './environment.ts';
 
-/** What a program that others wrote has no business with. */
+/** Variables that other programs must not see. */
 const secrets = ['TENON_TOKEN', 'TENON_API_KEY'];
 
 export interface ShellSetting {
@@ -25,7 +25,7 @@ export function runShell(line: string, { folder, environment, signal }: ShellSet
       cwd: folder,
       env,
       stdio: ['ignore', process.stderr, process.stderr],
-      detached: hasGroups, // as the leader of a group of its own
+      detached: hasGroups, // as the leader of its own process group
     });
     const stop = () => stopGroup(child);
     signal.addEventListener('abort', stop);

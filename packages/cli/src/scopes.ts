@@ -2,7 +2,7 @@ import type { TokenScope } from '@tenon/protocol';
 import { InvalidArgumentError } from 'commander';
 import { collect } from './command.ts';
 
-/** What a token can be allowed. */
+/** The scopes of tokens. */
 export const tokenScopes = ['read', 'publish', 'manage'] as const satisfies readonly TokenScope[];
 
 /** Reads `--scope`, which may come several times. */

@@ -4,7 +4,7 @@ import { usageError } from './errors.ts';
 import { assertProfile, type NamedProfile, readServerOption } from './profiles.ts';
 import { assertServerUrl } from './server-url.ts';
 
-/** What the command line says on where the server is. */
+/** The options that choose the server. */
 export interface ConnectionOptions {
   /** A URL, or a profile's name. */
   readonly server?: string | undefined;
@@ -17,16 +17,16 @@ export interface ConnectionOptions {
 export interface ServerChoice {
   /** `{base_url}`, without a slash at the end. */
   readonly url: string;
-  /** What named it. */
+  /** The option or variable that named it. */
   readonly by: 'option' | 'tenon.toml' | 'environment' | 'current login' | 'quickstart';
   /** The login, where it was named by one. */
   readonly login?: NamedProfile;
 }
 
-/** Where a server can be named beside the command line. */
+/** Sources of the server other than options. */
 export interface ServerSources {
   readonly environment: Environment;
-  /** What the plugin's `tenon.toml` says: a URL, or a profile's name. */
+  /** The `server` of the plugin's `tenon.toml`: a URL, or a profile's name. */
   readonly projectServer?: string | undefined;
   /** Reads the logins. That is left until they are needed: with a URL and a token at hand they don't matter. */
   readonly logins: () => Credentials;

@@ -4,7 +4,7 @@ import type { Output } from './io.ts';
 const frames = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 const intervalMs = 80;
 
-/** What is on a terminal while something is waited for. */
+/** Shows on a terminal that the command waits. */
 export interface Spinner {
   /** Writes a line above it. */
   readonly say: (text: string) => void;

@@ -3,7 +3,7 @@ import { unsafeCharacters, visible } from '@tenon/trace/unsafe-characters';
 import type { Environment } from './environment.ts';
 import type { Output } from './io.ts';
 
-/** How words are made to stand out; the text itself where there are no colours. */
+/** Text styles; without colours they return the text unchanged. */
 export interface Style {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -12,7 +12,7 @@ export interface Style {
   readonly good: (text: string) => string;
 }
 
-/** Whether a stream shows colours: a terminal that is not a dumb one, unless NO_COLOR says otherwise. */
+/** Whether a stream shows colours: a terminal that is not dumb, unless NO_COLOR is set. */
 export function hasColours(stream: Output, environment: Environment): boolean {
   return stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }
@@ -29,12 +29,11 @@ export function createStyle(isColoured: boolean): Style {
   };
 }
 
-/** A text from elsewhere that is safe to show on a terminal: {@link unsafeCharacters} come out as escapes. */
+/** Escapes {@link unsafeCharacters} of untrusted text for a terminal. */
 export const printable = visible;
 
 /**
- * Output of a command without {@link unsafeCharacters}, whatever a server has put into it. Line breaks, tabs, and the colours of
- * {@link createStyle} stay.
+ * Escapes {@link unsafeCharacters} of a command's output, except line breaks, tabs, and the colours of {@link createStyle}.
  */
 export function withoutControls(text: string): string {
   return text.replace(colourOrUnsafe, (found, colour: string | undefined) =>
@@ -44,7 +43,7 @@ export function withoutControls(text: string): string {
 
 const colourOrUnsafe = new RegExp(`(\\u001b\\[(?:0|1|2|22|31|32|33|39)m)|${unsafeCharacters.source}`, 'gu');
 
-/** JSON that a terminal shows as it is: the {@link unsafeCharacters} that JSON leaves as they are, are escaped. */
+/** JSON with all {@link unsafeCharacters} escaped. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(unsafeCharacters, (character) =>
     character === '\n'
@@ -75,7 +74,7 @@ function segments(text: string): Intl.Segments {
   return graphemes.segment(text);
 }
 
-/** How many columns of a terminal a text takes. */
+/** The number of terminal columns of a text. */
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -183,7 +182,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${formatNumber(number)} ${number === 1 ? one : many}`;
 }
 
-/** How many guests a list has that the server may have cut off. */
+/** The number of guests in a list that the server may have cut off. */
 export function countGuests(guestIds: readonly string[], hasMore: boolean): string {
   return `${count(guestIds.length, 'guest')}${hasMore ? ' or more' : ''}`;
 }

@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.ts';
 import { readInput, standardStream } from './files.ts';
 import type { Io } from './io.ts';
 
-/** What the command line says of the functions to trace, as commander parses it. */
+/** The options that select functions to trace. */
 export interface TracingFlags {
   readonly allowed?: string[];
   readonly allowedFile?: string;
@@ -47,7 +47,7 @@ export function withTracing(command: Command): Command {
     );
 }
 
-/** How many of the things that a command reads come from stdin, of which there is one. */
+/** Checks that at most one input is stdin. */
 export function assertOneFromStdin(input: string, flags: TracingFlags): void {
   const sources = [input, flags.allowedFile, flags.bannedFile, flags.config];
   if (sources.filter((source) => source === standardStream).length > 1) {

@@ -12,7 +12,7 @@ export interface Target {
   readonly foundIn?: string | undefined;
   /** Absent for requests without a token. */
   readonly token?: string | undefined;
-  /** What to do when the server does not take the token, or the token does not allow enough. */
+  /** Hints for a rejected token, or one with too few scopes. */
   readonly tokenHints?: TokenHints | undefined;
   readonly fetch: typeof fetch;
   /** Ends a request whose connection has moved nothing for this long. */
@@ -20,7 +20,7 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** What to do about a token, by the code of the server's refusal. */
+/** Hints about a token, by the error code of the server. */
 export interface TokenHints {
   readonly invalid_token: string;
   readonly insufficient_scope: string;
@@ -61,7 +61,7 @@ export interface Answer {
 
 type RequestBody = Pick<RequestInit, 'method' | 'body'> & { headers?: Record<string, string>; duplex?: 'half' };
 
-/** Sends a request. @throws CliError for every answer but a 2xx, and when there is none */
+/** Sends a request. @throws CliError for every unsuccessful response, and without one */
 export async function request(
   options: Target,
   path: string,
@@ -102,7 +102,7 @@ export async function send(
   }
 }
 
-/** Reads the JSON of an answer other than a 2xx; `undefined` when it is none. Its status counts even when its body is cut off. */
+/** Reads the JSON of an unsuccessful response; `undefined` if it is invalid or cut off. */
 export async function readRefusal({ response, idleTimer, target }: Answer): Promise<unknown> {
   try {
     return await response.json();
@@ -114,7 +114,7 @@ export async function readRefusal({ response, idleTimer, target }: Answer): Prom
   }
 }
 
-/** The error that an answer other than a 2xx means. */
+/** The error of an unsuccessful response. */
 export function refusal({ response, target: { url, tokenHints } }: Answer, body: unknown): CliError {
   const { status } = response;
   const requestId = status >= 500 ? (response.headers.get('x-request-id') ?? undefined) : undefined;
@@ -141,7 +141,7 @@ export async function dropBody({ response, idleTimer }: Answer): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
 
-/** Reads an answer's JSON. @throws CliError when it is not what the schema says */
+/** Reads the JSON of a response. @throws CliError if it does not match the schema */
 export async function readAnswer<T extends TSchema>(
   { response, idleTimer, target }: Answer,
   schema: T,
@@ -162,7 +162,7 @@ export async function readAnswer<T extends TSchema>(
   });
 }
 
-/** A body's bytes as they come. */
+/** The bytes of a body, in chunks. */
 export async function* readChunks({ response, idleTimer, target }: Answer): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
@@ -190,7 +190,7 @@ function messageOf({ title, detail }: Problem): string {
   return printable(/^[A-Z]/.test(detail) ? detail : `${title}: ${detail}`);
 }
 
-/** Says in people's words why there was no answer. Errors that say it already stay as they are. */
+/** The error for a request without a response. */
 function connectionError(error: unknown, { url, foundIn, timeoutMs, signal }: Target): unknown {
   if (error instanceof CliError) return error;
   if (signal.aborted) return signal.reason;

@@ -2,7 +2,7 @@ import { type CallStack, column, flag, stride } from './call-stack.ts';
 import { closeManual, detailsAt, hasFlag, leaveTooDeep, openFrame, type RecordingContext, setFlag } from './frames.ts';
 import type { AttributeValue } from './span.ts';
 
-/** What modules report besides the start and end of calls, and the manual spans of authors. */
+/** Reports of modules other than the start and end of calls: growth, manual spans, tags, and events. */
 export interface Annotations {
   readonly memoryGrow: (pages: number) => void;
   readonly spanEnter: (name: string) => void;
@@ -66,7 +66,7 @@ export function createAnnotations(now: () => number, context: RecordingContext, 
   };
 }
 
-/** The innermost manual span since the host last called into the module; 0 if there is none. */
+/** The innermost manual span since the host last called into the module; 0 without one. */
 function innermostManual(stack: CallStack): number {
   let at = stack.top;
   while (at > stack.floor && !hasFlag(stack, at, flag.manual)) at -= stride;

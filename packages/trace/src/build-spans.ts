@@ -146,7 +146,7 @@ function describeEvents({ events }: SpanDetails, originUnixNano: bigint): SpanEv
   }));
 }
 
-/** What the plugin's author said of a span counts more than what the host says of every root. */
+/** The plugin's attributes take precedence over the host's. */
 function withRootAttributes(own: Attributes, given: Attributes): Attributes {
   if (given.size === 0) return own;
   return own.size === 0 ? given : new Map<string, AttributeValue>([...given, ...own]);

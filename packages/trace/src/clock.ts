@@ -1,4 +1,4 @@
-/** What tells the time. Hand in your own in tests, or where the host has a better one. */
+/** The source of time. Pass your own in tests, or if the host has a better one. */
 export interface TraceClock {
   /** Milliseconds since some fixed moment, as finely as the host tells; never goes back. Called twice per traced call. */
   readonly now: () => number;

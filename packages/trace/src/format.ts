@@ -6,7 +6,7 @@ const units = [
 
 /** Nanoseconds for people, with three digits: `412 ns`, `3.07 µs`, `12.8 ms`. */
 export function formatDuration(nanoseconds: number): string {
-  // What would be rounded to 1,000 is one of the next unit.
+  // A value that rounds to 1,000 is 1 of the next unit.
   const unit = units.find(([size]) => nanoseconds >= size * 0.9995);
   if (unit === undefined) return `${Math.round(nanoseconds)} ns`;
   const value = nanoseconds / unit[0];
@@ -50,7 +50,7 @@ function trimmed(value: number): string {
   return value.toFixed(2).replace(/\.?0+$/, '');
 }
 
-/** Places for marks on an axis: round numbers, at most so many. */
+/** Positions of at most `most` marks on an axis: round numbers. */
 export function axisMarks(from: number, to: number, most: number): { readonly marks: number[]; readonly step: number } {
   const span = to - from;
   if (!(span > 0) || most < 1) return { marks: [], step: 1 };

@@ -12,7 +12,7 @@ import type { FunctionCounters } from './function-counters.ts';
 import type { TraceLimits } from './options.ts';
 import { createDetails, foldDetails, type SpanDetails } from './span-details.ts';
 
-/** What recording needs besides the stack. */
+/** The dependencies of recording. */
 export interface RecordingContext {
   readonly limits: TraceLimits;
   /** Calls shorter than this get no span. Milliseconds. */
@@ -64,7 +64,7 @@ export function openFrame(
   return true;
 }
 
-/** Ends a call that has no frame. `false` if there is none. */
+/** Ends a call without a frame. `false` if all open calls have one. */
 export function leaveTooDeep(stack: CallStack): boolean {
   if (stack.tooDeep === 0) return false;
   stack.tooDeep--;

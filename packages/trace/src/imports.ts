@@ -5,9 +5,9 @@ import type { Recorder } from './recorder.ts';
 import type { AttributeValue } from './span.ts';
 import { parseStatsd } from './statsd.ts';
 
-/** What the functions that take text need beside the recorder. */
+/** The dependencies of imports that read text. */
 export interface TextReading {
-  /** The memory of an instance that is called by ways that aren't bound, if it is known. */
+  /** The memory of an instance that is called through unbound functions, if known. */
   readonly memory: () => WebAssembly.Memory | undefined;
   readonly limits: TraceLimits;
   readonly report: (error: TraceError) => void;
@@ -16,7 +16,7 @@ export interface TextReading {
 /** An address: `i32`, or `i64` in the older namespace, in some bindings, and where memories have 64-bit addresses. */
 type Address = number | bigint;
 
-/** The names under which instrumented modules import what they report to, the older namespace included. */
+/** The imports of instrumented modules, of the older namespace too. */
 export type ObserveImports = {
   readonly 'dylibso:observe/instrument': WebAssembly.ModuleImports;
   readonly 'dylibso:observe/api': WebAssembly.ModuleImports;
@@ -25,7 +25,7 @@ export type ObserveImports = {
 
 export const observeModules = ['dylibso:observe/instrument', 'dylibso:observe/api', 'dylibso_observe'] as const;
 
-/** The import object of instrumented modules, and of those whose authors report spans by hand. */
+/** The import object of instrumented modules, and of modules with manual spans. */
 export function createImports(recorder: Recorder, reading: TextReading): ObserveImports {
   const { enter, exit, memoryGrow } = recorder;
   const manual = createManualFunctions(recorder, reading);
@@ -51,7 +51,7 @@ export function createImports(recorder: Recorder, reading: TextReading): Observe
   };
 }
 
-/** As the bindings number them; 0 is what the first ones called an error. */
+/** By the number in the bindings; 0 was the first bindings' error. */
 const logLevels = ['error', 'error', 'warn', 'info', 'debug', 'trace'];
 const statsdFormat = 1;
 
@@ -87,7 +87,7 @@ function createManualFunctions(recorder: Recorder, reading: TextReading) {
   };
 }
 
-/** What was reported of metrics: as it came, and if it could be read, also what it says. statsd may have several, line by line. */
+/** The attributes of reported metrics: the message and, if it can be parsed, its parts. statsd messages have one metric per line. */
 function describeMetrics(format: number, text: string): ReadonlyMap<string, AttributeValue>[] {
   if (format !== statsdFormat) {
     return [
@@ -115,7 +115,7 @@ function parseTags(text: string): Map<string, AttributeValue> {
   return tags;
 }
 
-/** Reads what a module reports as text: UTF-8 that may be anything, anywhere, and as long as it likes. */
+/** Reads text that a module reports. Its address, length, and bytes are untrusted. */
 function createTextReader({ memory, limits, report }: TextReading) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let hasReported = false;
@@ -128,10 +128,10 @@ function createTextReader({ memory, limits, report }: TextReading) {
     }
     const { buffer } = found;
     const start = unsigned(address);
-    // Outside of every root nothing is kept, and nothing would give back what was taken of a root's share.
+    // Text outside of roots is dropped, so it does not count.
     const isInRoot = stack.top > 0;
     const maxLength = isInRoot ? Math.min(limits.textLength, stack.textLeft) : limits.textLength;
-    // A code unit takes at most three bytes; what is beyond the memory's end isn't there.
+    // A code unit takes at most three bytes.
     const end = Math.min(start + Math.min(unsigned(length), maxLength * 3), buffer.byteLength);
     if (!(start <= end) || maxLength === 0) return undefined;
     // Decoders refuse shared memory, so the bytes are copied.

@@ -25,4 +25,4 @@ export type {
   TraceStatistics,
 } from './span.ts';
 export { start, type TraceContext } from './start.ts';
-export { formatTraceParent, parseTraceParent, type SpanContext } from './trace-parent.ts';
+export { parseTraceParent, type SpanContext } from './trace-parent.ts';

@@ -9,9 +9,8 @@ export interface FunctionNames {
 type Demangle = (rawName: string) => string | undefined;
 
 /**
- * Finds names in the contents of a `name` section, read when the first name is asked for. What is malformed counts for nothing,
- * as everywhere with custom sections. Names are decoded and demangled once, when they are asked for: modules have up to a
- * million, and a trace has a few hundred.
+ * Finds names in the contents of a `name` section, which is read with the first name. Malformed parts are ignored. Each name is
+ * decoded and demangled when first needed: modules have up to a million names, and a trace a few hundred.
  */
 export function createFunctionNames(section: () => Uint8Array | undefined, demangle?: Demangle): FunctionNames {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -23,7 +22,7 @@ export function createFunctionNames(section: () => Uint8Array | undefined, deman
       if (found !== undefined) return found;
       table ??= readNameTable(section() ?? new Uint8Array());
       const range = table.ranges.get(index);
-      // Not kept: a module may report any index, and there are billions.
+      // Not cached: a module may report any of four billion indices.
       if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]` };
       const rawName = decoder.decode(table.bytes.subarray(...range));
       const described = Object.freeze({ index, rawName, name: (demangle && attempt(demangle, rawName)) || rawName });
@@ -33,7 +32,7 @@ export function createFunctionNames(section: () => Uint8Array | undefined, deman
   };
 }
 
-/** A demangler reads what strangers wrote: that it fails on it is no reason to stop. */
+/** Names are untrusted: a demangler may fail. */
 function attempt(demangle: Demangle, rawName: string): string | undefined {
   try {
     return demangle(rawName);
@@ -44,7 +43,7 @@ function attempt(demangle: Demangle, rawName: string): string | undefined {
 
 interface NameTable {
   readonly bytes: Uint8Array;
-  /** Where each function's name lies. */
+  /** The bytes of each function's name. */
   readonly ranges: ReadonlyMap<number, readonly [start: number, end: number]>;
 }
 

@@ -10,7 +10,7 @@ import {
   setFlag,
 } from './frames.ts';
 
-/** What the stack was when the host called into the module, to be restored afterwards. */
+/** The state of the stack before a call by the host, to restore afterwards. */
 export interface Scope extends Pick<CallStack, 'floor' | 'tooDeep' | 'memory'> {
   readonly top: number;
 }

@@ -18,14 +18,14 @@ export interface RootParts {
   readonly ids: IdSource;
   /** The host's span that the next root lies in. */
   readonly parent: () => SpanContext | undefined;
-  /** What every root gets. */
+  /** Attributes of every root. */
   readonly attributes: Attributes;
 }
 
-/** Makes spans of roots that have ended, and says which span a call that goes on will be. */
+/** Makes spans of ended roots, and assigns ids to open calls. */
 export interface Roots {
   readonly end: (stack: CallStack) => void;
-  /** Of the call at a place, which will be emitted; `undefined` for the place 0. */
+  /** The context of the call at a row, which becomes a span; `undefined` for row 0. */
   readonly contextOf: (stack: CallStack, at: number) => SpanContext | undefined;
 }
 
@@ -45,9 +45,9 @@ export function createRoots({ clock, limits, names, delivery, ids, parent, attri
   return {
     end(stack) {
       const trace = delivery.isNeeded() ? traceOf(stack) : undefined;
-      // A host that samples has decided already: https://www.w3.org/TR/trace-context/#sampled-flag
+      // The host has made the sampling decision: https://www.w3.org/TR/trace-context/#sampled-flag
       const spans = trace !== undefined && trace.traceFlags & 1 ? build(stack, trace) : undefined;
-      // Before exporters get the spans, since they may call the module.
+      // Exporters may call the module.
       clearRecords(stack, limits.traceTextLength);
       if (spans !== undefined) delivery.deliver(spans);
     },

@@ -85,7 +85,7 @@ export function freeLane<Time extends number | bigint>(ends: Time[], start: Time
   return free >= 0 ? free : ends.push(start) - 1;
 }
 
-/** When the first of these spans begins, in nanoseconds since 1970; 0 where there is none. */
+/** The start of the first span, in nanoseconds since 1970; 0 without spans. */
 export function firstStart(spans: readonly Span[]): bigint {
   return spans.reduce(
     (first, { startTimeUnixNano: start }) => (start < first ? start : first),

@@ -1,4 +1,4 @@
-/** What an attribute may hold: OpenTelemetry's attribute values, without empty ones. */
+/** OpenTelemetry's attribute values, without empty ones. */
 export type AttributeValue = string | number | boolean | bigint | readonly (string | number | boolean)[];
 
 /** Attributes by name. A `Map`, since names come from plugins and may be `__proto__`. */
@@ -17,7 +17,7 @@ export interface SpanEvent {
 export interface TracedFunction {
   /** Its index in the instrumented module, imports included: the argument of `enter`. */
   readonly index: number;
-  /** Its name in the `name` section, as it stands there; `func[INDEX]` where there is none. */
+  /** The name in the `name` section; `func[INDEX]` without one. */
   readonly rawName: string;
   /** The name as people write it: demangled where it was mangled, else `rawName`. */
   readonly name: string;
@@ -64,7 +64,7 @@ export interface Span {
   /** 64 KiB pages by which memories grew within this span and its folded calls, but not in the spans within it. */
   readonly grownPages: number;
   readonly status: SpanStatus;
-  /** What the plugin's author added (`span-tags`), and what the host gave for the trace. */
+  /** Attributes of the plugin (`span-tags`) and of the host. */
   readonly attributes: Attributes;
   readonly events: readonly SpanEvent[];
   /** How many events and attributes were dropped, since there were too many. */
@@ -77,7 +77,7 @@ export interface SpanExporter {
   export(spans: readonly Span[]): void | Promise<void>;
   /** Sends on what waits. */
   flush?(): Promise<void>;
-  /** Flushes, and takes nothing more. */
+  /** Flushes, and accepts no more spans. */
   shutdown?(): Promise<void>;
 }
 

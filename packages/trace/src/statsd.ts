@@ -13,7 +13,7 @@ const types: ReadonlyMap<string, string> = new Map([
 const numberPattern = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 
 /**
- * What a line of statsd says, as attributes: `name:value|type`, and perhaps `|@rate` and `|#tag,tag:value`. Nothing of a line that is
+ * The attributes of a statsd line: `name:value|type`, optionally with `|@rate` and `|#tag,tag:value`. Nothing of a line that is
  * anything else. https://github.com/statsd/statsd/blob/master/docs/metric_types.md,
  * https://docs.datadoghq.com/developers/dogstatsd/datagram_shell/
  */

@@ -18,7 +18,7 @@ const headerPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
  * than 512 characters is dropped, because it is untrusted and part of every span.
  */
 export function parseTraceParent(header: string, traceState?: string): SpanContext | undefined {
-  // Programs in JavaScript hand over what their server calls a header: `null`, or a list.
+  // JavaScript callers may pass `null` or a list.
   if (typeof header !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = headerPattern.exec(header.trim()) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;

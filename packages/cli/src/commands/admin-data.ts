@@ -10,7 +10,7 @@ import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { translateServerError } from './server-errors.ts';
 
-/** What commands have that work on a data folder itself. */
+/** The options of commands that work on a data folder. */
 export interface AdminOptions {
   readonly publicUrl?: string;
   /** In seconds. */

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { formatTime, printable } from '../text.ts';
 
-/** The id of the user whom an argument names, by an id or by the e-mail address that they sign in with. @throws CliError `not_found` */
+/** The id of a user, by id or e-mail address. @throws CliError `not_found` */
 async function assertUser(deps: Deps, named: string): Promise<UserId> {
   const user = await findUser(deps.store.read, named);
   if (user !== undefined) return user.id;

@@ -40,7 +40,7 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-/** How long to wait before the first retry; it doubles up to the longest. */
+/** The delay before the first retry; it doubles up to the maximum. */
 const shortestWaitMs = 1_000;
 const longestWaitMs = 30_000;
 

@@ -27,7 +27,7 @@ interface Options {
   readonly json?: boolean | undefined;
 }
 
-/** What is demanded of a module, and by whom. */
+/** The requirements on a module, and their source. */
 interface Demands {
   readonly schema: unknown;
   readonly limits: InterfaceLimits;

@@ -77,7 +77,7 @@ type LoginPlace = CredentialsPlace & QuickstartPlace;
 
 interface LoginChoice {
   readonly url: string;
-  /** What the login is called. */
+  /** The name of the login. */
   readonly name: string;
   /** The `quickstart.env` that was found, where nothing else names the server. */
   readonly foundIn: string | undefined;

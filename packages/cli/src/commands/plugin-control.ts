@@ -18,7 +18,7 @@ import { calling, type Session } from '../session.ts';
 import { count, countGuests, formatSize, formatTime, printable } from '../text.ts';
 import { aboutPlugin, aboutVersion, type VersionReference } from './plugin-versions.ts';
 
-/** What the application's team decides about the plugins of others. */
+/** Decisions of the application's team about plugins. */
 export function addControlCommands(group: Command, io: Io): void {
   group.commandsGroup("For the application's team:");
   aboutVersion(group.command('approve').description('approve a version that awaits approval, so that it is bound'))

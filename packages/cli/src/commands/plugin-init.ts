@@ -80,7 +80,7 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   out.result(result, () => out.write(`${printable(shown)}\n`));
 }
 
-/** What the questions are asked with. */
+/** The context of the questions. */
 interface Ways {
   readonly io: Io;
   readonly out: Reporter;

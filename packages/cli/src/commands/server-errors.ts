@@ -125,7 +125,7 @@ interface Place {
   readonly portSetting: string;
 }
 
-/** What listening, or the look-up of a name to listen on, says of where that was to be. */
+/** The address in an error of listening or of a DNS look-up. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly port?: number;
   readonly address?: string;

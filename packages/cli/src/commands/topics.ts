@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 import { exitCodeMeanings } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 
-/** What `tenon help <topic>` shows, besides the commands' own help. */
+/** The topics of `tenon help <topic>`. */
 const topics: Readonly<Record<string, () => string>> = {
   'exit-codes': () => `Scripts can rely on these exit codes.
 

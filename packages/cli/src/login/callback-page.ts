@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What the browser shows at the end of its part. It is this machine's own page: no script, and nothing from anywhere. */
+/** The page that the browser shows after the approval, without scripts and external resources. */
 
 const style = `
 :root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif; background: #f6f7f9; color: #1c2430 }

@@ -4,7 +4,7 @@ import type { Style } from '../text.ts';
 import type { Target } from '../transport.ts';
 import type { LoginRequest } from './oauth-client.ts';
 
-/** What both ways of logging in work with. */
+/** The context of a login. */
 export interface LoginContext {
   readonly io: Pick<Io, 'stderr' | 'environment' | 'randomBytes' | 'nowMs' | 'openBrowser' | 'sleep'>;
   /** Ends with the signal that the person gives; a login ends by itself too, when it takes too long. */

@@ -5,14 +5,14 @@ import { loopbackRedirectPath } from '@tenon/protocol';
 import { CliError } from '../errors.ts';
 import { type CallbackWords, callbackHeaders, callbackPage, callbackWords } from './callback-page.ts';
 
-/** What must come back, for an answer to be the one that is waited for. */
+/** The expected parameters of the redirect. */
 export interface Expected {
   readonly state: string;
   /** RFC 9207: who answers is who was asked. */
   readonly issuer: string;
 }
 
-/** What the browser brings back: a code, or an error of RFC 6749 §4.1.2.1. */
+/** The redirect's result: a code, or an error of RFC 6749 §4.1.2.1. */
 export type Callback = { readonly code: string } | { readonly error: string; readonly description: string | undefined };
 
 /** Waits on this machine's loopback address for the browser to come back (RFC 8252 §7.3). */
@@ -140,7 +140,7 @@ function answer(response: ServerResponse, status: number, words: CallbackWords, 
   response.writeHead(status, callbackHeaders).end(callbackPage(words));
 }
 
-/** In a time that tells nothing of where they differ. */
+/** Compares in constant time. */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -19,15 +19,15 @@ import { parseServerUrl } from '../server-url.ts';
 import { printable } from '../text.ts';
 import { dropBody, readAnswer, readRefusal, refusal, send, type Target } from '../transport.ts';
 
-/** What a login is to be allowed, and for which machine. */
+/** The scopes and the machine of a login. */
 export interface LoginRequest {
   /** The server's default when absent. */
   readonly scopes: readonly TokenScope[] | undefined;
-  /** What the approval page shows, and the token is named by. */
+  /** The name on the approval page, and of the token. */
   readonly deviceName: string;
 }
 
-/** The parameters of a request that say them. */
+/** The request parameters of a login. */
 export function loginParameters({ scopes, deviceName }: LoginRequest): Record<string, string> {
   return {
     client_id: cliClientId,
@@ -36,20 +36,20 @@ export function loginParameters({ scopes, deviceName }: LoginRequest): Record<st
   };
 }
 
-/** Parameters that repeat nothing and keep their order, as OAuth's endpoints take them. */
+/** Request parameters of OAuth's endpoints. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** An endpoint's refusal as RFC 6749 §5.2 has it. */
+/** An error response of RFC 6749 §5.2. */
 export interface OauthRefusal {
   readonly error: OauthErrorCode;
   readonly description: string | undefined;
 }
 
 /**
- * Reads what the server says of its authorization endpoints (RFC 8414), and checks that it speaks of itself.
+ * Reads the metadata of the server's authorization endpoints (RFC 8414), and checks the issuer.
  *
- * Below a path the document is asked for below that path first: what is there is the server's own, whatever else shares its
- * host. Then where RFC 8414 §3.1 has it.
+ * For a URL with a path, it first tries the document below that path, because other sites may share the host, then the location of
+ * RFC 8414 §3.1.
  *
  * @throws CliError `login_not_supported` from a server without command-line login, `issuer_mismatch` from one that names another
  */
@@ -89,7 +89,7 @@ function checkMetadata(metadata: OauthMetadata, url: string): OauthMetadata {
   return metadata;
 }
 
-/** Asks for a token. @returns the token, or the refusal, which may mean "not yet" */
+/** Requests a token. @returns the token, or the error, which may mean "not yet" */
 export function requestToken(
   target: Target,
   { token_endpoint }: OauthMetadata,
@@ -98,7 +98,7 @@ export function requestToken(
   return post(target, token_endpoint, { ...parameters, client_id: cliClientId }, oauthToken);
 }
 
-/** Asks for a device code (RFC 8628 §3.1). */
+/** Requests a device code (RFC 8628 §3.1). */
 export function requestDeviceCode(
   target: Target,
   { device_authorization_endpoint }: OauthMetadata,
@@ -107,7 +107,7 @@ export function requestDeviceCode(
   return post(target, device_authorization_endpoint, loginParameters(loginRequest), deviceAuthorization);
 }
 
-/** Makes a token stop working (RFC 7009). @throws CliError when the server does not say that it has */
+/** Revokes a token (RFC 7009). @throws CliError if the server does not confirm it */
 export async function revokeToken(target: Target, token: string): Promise<void> {
   const parameters = { token, token_type_hint: 'access_token', client_id: cliClientId };
   const answer = await send(target, oauthPaths.revoke, formOf(parameters));
@@ -133,7 +133,7 @@ function formOf(parameters: Parameters) {
   return { method: 'POST', headers, body: new URLSearchParams(parameters).toString() };
 }
 
-/** What a refusal means for a login, in words. */
+/** The error of a refused login. */
 export function loginRefused({ error, description }: OauthRefusal): CliError {
   switch (error) {
     case 'access_denied':

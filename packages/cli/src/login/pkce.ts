@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What proves that who redeems a code is who asked for it (RFC 7636). */
+/** The proof key for code exchange (RFC 7636). */
 export interface Pkce {
   /** 256 random bits in base64url, kept until the code is redeemed. */
   readonly verifier: string;

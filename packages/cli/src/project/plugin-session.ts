@@ -9,7 +9,7 @@ import { callingFrom, type Session } from '../session.ts';
 import { printable } from '../text.ts';
 import { findProject, type Project } from './project.ts';
 
-/** What a command about a plugin works with. */
+/** The environment of a command about a plugin. */
 export interface PluginSession extends Session {
   /** The plugin's folder, when there is a `tenon.toml`. */
   readonly project: Project | undefined;

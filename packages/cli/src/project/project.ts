@@ -41,7 +41,7 @@ function withSettings(text: string, path: string): Pick<Project, 'settings' | 'w
 async function readIfThere(file: string, below: string | undefined): Promise<string | undefined> {
   let handle: FileHandle;
   try {
-    // What is no file, such as a pipe, must not be waited for.
+    // Reading a pipe could wait forever.
     if (!(await stat(file)).isFile()) throw usageError(`${file} is no file.`);
     handle = await open(file, 'r');
   } catch (cause) {

@@ -12,7 +12,7 @@ export const tenonTomlName = 'tenon.toml';
 /** The most bytes that it may have: what is longer is another file of that name. */
 export const maxTenonTomlBytes = 64 * 1024;
 
-/** What a `tenon.toml` says. All of it may be left out. */
+/** The contents of a `tenon.toml`. All fields are optional. */
 export interface TenonToml {
   readonly name?: string;
   readonly extensionPoint?: string;
@@ -28,7 +28,7 @@ export interface TenonToml {
 
 interface Setting {
   readonly key: keyof TenonToml;
-  /** What is wrong with a text, in words that complete "expected …"; nothing for one that will do. */
+  /** Completes "expected …" for an invalid text; `undefined` for a valid one. */
   readonly fault: (text: string) => string | undefined;
 }
 
@@ -98,7 +98,7 @@ function invalid(message: string): CliError {
   return new CliError('invalid_tenon_toml', message, { exitCode: exitCodes.usage });
 }
 
-/** What may have been meant, at this place or at another. */
+/** The nearest known key, in this table or another. */
 function hint(above: readonly string[], key: string): string {
   const prefix = above.length === 0 ? '' : `${above.join('.')}.`;
   const names = [...known.keys(), ...tables];

@@ -1,4 +1,4 @@
-/** Where something begins in a text, counted from 1. */
+/** A position in a text, counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;

@@ -17,7 +17,7 @@ export function assemblyScriptFiles(plugin: PluginInterface): Map<string, string
   return files;
 }
 
-/** What the compiler calls the proposals that it uses, beside the names that extension points have for them. */
+/** The compiler's names of proposals, and those of extension points. */
 const features: readonly (readonly [proposal: string, feature: string])[] = [
   ['mutable-global', 'mutable-globals'],
   ['sign-extension', 'sign-extension'],
@@ -68,7 +68,7 @@ function indexText({ exports, imports }: PluginInterface): string {
   ].join('\n');
 }
 
-/** What each function is called in the file: as it is exported, where the language allows it. */
+/** The name of each function in the file: its export's name, if the language allows it. */
 function localNames(functions: readonly TemplateFunction[]): string[] {
   const own = new Set(functions.map(({ name }) => name));
   const others = distinctNames(

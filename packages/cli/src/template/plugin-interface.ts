@@ -1,6 +1,6 @@
 import { printable } from '../text.ts';
 
-/** What travels: text, or bytes as they are. */
+/** The content: text, or bytes. */
 export type Payload = 'text' | 'bytes';
 
 /** One side of a function. */
@@ -18,7 +18,7 @@ export interface TemplateFunction {
   readonly output: Side | undefined;
 }
 
-/** What a plugin is to export, and may import from its host. */
+/** A plugin's exports, and its imports from the host. */
 export interface PluginInterface {
   readonly exports: readonly TemplateFunction[];
   readonly imports: readonly TemplateFunction[];
@@ -26,7 +26,7 @@ export interface PluginInterface {
   readonly proposals?: readonly string[] | undefined;
 }
 
-/** What a plugin that is bound to no extension point begins with. */
+/** The interface of a plugin without an extension point. */
 export const sampleInterface: PluginInterface = {
   exports: [
     {

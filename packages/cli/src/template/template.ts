@@ -11,7 +11,7 @@ export const templateNames = ['assemblyscript', 'c'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 interface Template {
-  /** What it takes, for people. */
+  /** The requirements, for people. */
   readonly summary: string;
   readonly build: string;
   readonly hostFile: string;
@@ -37,7 +37,7 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   },
 };
 
-/** What is asked for. */
+/** The requested plugin. */
 export interface PluginPlan {
   readonly template: TemplateName;
   readonly name: string;

@@ -7,13 +7,13 @@ export type Demangle = (rawName: string) => string;
 export interface DemanglerOptions {
   /** Longer names are handed back as they stand, in UTF-16 code units. Default: 16,384. */
   readonly maxNameLength?: number | undefined;
-  /** What comes out longer is not taken; the raw name is. In UTF-16 code units. Default: 16,384. */
+  /** Longer results are dropped, and the raw name is used. UTF-16 code units. Default: 16,384. */
   readonly maxResultLength?: number | undefined;
   /** A clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-/** What `gecko-profiler-demangle` exports: wasm-bindgen's way of handing strings over. */
+/** The exports of `gecko-profiler-demangle`, with wasm-bindgen's strings. */
 interface DemanglerExports {
   readonly memory: WebAssembly.Memory;
   readonly demangle_any: (pointer: number, length: number) => [pointer: number, length: number];
@@ -38,7 +38,7 @@ const slowMs = 5;
 
 /** Itanium C++ and Rust's older mangling, with the extra underscore of some linkers, and Rust's newer one. */
 const mangled = /^_{1,2}Z|^_R[A-Z]/;
-/** What the older mangling of Rust ends in: a hash as the last part of the path. */
+/** The end of Rust's legacy mangling: a hash as the last part of the path. */
 const rustHash = /17h[0-9a-f]{16}E/;
 /** The part that stands for C++'s unnamed namespace, where it was read as a part of a Rust path. */
 const unnamedNamespace = /(^|::)_GLOBAL__N_1(?=::|$)/g;

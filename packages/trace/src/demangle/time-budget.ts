@@ -1,14 +1,14 @@
-/** Counts the time that slow work has taken, so that it can be left once it has taken too much. */
+/** Limits the time of slow work. */
 export interface TimeBudget {
   readonly isSpent: () => boolean;
-  /** Adds the time since `startMs`, a value of `now`. */
+  /** Adds the time since `sinceMs`, a value of `now`. */
   readonly charge: (sinceMs: number) => void;
 }
 
 /**
- * @param now a clock in milliseconds that never goes back
- * @param allowanceMs what may be taken at once
- * @param share how much of all time may be taken in the long run, from 0 to 1
+ * @param now a monotonic clock in milliseconds
+ * @param allowanceMs the maximum burst
+ * @param share the maximum share of all time in the long run, from 0 to 1
  */
 export function createTimeBudget(now: () => number, allowanceMs: number, share: number): TimeBudget {
   let takenMs = 0;

@@ -1,6 +1,6 @@
 import type { Frames } from './frames.ts';
 
-/** What a search has found. */
+/** The result of a search. */
 export interface Matches {
   /** 1 for each frame whose name matches. */
   readonly isMatch: Uint8Array;
@@ -46,7 +46,7 @@ export function findFrames(frames: Frames, isNameMatch: Uint8Array): Matches {
   return { isMatch, frames: found, calls, timeNano, before };
 }
 
-/** What all trees took altogether, in nanoseconds. */
+/** The total duration of all trees in nanoseconds. */
 export function totalTime(frames: Frames): number {
   let sum = 0;
   for (let frame = 0; frame < frames.count; frame++) {

@@ -5,9 +5,9 @@
 export interface Frames {
   readonly count: number;
   readonly name: Int32Array;
-  /** The frame that a frame lies in; -1 where there is none. */
+  /** The parent of a frame; -1 without one. */
   readonly parent: Int32Array;
-  /** Where it is drawn, in nanoseconds from the left edge. */
+  /** The left edge in nanoseconds. */
   readonly from: Float64Array;
   readonly to: Float64Array;
   readonly row: Int32Array;
@@ -33,7 +33,7 @@ export interface Window {
   readonly to: number;
 }
 
-/** Empty columns for so many frames. */
+/** Empty columns for `count` frames. */
 export function frameColumns(count: number) {
   return {
     count,
@@ -67,7 +67,7 @@ export function rowsOf({ row, from, to }: Pick<Frames, 'row' | 'from' | 'to'>): 
   );
 }
 
-/** Where in a row the first frame stands that ends beyond `x`; the row's length where none does. */
+/** The index of the first frame of a row that ends beyond `x`; the row's length without one. */
 export function firstEndingAfter(row: Int32Array, to: Float64Array, x: number, begin = 0): number {
   let low = begin;
   let high = row.length;

@@ -1,6 +1,6 @@
 import type { FlameGraphData } from './data.ts';
 
-/** What the calls of one function came to, as far as they have spans. */
+/** Statistics of the spans of one function. */
 export interface FunctionStats {
   /** Its position among the data's names. */
   readonly name: number;

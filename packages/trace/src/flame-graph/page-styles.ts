@@ -1,4 +1,4 @@
-/** The looks of what is around the viewer in a page of its own. */
+/** The styles of the page around the viewer. */
 export const pageStyles = `
 :root { color-scheme: light dark; }
 body {

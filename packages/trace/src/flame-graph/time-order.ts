@@ -2,12 +2,12 @@ import { freeLane } from '../span-tree.ts';
 import type { FlameGraphData } from './data.ts';
 import { type Frames, frameColumns, rowsOf } from './frames.ts';
 
-/** Time in which nothing was traced is shortened to this share of the rest: calls that come an hour apart stand side by side. */
+/** Gaps between roots are collapsed to this share of the traced time. */
 const maxGapShare = 0.01;
 
-/** The frames over time, and how moments become places. */
+/** The frames in time order, and the mapping of times to positions. */
 export interface TimeOrder extends Frames {
-  /** Where a moment is drawn, in nanoseconds from the left edge, which is the moment but for the collapsed gaps. */
+  /** The position of a time: nanoseconds from the left edge, without the collapsed gaps. */
   readonly placeOf: (timeNano: number) => number;
   /** The middles of stretches without any call that were collapsed, in nanoseconds from the left edge. */
   readonly collapsedGaps: readonly number[];
@@ -89,7 +89,7 @@ function collapseGaps(data: FlameGraphData): {
   return { placeOf, collapsedGaps: collapsedGaps.map((gap) => gap.after - gap.by - maxGap / 2) };
 }
 
-/** Gives every span a row, in which nothing else stands at that time. */
+/** Assigns each span a row that is free at that time. */
 function stack(columns: ReturnType<typeof frameColumns>): void {
   const { parent, from, to, row, count } = columns;
   /** Trees that overlap stand in lanes below each other: when each lane is free again. */

@@ -4,7 +4,7 @@ import { firstStart, walkTrees } from '../span-tree.ts';
 import { lanesOf } from './lanes.ts';
 
 export interface ChromeTraceOptions {
-  /** What the process is called. Default: `wasm`. */
+  /** The name of the process. Default: `wasm`. */
   readonly processName?: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { firstStart, type SpanTree, walkTrees } from '../span-tree.ts';
 import { lanesOf } from './lanes.ts';
 
 export interface SpeedscopeOptions {
-  /** What the profile is called. Default: the name of the first root. */
+  /** The name of the profile. Default: the name of the first root. */
   readonly name?: string | undefined;
 }
 
@@ -18,8 +18,8 @@ interface EventedProfile {
 }
 
 /**
- * Writes spans in speedscope's own format, https://www.speedscope.app/file-format-schema.json, with every call as one that opens and
- * closes at its time, in nanoseconds since the first span. Calls that overlap lie in profiles of their own.
+ * Writes spans in speedscope's format, https://www.speedscope.app/file-format-schema.json, with an open and a close event per call, in
+ * nanoseconds since the first span. Overlapping calls are in separate profiles.
  *
  * @returns JSON
  */

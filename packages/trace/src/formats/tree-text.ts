@@ -71,7 +71,7 @@ function linesOf(roots: readonly CallTree[], limits: Limits): { lines: Line[]; h
     for (let index = tree.children.length - 1; index >= 0; index--) {
       const child = tree.children[index] as CallTree;
       const isLast = index === tree.children.length - 1;
-      // What is not shown needs no branches, which would grow with the depth.
+      // Hidden calls need no branches, which would grow with the depth.
       const branches = isShown
         ? { indent: `${below}${isLast ? '└─ ' : '├─ '}`, below: `${below}${isLast ? '   ' : '│  '}` }
         : nothing;

@@ -3,7 +3,7 @@ import { formatTraceParent } from '../trace-parent.ts';
 import type { BridgeApi } from './api.ts';
 
 /**
- * The host's span that is active, for the option `parent` of `start()`: a module's spans then hang under the request that calls it.
+ * The host's active span, for the option `parent` of `start()`: the parent of a module's spans is then the current request.
  *
  * ```js
  * start(module, { parent: () => activeParent(api), exporters: [openTelemetryExporter({ api })] });

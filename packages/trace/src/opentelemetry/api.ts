@@ -1,6 +1,6 @@
 /**
- * What the bridge uses of `@opentelemetry/api` 1.x, so that the host's own copy can be handed in: it holds the SDK that the host has
- * registered. Contexts and the like only pass through.
+ * The part of `@opentelemetry/api` 1.x that the bridge uses. The host passes its own copy, which knows the registered SDK. Contexts are
+ * opaque.
  */
 export interface BridgeApi {
   readonly ROOT_CONTEXT: unknown;

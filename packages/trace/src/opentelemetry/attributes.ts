@@ -1,6 +1,6 @@
 import type { Attributes, AttributeValue } from '../span.ts';
 
-/** Attributes as OpenTelemetry's API takes them: no `bigint`, and lists of one kind. Without a prototype, for `__proto__`. */
+/** Attributes of OpenTelemetry's API: without `bigint`, and with lists of one type. Without a prototype, for `__proto__`. */
 export function bridgeAttributes(attributes: Attributes): Record<string, unknown> {
   const plain: Record<string, unknown> = Object.create(null);
   for (const [key, value] of attributes) plain[key] = bridgeValue(value);

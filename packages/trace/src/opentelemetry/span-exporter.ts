@@ -8,7 +8,7 @@ import { bridgeAttributes } from './attributes.ts';
 export interface BridgeOptions {
   /** The host's `@opentelemetry/api`: `import * as api from '@opentelemetry/api'`. */
   readonly api: BridgeApi;
-  /** Makes the spans. Default: the global one of the name `@tenon/trace`, looked up for each trace. */
+  /** Creates the spans. Default: the global tracer `@tenon/trace`, looked up for each trace. */
   readonly tracer?: BridgeTracer | undefined;
 }
 
@@ -17,9 +17,8 @@ const internalKind = 0;
 const errorStatus = 2;
 
 /**
- * Makes an exporter that hands spans to the OpenTelemetry SDK that the host has already, with its sampler, processors and exporters. The
- * SDK gives them ids of its own. A root lies in the span of the host that it names as its parent, else in the one that is active when the
- * root ends.
+ * Creates an exporter that passes spans to the host's OpenTelemetry SDK, with its sampler, processors and exporters. The SDK assigns
+ * the ids. The parent of a root is the host's span that it names, else the span that is active when the root ends.
  */
 export function openTelemetryExporter({ api, tracer }: BridgeOptions): SpanExporter {
   return {
@@ -53,7 +52,7 @@ function startSpan(tracer: BridgeTracer, span: Span, context: unknown): BridgeSp
   return made;
 }
 
-/** The API has no place for these: https://opentelemetry.io/docs/specs/otel/common/mapping-to-non-otlp/#dropped-attributes-count */
+/** The API has no field for these: https://opentelemetry.io/docs/specs/otel/common/mapping-to-non-otlp/#dropped-attributes-count */
 function withDropCounts(attributes: Attributes, { dropped }: Span): Attributes {
   if (dropped.events + dropped.attributes === 0) return attributes;
   const all = new Map<string, AttributeValue>(attributes);
@@ -62,18 +61,18 @@ function withDropCounts(attributes: Attributes, { dropped }: Span): Attributes {
   return all;
 }
 
-/** The context in which a root of ours begins. */
+/** The parent context of a root. */
 function hostContext(api: BridgeApi, { traceId, parentSpanId, traceFlags, traceState }: Span): unknown {
   const active = api.context.active();
   if (parentSpanId === undefined) return active;
-  // The active span itself, and not only its ids, where it is the one that is meant.
+  // Prefer the active span itself to its ids.
   if (api.trace.getSpanContext(active as never)?.spanId === parentSpanId) return active;
   const state = traceState === undefined ? {} : { traceState: api.createTraceState(traceState) };
   const parent = { traceId, spanId: parentSpanId, traceFlags, isRemote: true, ...state };
   return api.trace.setSpanContext(api.ROOT_CONTEXT as never, parent as never);
 }
 
-/** Seconds and nanoseconds, the API's way of writing times without loss. */
+/** Seconds and nanoseconds, the API's lossless time. */
 function hrTime(unixNano: bigint): [seconds: number, nano: number] {
   return [Number(unixNano / 1_000_000_000n), Number(unixNano % 1_000_000_000n)];
 }

@@ -1,7 +1,7 @@
 import type { Attributes, AttributeValue } from '../span.ts';
 import type { AnyValueMessage, KeyValueMessage } from './messages.ts';
 
-/** Attributes as OTLP has them. Text that is not well-formed UTF-16 has no UTF-8; what is wrong in it becomes U+FFFD. */
+/** Attributes in OTLP. Lone surrogates, which UTF-8 can't encode, become U+FFFD. */
 export function attributeMessages(attributes: Attributes): KeyValueMessage[] {
   return [...attributes].map(([key, value]) => ({ key: key.toWellFormed(), value: valueMessage(value) }));
 }
@@ -10,7 +10,7 @@ function valueMessage(value: AttributeValue): AnyValueMessage {
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') {
-    // What 64 bits can't hold is kept as text.
+    // Larger integers become text.
     return BigInt.asIntN(64, value) === value ? { intValue: value } : { stringValue: String(value) };
   }
   if (typeof value === 'number')

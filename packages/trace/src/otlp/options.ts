@@ -30,7 +30,7 @@ export interface OtlpRetry {
   readonly maxRetryAfterMs: number;
 }
 
-/** Where a collector is and how it is spoken to. */
+/** The address of a collector, and the protocol. */
 export interface OtlpOptions {
   /** The collector's base URL, below which `/v1/traces` and `/v1/metrics` lie. Default: `http://localhost:4318`. */
   readonly endpoint?: string | undefined;
@@ -41,7 +41,7 @@ export interface OtlpOptions {
   readonly headers?: OtlpHeaders | undefined;
   /** Default: `none`. `gzip` needs `CompressionStream`, which every host of 2023 has. */
   readonly compression?: 'gzip' | 'none' | undefined;
-  /** What spans and metrics come from; `service.name` should be among it. */
+  /** Resource attributes, which should include `service.name`. */
   readonly resource?: ResourceAttributes | undefined;
   /** Milliseconds for one attempt, the answer included. Default: 10,000. */
   readonly timeoutMs?: number | undefined;

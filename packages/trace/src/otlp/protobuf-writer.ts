@@ -1,9 +1,9 @@
-/** Writes a protobuf message from its end to its beginning, so that the length of what lies within is known when it is due. */
+/** Writes a protobuf message from its end to its start, so that the length of nested messages is known. */
 export interface ProtobufWriter {
-  /** How many bytes there are so far. */
+  /** The number of bytes so far. */
   readonly length: () => number;
   readonly text: (value: string) => void;
-  /** Bytes that are given in hexadecimal. */
+  /** Bytes in hexadecimal. */
   readonly hex: (digits: string) => void;
   /** An unsigned LEB128 number, what protobuf calls a varint. */
   readonly varint: (value: number) => void;
@@ -24,7 +24,7 @@ export function createProtobufWriter(): ProtobufWriter {
   let view = new DataView(buffer.buffer);
   let start = buffer.length;
 
-  /** Makes room for so many bytes before what there is, and says where they go. */
+  /** Reserves `count` bytes before the written ones, and returns their offset. */
   function reserve(count: number): number {
     if (count > start) grow(count);
     start -= count;

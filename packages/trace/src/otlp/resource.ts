@@ -3,14 +3,14 @@ import { version } from '../version.ts';
 import { attributeMessages } from './attributes.ts';
 import type { ResourceMessage, ScopeMessage } from './messages.ts';
 
-/** What an application says of itself: `service.name` above all. */
+/** Attributes of the application, `service.name` above all. */
 export type ResourceAttributes = Attributes | Readonly<Record<string, AttributeValue>>;
 
-/** What made the spans. */
+/** The instrumentation scope. */
 export const scopeMessage: ScopeMessage = Object.freeze({ name: '@tenon/trace', version });
 
 /**
- * The resource that spans and metrics come from, with the attributes that one must have:
+ * The resource of the spans, with the required attributes:
  * https://opentelemetry.io/docs/specs/semconv/resource/#semantic-attributes-with-sdk-provided-default-value
  */
 export function resourceMessage(own: ResourceAttributes = {}): ResourceMessage {

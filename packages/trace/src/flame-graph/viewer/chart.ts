@@ -15,7 +15,7 @@ import {
 } from './paint.ts';
 import { readPalette } from './palette.ts';
 
-/** What the chart shows. */
+/** The content of the chart. */
 export interface Scene {
   readonly frames: Frames;
   readonly labels: readonly string[];
@@ -165,7 +165,7 @@ export function createChart(host: HTMLElement, listener: ChartListener): Chart {
     else if (top > root.scrollTop + seen) root.scrollTop = top - seen;
   }
 
-  /** Where an arrow key leads from a frame; the frame itself where there is nothing. */
+  /** The frame that an arrow key selects; the frame itself if there is none. */
   function neighbour(frames: Frames, key: string): number {
     if (selected < 0) return childrenOf(frames, -1)[0] ?? -1;
     const parent = frames.parent[selected] as number;

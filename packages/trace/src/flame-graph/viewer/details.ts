@@ -3,7 +3,7 @@ import { visible } from '../../unsafe-characters.ts';
 import type { FlameGraphData } from '../data.ts';
 import type { Frames } from '../frames.ts';
 
-/** What is known of a frame: a heading, then named values. */
+/** The details of a frame: a heading, then named values. */
 export interface Description {
   readonly name: string;
   readonly stats: readonly (readonly [string, string])[];
@@ -13,7 +13,7 @@ export interface Description {
 
 const maxAttributes = 12;
 
-/** What is said of a frame. */
+/** The details of a frame. */
 export function describeFrame(
   data: FlameGraphData,
   frames: Frames,

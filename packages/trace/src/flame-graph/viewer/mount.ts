@@ -223,7 +223,7 @@ function descriptionNodes({ name, stats, failure }: Description): Node[] {
   return nodes;
 }
 
-/** Notices when the page goes from light to dark, by the system's setting or by an attribute of its own. */
+/** Calls back when the page's colour scheme changes, by the system's setting or an attribute of the page. */
 function watchColours(onChange: () => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const attributes = new MutationObserver(onChange);

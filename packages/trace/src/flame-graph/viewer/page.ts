@@ -1,4 +1,4 @@
-// What runs in the page that flameGraphHtml() makes. It is bundled into ../viewer-bundle.ts.
+// The script of the page of flameGraphHtml(), bundled into ../viewer-bundle.ts.
 import type { FlameGraphData } from '../data.ts';
 import { mountFlameGraph } from './mount.ts';
 

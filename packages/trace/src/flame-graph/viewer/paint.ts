@@ -9,14 +9,14 @@ export const axisHeight = 22;
 export const memoryHeight = 56;
 const fontSize = 12;
 const padding = 4;
-/** What is narrower is drawn together with its neighbours. */
+/** Narrower frames are drawn together with their neighbours. */
 const thinnest = 1;
 const narrowestText = 28;
 
-/** What the rows are painted of. */
+/** The input of painting. */
 export interface PaintInput {
   readonly frames: Frames;
-  /** What is written on a frame, by name. */
+  /** The label of a frame, by name. */
   readonly labels: readonly string[];
   /** The colour of a frame, by name: a position among the palette's. */
   readonly colours: Int32Array;

@@ -58,7 +58,7 @@ function luminanceOf(color: string): number {
   return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
 }
 
-/** Which of so many colours a name has: always the same, so that a function has the same colour in every flame graph. */
+/** The colour of a name, which is the same in every flame graph. */
 export function colourOf(name: string, colours: number): number {
   let hash = 0x811c9dc5; // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
