@@ -104,7 +104,7 @@ function NotFound() {
 
 interface ErrorBoundaryProps {
   readonly children: ComponentChildren;
-  /** Where one is: a page that failed is tried again when one goes elsewhere. */
+  /** The URL; a change of it resets the error. */
   readonly place: string;
 }
 

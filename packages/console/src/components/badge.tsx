@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A word on the state of something. */
+/** A label for a state. */
 export function Badge({
   kind = 'plain',
   children,

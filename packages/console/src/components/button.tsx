@@ -9,15 +9,15 @@ interface ButtonProps {
   readonly kind?: ButtonKind | undefined;
   readonly type?: 'button' | 'submit';
   readonly onClick?: ((event: MouseEvent) => void) | undefined;
-  /** Something is under way: shows a spinner, and takes no further press. */
+  /** Shows a spinner and ignores further clicks. */
   readonly isBusy?: boolean | undefined;
   readonly isDisabled?: boolean | undefined;
   readonly isSmall?: boolean | undefined;
-  /** What it does, where its text alone doesn't say: "End the session in Firefox". */
+  /** The accessible name, if the text alone is ambiguous: "End the session in Firefox". */
   readonly label?: string | undefined;
-  /** Whether the dialog that it is in begins here. */
+  /** Whether the dialog focuses it first. */
   readonly hasFocus?: boolean | undefined;
-  /** The id of what says more about it, such as why it is disabled. */
+  /** The id of its description, such as why it is disabled. */
   readonly describedBy?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export function Button(props: ButtonProps) {
   );
 }
 
-/** A link that looks like a button, since it is what one does next. `to` is a path of the console. */
+/** A link that looks like a button. `to` is a path of the console. */
 export function LinkButton(props: {
   readonly children: ComponentChildren;
   readonly to: string;

@@ -1,6 +1,6 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 
-/** A size as people read it, in the units of the CLI and of memory pages: `940 bytes`, `17.8 KiB`, `1.05 MiB`. */
+/** Formats a size: `940 bytes`, `17.8 KiB`, `1.05 MiB`. */
 export function byteSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -13,7 +13,7 @@ export function byteSize(bytes: number): string {
   return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** Two sizes that differ, so that one sees it: to the byte where `byteSize()` would write the same for both. */
+/** Formats two different sizes, in bytes if `byteSize()` returns the same text for both. */
 export function byteSizes(one: number, other: number): readonly [string, string] {
   const exact = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;
   const rounded = [byteSize(one), byteSize(other)] as const;

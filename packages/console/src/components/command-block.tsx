@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.tsx';
 
-/** Something to run in a terminal, or to put in a program, with a button that copies it. */
+/** A command or a code sample with a copy button. */
 export function CommandBlock({
   command,
   what = 'the command',

@@ -6,16 +6,16 @@ import { Dialog } from './dialog.tsx';
 import { ErrorView } from './error-view.tsx';
 import { TextField } from './field.tsx';
 
-/** Asks before something is done that can't be undone. */
+/** Asks for confirmation of an action that can't be undone. */
 export function ConfirmDialog(props: {
   readonly title: string;
   readonly children: ComponentChildren;
   /** What the button says: "Delete the application". */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** What has to be typed first, where a slip would cost much. */
+  /** Text that must be typed to enable the button. */
   readonly typed?: string | undefined;
-  /** What is still to be filled in between: "Enter a reason first." The button is disabled until it is. */
+  /** What is missing, such as a reason. Disables the button. */
   readonly missing?: string | undefined;
   /** Errors that it throws are shown, and the dialog stays. */
   readonly onConfirm: () => Promise<void>;
@@ -67,7 +67,7 @@ export function ConfirmDialog(props: {
   );
 }
 
-/** As it looks on a page, where any number of spaces is one. */
+/** Collapses spaces, as a page displays them. */
 function oneSpaced(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }

@@ -3,15 +3,15 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { LineDiff } from './line-diff-view.tsx';
 
-/** Shows what others have changed while a form was filled in, beside what is in the form. */
+/** Shows what others changed since the form was opened, next to the form's values. */
 export function ConflictDialog<T>(props: {
   readonly conflict: EditConflict<T> | undefined;
   readonly fieldsOf: (state: T) => readonly EditedField[];
   /** The form's fields, in the order of `fieldsOf`. */
   readonly mine: readonly EditedField[];
-  /** The form goes on with its own changes, on top of the present state. */
+  /** Keeps the form's changes, on top of the stored state. */
   readonly onKeep: () => void;
-  /** The form goes on with the present state alone. */
+  /** Replaces the form's changes with the stored state. */
   readonly onDiscard: () => void;
 }) {
   const { conflict, fieldsOf, mine, onKeep, onDiscard } = props;

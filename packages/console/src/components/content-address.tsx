@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.tsx';
 
-/** A content address by its beginning, with all of it to look at and to copy. */
+/** A shortened content address with a copy button. */
 export function ContentAddressView({ address }: { readonly address: string }) {
   return (
     <span class="short-address">

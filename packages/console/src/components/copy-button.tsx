@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useToast } from '../state/services.ts';
 import { Button } from './button.tsx';
 
-/** Puts a text on the clipboard. */
+/** Copies a text to the clipboard. */
 export function CopyButton({
   text,
   what,
@@ -50,7 +50,7 @@ export function CopyText({ text, what }: { readonly text: string; readonly what:
   );
 }
 
-/** Browsers have the clipboard for pages over https or from this machine alone; elsewhere the older way has to do. */
+/** Falls back to `execCommand`, because the clipboard API requires a secure context. */
 async function copyText(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard !== undefined) {
@@ -58,7 +58,7 @@ async function copyText(text: string): Promise<boolean> {
       return true;
     }
   } catch {
-    // Not allowed: the other way may be.
+    // Not allowed; the fallback may be.
   }
   const active = document.activeElement;
   const area = document.createElement('textarea');

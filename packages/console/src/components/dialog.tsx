@@ -44,7 +44,7 @@ export function Dialog({
       class={isWide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
       onCancel={(event) => {
-        event.preventDefault(); // whoever draws it decides
+        event.preventDefault(); // the parent decides
         if (!isFirm) onClose();
       }}
     >

@@ -17,7 +17,7 @@ export function DropZone(props: {
   readonly file?: { readonly name: string; readonly bytes: number };
   /** How far it is with the file. */
   readonly children?: ComponentChildren;
-  /** Gets what was dropped or chosen; several files if somebody dropped several. */
+  /** Called with the dropped or chosen files. */
   readonly onFiles: (files: readonly File[]) => void;
 }) {
   const { label, accept, hint, isDisabled = false, file, children, onFiles } = props;
@@ -76,7 +76,7 @@ export function DropZone(props: {
           aria-describedby={hintId}
           onChange={(event) => {
             give(event.currentTarget.files);
-            event.currentTarget.value = ''; // so that the same file can be chosen again, once it was built anew
+            event.currentTarget.value = ''; // allows choosing the same file again after a new build
           }}
         />
       </label>

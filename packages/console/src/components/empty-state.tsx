@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Nothing is here yet: what will be, and the next step. */
+/** Explains an empty page and offers the next step. */
 export function EmptyState({
   title,
   children,

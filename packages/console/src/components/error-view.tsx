@@ -2,7 +2,7 @@ import { ApiError, type FieldFault } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 
-/** An error in words; by the request id an operator finds what the words leave out. */
+/** An error message. The request id leads an operator to the log. */
 export function ErrorView({
   error,
   onRetry,
@@ -37,7 +37,7 @@ export function ErrorView({
   );
 }
 
-/** A detail that does no more than tell the first few faults is left out where there is a list of all of them. */
+/** Omits a detail that only repeats the first faults, because the list below has all of them. */
 function withoutRepeats(
   detail: string,
   faults: readonly FieldFault[],
@@ -68,7 +68,7 @@ function describe(error: unknown): Description {
   const message = error.message.startsWith(repeated) ? error.message.slice(repeated.length) : error.message;
   const wait =
     error.status === 429 && retryAfterSeconds !== undefined ? ` Try again in ${inWords(retryAfterSeconds)}.` : '';
-  // Only what the server did wrong is in its log with details; a person's own mistakes need no number.
+  // Only server errors are logged with details.
   return { title, detail: message + wait, requestId: error.status >= 500 ? error.requestId : undefined };
 }
 

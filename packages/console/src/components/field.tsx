@@ -95,7 +95,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** A password, which one may look at. */
+/** A password with a button that shows it. */
 export function PasswordField(props: TextProps & { readonly autoComplete: 'current-password' | 'new-password' }) {
   const [isShown, setShown] = useState(false);
   return (

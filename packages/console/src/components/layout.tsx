@@ -29,7 +29,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** The frame of pages on which one does one thing: a card in the middle. */
+/** The frame of single-purpose pages: a card in the middle. */
 export function BareLayout({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="frame frame-bare">

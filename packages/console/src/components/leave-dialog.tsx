@@ -2,7 +2,7 @@ import type { NavigationPrompt } from '../state/use-navigation-guard.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-/** Asks who is about to lose unsaved changes, or something that is under way. */
+/** Asks for confirmation before leaving loses unsaved changes or stops an upload. */
 export function LeaveDialog({
   question: { isAsking, leave, stay },
   title = 'Leave without saving?',

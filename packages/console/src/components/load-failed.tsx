@@ -4,10 +4,10 @@ import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
 import { Page } from './page.tsx';
 
-/** How often the server is asked whether it is back, in milliseconds. */
+/** The retry interval in milliseconds. */
 const everyMs = 5_000;
 
-/** Stands for a page whose code could not be fetched. Loads the page once the server is back. */
+/** Replaces a page whose code could not be fetched. Reloads once the server responds. */
 export function LoadFailed() {
   const [isAway, setAway] = useState(false);
   const wasAway = useRef(false);

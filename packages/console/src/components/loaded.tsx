@@ -3,7 +3,7 @@ import type { Data } from '../state/use-data.ts';
 import { ErrorView } from './error-view.tsx';
 import { Skeleton } from './spinner.tsx';
 
-/** Draws what was fetched; until then, and if it can't be, something that says so. */
+/** Renders fetched data, or a placeholder, or the error. */
 export function Loaded<T>({
   of,
   lines,

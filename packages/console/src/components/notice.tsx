@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Something that one should know here: it is said aloud when it appears, unless it was there from the start (`info`). */
+/** A message. Screen readers announce it when it appears, except for `info` and `warning`. */
 export function Notice({
   kind = 'info',
   title,

@@ -21,7 +21,7 @@ export function Page({
   children,
 }: {
   readonly title: string;
-  /** Where the heading alone doesn't say which page it is, as on the parts of an application. */
+  /** The window title, if the heading alone is ambiguous. */
   readonly windowTitle?: string;
   readonly intro?: ComponentChildren;
   readonly crumbs?: readonly Crumb[];
@@ -33,7 +33,7 @@ export function Page({
   useLayoutEffect(() => {
     document.title = `${windowTitle} · Tenon`;
   }, [windowTitle]);
-  // Once the router, which is around the page, has noted the navigation.
+  // Runs after the router has marked the navigation.
   useEffect(() => {
     if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);
@@ -66,7 +66,7 @@ function Breadcrumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }) {
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with a heading. */
 export function Section({
   title,
   intro,
@@ -77,7 +77,7 @@ export function Section({
   readonly title: string;
   readonly intro?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Whether title and intro stand beside the content on a wide screen, as in a list of settings. */
+  /** Whether title and intro are next to the content on wide screens. */
   readonly isBeside?: boolean;
   readonly children: ComponentChildren;
 }) {

@@ -6,7 +6,7 @@ export interface Choice<Value extends string> {
   readonly hint?: string;
 }
 
-/** One of a few, each with words on what it means. */
+/** A choice of one option, each with a hint. */
 export function RadioGroup<Value extends string>(props: {
   readonly legend: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { toApiError } from '../api/api-error.ts';
 import { basePath } from '../base-path.ts';
 
-/** What the server says of itself to everybody, for when it can't let anybody in. It is asked once for each `cause`. */
+/** The public readiness of the server, for when sign-in fails. Fetched once per `cause`. */
 export function Readiness({ cause }: { readonly cause: unknown }) {
   const [words, setWords] = useState<string>();
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { TextAreaField } from './field.tsx';
 
-/** Asks for the reason before something is done that somebody else will want explained. */
+/** Asks for the reason of an action, which others will read. */
 export function ReasonDialog(props: {
   readonly title: string;
   readonly children: ComponentChildren;

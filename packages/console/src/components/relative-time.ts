@@ -12,9 +12,9 @@ const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 export function relativeTime(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   for (const [unit, length] of units) {
-    // What has just been made to last a week ends in 7 days, not in 6.
+    // A new week-long token expires in 7 days, not in 6.
     const count = seconds / length + (seconds > 0 ? 0.01 : 0);
     if (Math.abs(count) >= 1) return format.format(Math.trunc(count), unit);
   }
-  return 'just now'; // also of what is ahead by less than a minute: the server's clock may differ
+  return 'just now'; // also for times slightly ahead, because the server's clock may differ
 }

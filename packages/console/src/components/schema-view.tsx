@@ -177,7 +177,7 @@ function Fields({ fields }: { readonly fields: readonly FieldOutline[] }) {
   );
 }
 
-/** What has no place of its own: in a word where it is short, else as JSON. */
+/** Schema fields without a dedicated place: inline if short, else as JSON. */
 function Remarks({ remarks }: { readonly remarks: readonly Remark[] }) {
   if (remarks.length === 0) return null;
   return (
@@ -216,7 +216,7 @@ function Block({ text }: { readonly text: string }) {
   );
 }
 
-/** Text that somebody wrote, with its own line breaks. */
+/** Text with the author's line breaks. */
 function Prose({ text }: { readonly text: string }) {
   return <p class="prose">{text.trim()}</p>;
 }

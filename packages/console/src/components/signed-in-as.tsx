@@ -1,6 +1,6 @@
 import { useAccount, useSession, useToast } from '../state/services.ts';
 
-/** As whom one is about to decide, and the way to another account, which is a new sign-in in the same place. */
+/** The account that decides, with a button to sign in with another one on the same page. */
 export function SignedInAs() {
   const { name, email } = useAccount();
   const { session } = useSession();

@@ -1,4 +1,4 @@
-/** Something is under way. Says so to screen readers only where a label is given. */
+/** A spinner. Screen readers announce only its label. */
 export function Spinner({ label }: { readonly label?: string }) {
   if (label === undefined) return <span class="spinner" aria-hidden="true" />;
   return (
@@ -8,7 +8,7 @@ export function Spinner({ label }: { readonly label?: string }) {
   );
 }
 
-/** Stands where text will be. */
+/** A placeholder for loading text. */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   return (
     <div class="skeleton" role="status">

@@ -1,6 +1,6 @@
 import { Page } from './page.tsx';
 
-/** Whether the browser lets the pages keep what they need: the theme, a link's code, and with the same switch the cookie. */
+/** Whether the browser allows storage. The same setting blocks cookies. */
 export function hasStorage(): boolean {
   try {
     return localStorage.length >= 0 && sessionStorage.length >= 0;
@@ -9,7 +9,7 @@ export function hasStorage(): boolean {
   }
 }
 
-/** Told instead of an empty page; without the frame, whose choice of colours would want to be kept. */
+/** Replaces all pages. It has no layout, because the theme choice needs storage. */
 export function StorageBlocked() {
   return (
     <div class="frame frame-bare">

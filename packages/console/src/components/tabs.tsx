@@ -4,7 +4,7 @@ import { basePath, href } from '../base-path.ts';
 export interface Tab {
   readonly label: string;
   readonly to: string;
-  /** How many wait there for somebody to do something. */
+  /** The number of items that need attention. */
   readonly count?: string | undefined;
 }
 

@@ -3,10 +3,10 @@ import { relativeTime } from './relative-time.ts';
 
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-/** A time as people speak of it, with the exact one to look at. `null` is "never". */
+/** A relative time with the exact one as its title. `null` is "never". */
 export function Time({ at }: { readonly at: string | null }) {
   const [tick, setTick] = useState(0);
-  const nowMs = useMemo(() => Date.now(), [at, tick]); // a newer time is not compared with an older clock
+  const nowMs = useMemo(() => Date.now(), [at, tick]); // so that a newer time isn't compared with an older clock
   useEffect(() => {
     const timer = setInterval(() => setTick((count) => count + 1), 60_000);
     return () => clearInterval(timer);

@@ -1,7 +1,7 @@
 import { useServices } from '../state/services.ts';
 import { useStore } from '../state/store.ts';
 
-/** The place where short words appear. It is always there, so that screen readers watch it. */
+/** The toasts. The element always exists, so that screen readers announce additions. */
 export function ToastList() {
   const { toasts } = useServices();
   const list = useStore(toasts.list);

@@ -23,7 +23,7 @@ export function AcceptInvitePage() {
   const settle = (found: InvitationOutcome): void => {
     storeInvitationOutcome(found);
     clearLinkCode('accept-invite');
-    markNavigated(); // what comes now is another page to whoever reads it
+    markNavigated(); // screen readers treat the result as a new page
     setOutcome(found);
     setCode(undefined);
   };
@@ -39,11 +39,11 @@ function OpenInvitation({
 }) {
   const { session, view } = useSession();
   const account = view.status === 'ready' ? view.account : null;
-  // Public, so that who has no account yet can see it too.
+  // Public, because the reader may not have an account yet.
   const preview = useData(() => session.calls.post<InvitationPreview>('/api/v1/invitations/preview', { code }), [code]);
 
   useEffect(() => {
-    // It may have been answered in another tab, or taken back.
+    // It may have been answered in another tab, or revoked.
     const look = (): void => {
       if (document.visibilityState === 'visible') preview.reload();
     };
@@ -89,7 +89,7 @@ function OpenInvitation({
   return <Answer code={code} preview={preview.data} onAnswered={settled} onRefused={settleIfOver} />;
 }
 
-/** What an error means for the invitation, when it is the end of it. */
+/** Why the invitation can't be used any more, according to an error. */
 function endOf(error: unknown): 'used' | 'expired' | 'revoked' | 'unknown' | undefined {
   if (hasCode(error, 'invitation_used')) return 'used';
   if (hasCode(error, 'invitation_expired')) return 'expired';

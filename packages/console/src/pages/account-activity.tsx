@@ -5,7 +5,7 @@ import { Filters } from './audit/filters.tsx';
 import { Trail } from './audit/trail.tsx';
 import { useFilter } from './audit/use-filter.ts';
 
-/** What one did, and what was done to one's account. */
+/** The audit trail of the user's account. */
 export function AccountActivityPage() {
   const { filter, change, linkTo } = useFilter('/account/activity');
   const actions = [...new Set([...auditActionsOf('account'), ...auditActionsOf('app')])];

@@ -79,7 +79,7 @@ function Approval({ request }: { readonly request: string }) {
   );
 }
 
-/** It isn't known who asks, or where the answer would go: then nobody is sent anywhere (RFC 6749 §4.1.2.1). */
+/** An unknown client or redirect URI: the page redirects nowhere (RFC 6749 §4.1.2.1). */
 function NoLogin({ detail }: { readonly detail: string | undefined }) {
   return (
     <Page title="This login link isn’t valid">

@@ -7,12 +7,12 @@ import { PasswordField, TextField } from '../components/field.tsx';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
-/** Makes an account, and signs in with it. */
+/** Creates an account and signs in. */
 export function NewAccountForm({
   codes,
   onDone,
 }: {
-  /** What lets one in where accounts are not open to everybody. */
+  /** The code that allows sign-up on a server where it is restricted. */
   readonly codes: Pick<SignUpInput, 'invitationCode' | 'linkCode'>;
   readonly onDone: () => void;
 }) {

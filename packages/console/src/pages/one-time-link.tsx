@@ -10,7 +10,7 @@ import { clearLinkCode, readLinkCode } from '../state/link-codes.ts';
 import { useSession } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
 
-/** The page behind a link that the operator gave: draws its children when the link works, else says why not. */
+/** The page of an operator's link: renders its children if the link works, else the reason. */
 export function OneTimeLinkPage(props: {
   readonly kind: 'set-up' | 'reset-password';
   readonly title: string;

@@ -10,7 +10,7 @@ import { useSession, useToast } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { OneTimeLinkPage } from './one-time-link.tsx';
 
-/** The operator's link to set a password anew. */
+/** The page of an operator's link that resets a password. */
 export function ResetPasswordPage() {
   return (
     <OneTimeLinkPage kind="reset-password" title="Set a new password">

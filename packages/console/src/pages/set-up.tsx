@@ -4,7 +4,7 @@ import { clearLinkCode } from '../state/link-codes.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 import { OneTimeLinkPage } from './one-time-link.tsx';
 
-/** The operator's link to make an account: the first one of a new server, or a further one. */
+/** The page of an operator's link that creates an account. */
 export function SetUpPage() {
   const { route } = useLocation();
   return (

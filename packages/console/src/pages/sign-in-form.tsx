@@ -18,9 +18,9 @@ import { useSubmit } from '../state/use-submit.ts';
  */
 export function SignInForm(props: {
   readonly title?: string;
-  /** What one signs in for, where the page that comes then is not one's own idea. */
+  /** Why to sign in, if a program or a link opened the page. */
   readonly intro?: ComponentChildren;
-  /** Stands below the form, in the place of the way to an account for who has none. */
+  /** Replaces the link to sign-up below the form. */
   readonly children?: ComponentChildren;
 }) {
   const { session, view } = useSession();

@@ -5,7 +5,7 @@ import { takeReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** The sign-in page on its own, for who asks for it. */
+/** The sign-in page. */
 export function SignInPage() {
   const { view } = useSession();
   const { route } = useLocation();

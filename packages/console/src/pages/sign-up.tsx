@@ -8,7 +8,7 @@ import { takeReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 
-/** Makes an account where that is open to everybody, or with the invitation that was opened in this tab. */
+/** Creates an account, on an open server or with the invitation that was opened in this tab. */
 export function SignUpPage() {
   const { view } = useSession();
   const { route } = useLocation();

@@ -13,7 +13,7 @@ import { useStatus } from './status/use-status.ts';
 
 const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
 
-/** How the server is, for its operators: anew every few seconds while somebody looks. */
+/** The server's status for operators; refreshes while visible. */
 export function StatusPage() {
   const { status, error } = useStatus();
   if (hasCode(error, 'forbidden')) return <Refused />;
@@ -46,7 +46,7 @@ function Refused() {
   );
 }
 
-/** @param isStale whether the server has stopped answering since */
+/** @param isStale whether the last request failed */
 function StatusBody({ status, isStale }: { readonly status: ServerStatus; readonly isStale: boolean }) {
   return (
     <div class={isStale ? 'status-stale' : undefined}>
@@ -74,7 +74,7 @@ function LastKnown({ status: { readAt } }: { readonly status: ServerStatus }) {
   );
 }
 
-/** What ought to be looked at. It is said aloud when it changes, and not each time that it is asked for. */
+/** The problems. Screen readers announce changes, not each refresh. */
 function Summary({ status }: { readonly status: ServerStatus }) {
   const concerns = concernsOf(status);
   const isBad = concerns.some(({ kind }) => kind === 'bad');

@@ -2,7 +2,7 @@ import { Page } from '../components/page.tsx';
 import { AccessTokensSection } from './tokens/access-tokens.tsx';
 import { ApiKeysSection } from './tokens/api-keys.tsx';
 
-/** What programs show the server in place of oneself. */
+/** Credentials that programs use in the user's name. */
 export function TokensPage() {
   return (
     <Page

@@ -1,6 +1,6 @@
 import { href } from '../base-path.ts';
 
-/** Which build of the console the server has: the one that runs here, or another one; `undefined` when it does not answer. */
+/** Compares the server's build of the console with the running one; `undefined` if the server doesn't respond. */
 export async function checkBuild(): Promise<'same' | 'other' | undefined> {
   try {
     const response = await fetch(href('/'), { cache: 'no-store', headers: { accept: 'text/html' } });

@@ -32,12 +32,12 @@ export function storeLinkCode(): boolean {
   return true;
 }
 
-/** The code that a link of the kind has brought into this tab. */
+/** Reads the code of a link of this kind that was opened in this tab. */
 export function readLinkCode(kind: LinkCodeKind): string | undefined {
   return sessionStorage.getItem(keyOf(kind)) ?? undefined;
 }
 
-/** Once it is used, or turns out to be of no use. */
+/** Call after the code was used or rejected. */
 export function clearLinkCode(kind: LinkCodeKind): void {
   sessionStorage.removeItem(keyOf(kind));
 }

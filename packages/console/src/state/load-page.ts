@@ -15,7 +15,7 @@ export function loadPage(load: () => Promise<ComponentType>): Promise<ComponentT
   });
 }
 
-/** Whether the document was loaded again for this reason within a minute: then that does not help. */
+/** Whether the document was already reloaded for this reason within the last minute. */
 function wasJustReloaded(): boolean {
   const key = 'tenon.loaded-anew';
   if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return true;

@@ -1,4 +1,4 @@
-/** The ways out of a page, which a page with something unsaved on it holds up. */
+/** Blocks leaving a page with unsaved changes. */
 export interface NavigationGuard {
   /**
    * Holds them up until the function that is returned is called.
@@ -6,7 +6,7 @@ export interface NavigationGuard {
    * @param ask called with where somebody was going: a path with its query, or back or forth in the history
    */
   block(ask: (to: BlockedNavigation) => void): () => void;
-  /** Does what ends the page, such as signing out, unless it is held up. */
+  /** Runs an action that leaves the page, such as signing out, unless navigation is blocked. */
   run(act: () => void): void;
 }
 
@@ -15,7 +15,7 @@ export type BlockedNavigation =
   | { readonly kind: 'history' }
   | { readonly kind: 'action'; readonly act: () => void };
 
-/** To be called before the router is there: at a window, listeners are called in the order in which they came. */
+/** Call before the router starts, because its listeners must run after these. */
 export function createNavigationGuard(): NavigationGuard {
   let held: { readonly ask: (to: BlockedNavigation) => void; readonly here: string } | undefined;
   addEventListener('popstate', (event) => {
@@ -32,7 +32,7 @@ export function createNavigationGuard(): NavigationGuard {
     event.stopImmediatePropagation();
     held.ask({ kind: 'link', path: link.pathname + link.search });
   });
-  // Closing and reloading are the browser's to ask about, in its own words.
+  // The browser shows its own dialog before closing or reloading.
   addEventListener('beforeunload', (event) => {
     if (held !== undefined) event.preventDefault();
   });

@@ -1,10 +1,10 @@
-/** What pages keep in this tab until it is reloaded: the data that they showed last, what one was searching for. */
+/** Data and inputs of pages, kept until the tab is reloaded. */
 export interface PageCache {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
 }
 
-/** Entries beyond this many are forgotten, the ones that were kept first before others. */
+/** The oldest entries beyond this number are evicted. */
 const maxEntries = 100;
 
 export function createPageCache(): PageCache {

@@ -8,11 +8,11 @@ import type { Session, SessionView } from './session.ts';
 import { useStore } from './store.ts';
 import type { Toasts } from './toasts.ts';
 
-/** What every page may use. */
+/** The services of all pages. */
 export interface Services {
   readonly session: Session;
   readonly toasts: Toasts;
-  /** What pages keep for when one comes back to them. */
+  /** Data and inputs to show again when the user returns to a page. */
   readonly pageCache: PageCache;
   readonly navigationGuard: NavigationGuard;
 }
@@ -25,7 +25,7 @@ export function useServices(): Services {
   return services;
 }
 
-/** The public API, as whoever is signed in. */
+/** The public API, as the signed-in user. */
 export function useApi(): ApiClient {
   return useServices().session.api;
 }
@@ -35,14 +35,14 @@ export function useSession(): { readonly session: Session; readonly view: Sessio
   return { session, view: useStore(session.view) };
 }
 
-/** Who is signed in; for pages that only they see. */
+/** The signed-in account, on pages that require one. */
 export function useAccount(): Account {
   const { view } = useSession();
   if (view.status !== 'ready' || view.account === null) throw new Error('Nobody is signed in');
   return view.account;
 }
 
-/** Shows a short word at the edge of the screen, which screen readers say. */
+/** Returns a function that shows a toast. */
 export function useToast(): Toasts['show'] {
   return useServices().toasts.show;
 }

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that changes, and those who want to know. */
+/** An observable value. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;
-  /** @returns ends it */
+  /** @returns a function that unsubscribes */
   subscribe(listener: () => void): () => void;
 }
 

@@ -1,9 +1,9 @@
-/** The colours: those of the system, or one's own choice, which this browser keeps. */
+/** The color scheme: the system's, or the user's choice, which this browser stores. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'tenon.theme';
 
-/** The choice that this browser keeps. */
+/** Reads this browser's choice. */
 export function readTheme(): Theme {
   const value = localStorage.getItem(key);
   return value === 'light' || value === 'dark' ? value : 'system';

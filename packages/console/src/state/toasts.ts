@@ -6,7 +6,7 @@ export interface Toast {
   readonly kind: 'done' | 'failed';
 }
 
-/** Short words on what has just happened. */
+/** Short messages about what just happened. */
 export interface Toasts {
   readonly list: Store<readonly Toast[]>;
   show(text: string, kind?: Toast['kind']): void;

@@ -31,7 +31,7 @@ export function useCachedData<T>(key: string, load: (signal: AbortSignal) => Pro
   return { status: 'ready', data: cached as T, reload: data.reload, update };
 }
 
-/** As `useState`, for what should still be there when one comes back to the page. */
+/** Like `useState`, with a value that survives leaving the page. */
 export function useCachedState(key: string, initial: string): [string, (value: string) => void] {
   const { pageCache } = useServices();
   const entryKey = `${useAccount().id} ${key}`;

@@ -1,15 +1,15 @@
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../api/api-error.ts';
 
-/** Something that is fetched. While it is fetched again, the old data stays. */
+/** Fetched data. A refetch keeps the old data. */
 export type Data<T> = (
   | { readonly status: 'loading' }
   | { readonly status: 'failed'; readonly error: unknown }
   | { readonly status: 'ready'; readonly data: T }
 ) & {
-  /** Fetches again. */
+  /** Refetches. */
   reload(): void;
-  /** Puts what a change has answered in the place of what was fetched. */
+  /** Replaces the data, for example with the response of a change. */
   update(change: (data: T) => T): void;
 };
 

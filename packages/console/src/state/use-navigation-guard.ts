@@ -3,14 +3,14 @@ import { useLocation } from 'preact-iso/router';
 import type { BlockedNavigation } from './navigation-guard.ts';
 import { useServices } from './services.ts';
 
-/** Whether somebody is about to leave the page, and has to be asked. */
+/** A blocked navigation that the user must confirm. */
 export interface NavigationPrompt {
   readonly isAsking: boolean;
   leave(): void;
   stay(): void;
 }
 
-/** Holds up what would lose unsaved changes, or end what is under way. */
+/** Blocks navigation that would lose unsaved changes or stop an upload. */
 export function useNavigationGuard(isUnsaved: boolean): NavigationPrompt {
   const { navigationGuard } = useServices();
   const { route } = useLocation();

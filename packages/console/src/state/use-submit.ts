@@ -1,14 +1,14 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, isAbort } from '../api/api-error.ts';
 
-/** A form, or anything else that one starts and that may fail. */
+/** The state of an action that may fail, such as submitting a form. */
 export interface Submit {
-  /** Give it to the form's `onSubmit`, or call it. Does nothing while the one before is under way. */
+  /** For the form's `onSubmit`, or to call directly. Ignored while busy. */
   readonly submit: (event?: Event) => void;
   readonly isBusy: boolean;
-  /** What went wrong, beside what belongs to a field. */
+  /** The error, without the parts that belong to fields. */
   readonly error: unknown;
-  /** What is wrong with a field, by its name in the body that was sent. */
+  /** Returns the fault of a field of the request's body. */
   readonly fieldError: (name: string) => string | undefined;
   readonly reset: () => void;
 }
@@ -42,7 +42,7 @@ export function useSubmit(action: () => Promise<void>, fields: readonly string[]
     setState({ isBusy: false, error: failure });
   };
 
-  // The first field at fault gets the focus, so that who can't see it hears of it.
+  // Focusing the first invalid field makes screen readers announce its error.
   useLayoutEffect(() => {
     if (state.error !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [state.error]);
@@ -59,11 +59,11 @@ export function useSubmit(action: () => Promise<void>, fields: readonly string[]
 
 interface SortedFaults {
   readonly byField: ReadonlyMap<string, string>;
-  /** The error, unless all that it says stands at fields. */
+  /** The error, unless fields show all of it. */
   readonly rest: unknown;
 }
 
-/** Tells apart what an error says of fields, and what is left. */
+/** Splits an error into the faults of fields and the rest. */
 export function sortFaults(error: unknown, fields: readonly string[]): SortedFaults {
   const byField = new Map<string, string>();
   if (!(error instanceof ApiError) || error.errors.length === 0) return { byField, rest: error };

@@ -28,8 +28,10 @@ export const referenceRoutes: readonly Route[] = [
 ];
 
 function errorPage() {
-  const sections = Object.entries(errorCodes).map(([code, { status, title }]) => {
-    const { when, remedy } = errorGuide[code as ErrorCode];
+  const codes = Object.keys(errorCodes) as ErrorCode[];
+  const sections = codes.map((code) => {
+    const { status, title } = errorCodes[code];
+    const { when, remedy } = errorGuide[code];
     return html`<section id="${code}">
 <h2><code>${code}</code> <span class="soft">${String(status)}</span></h2>
 <p>${title}: sent when ${plain(when)}.</p>
@@ -40,7 +42,9 @@ function errorPage() {
   return {
     title: 'Errors',
     wide: true as const,
-    body: html`<h1>Errors</h1>
+    body: html`<p><a href="../">Tenon</a></p>
+<h1>Errors</h1>
+<nav aria-label="Error codes"><ul>${codes.map((code) => html`<li><a href="#${code}"><code>${code}</code></a></li>`)}</ul></nav>
 ${sections}`,
   };
 }

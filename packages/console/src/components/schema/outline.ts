@@ -3,7 +3,7 @@
  * that are usual in one (`description`, `input`, `output`, `contentType`, JSON Schema's) and leaves nothing else out.
  */
 
-/** Something that the schema says and that has no place of its own. */
+/** A schema field without a dedicated place in the outline. */
 export interface Remark {
   readonly name: string;
   readonly value: unknown;
@@ -61,7 +61,7 @@ export interface SchemaOutline {
 
 type Entries = { readonly [name: string]: unknown };
 
-/** Fields of fields are told so far down; what is deeper is a remark. */
+/** The maximum depth of nested fields; deeper ones become remarks. */
 const maxDepth = 4;
 
 export function outlineOf(schema: unknown): SchemaOutline {
@@ -124,7 +124,7 @@ function describeValue(value: unknown, depth: number): ValueOutline {
   }
   const { type, $ref, format, nullable, items, additionalProperties, contentType, description, ...others } = value;
   const { properties, required, enum: choices, ...rest } = others;
-  // The fields of what a list or a map is of are told in its place: a list has none of its own.
+  // A list or a map shows the fields of its items.
   const inner = [items, additionalProperties].find(
     (each) => isRecord(each) && (isRecord(each.properties) || each.enum),
   );

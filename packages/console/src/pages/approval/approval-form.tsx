@@ -12,7 +12,7 @@ import { useSubmit } from '../../state/use-submit.ts';
 import { CompareCode } from './compare-code.tsx';
 import { ScopeChoice } from './scopes.tsx';
 
-/** What a person decided, as the two routes for it take it. */
+/** The decision, as the two routes expect it. */
 export type ApprovalDecision =
   | { readonly decision: 'deny'; readonly userId: string }
   | {
@@ -23,9 +23,9 @@ export type ApprovalDecision =
     };
 
 /**
- * A login before the person who decides on it: who asks, from where, for what, and two buttons that are alike.
+ * A login request with its details, and two buttons of equal weight.
  *
- * @param onDecide sends the decision; what it throws is shown, and one may decide again
+ * @param onDecide sends the decision; its errors are shown, and the user can retry
  */
 export function ApprovalForm(props: {
   readonly view: AuthorizationView;
@@ -119,7 +119,7 @@ export function ApprovalForm(props: {
   );
 }
 
-/** Why it can't be approved as it stands. */
+/** Why the login can't be approved yet. */
 function faultOf(view: AuthorizationView, granted: readonly TokenScope[], isMine: boolean): string | undefined {
   if (granted.length === 0) return 'Select at least one permission, or deny.';
   if (view.flow === 'device' && !isMine) return 'Confirm that you started this login, or deny.';

@@ -1,4 +1,4 @@
-/** A code to compare with another one, letter by letter: large, and spelled where it is read aloud. */
+/** A code to compare, spelled out for screen readers. */
 export function CompareCode({ code }: { readonly code: string }) {
   return (
     <p class="compare-code">

@@ -1,7 +1,7 @@
 import type { TokenScope } from '@tenon/protocol';
 import { CheckboxField } from '../../components/field.tsx';
 
-/** What each scope lets a program do, in words; the rule is in `docs/reference/http-api.md`. */
+/** What each scope allows a program; see `docs/reference/http-api.md`. */
 const words: Readonly<Record<TokenScope, { readonly label: string; readonly hint: string }>> = {
   read: {
     label: 'Read what you can see',
@@ -17,7 +17,7 @@ const words: Readonly<Record<TokenScope, { readonly label: string; readonly hint
   },
 };
 
-/** What is asked for, each of which one may leave out. */
+/** The requested scopes, each of which the user can deselect. */
 export function ScopeChoice(props: {
   readonly asked: readonly TokenScope[];
   readonly granted: readonly TokenScope[];

@@ -2,7 +2,7 @@ import type { AccountAuditEntry, AppAuditEntry } from '@tenon/protocol';
 import { auditActions, isAuditAction } from '@tenon/protocol/audit-actions';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 
-/** An entry of an application's trail, or of one's own. */
+/** An event of an application's trail or of the user's own. */
 export type AuditEntry = AppAuditEntry | AccountAuditEntry;
 
 /**
@@ -15,7 +15,7 @@ export interface Sentence {
   readonly rest?: string;
 }
 
-/** @param appId the application whose trail it is; things have no links in one's own */
+/** @param appId the application of the trail; without it, targets have no links */
 export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
   const { action, target } = entry;
   const thing = { text: nameOf(entry), to: appId === undefined ? undefined : pageOf(entry, appId) };
@@ -36,7 +36,7 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
       return { verb: 'took', thing, rest: 'off the team' };
     case 'guest.invite':
     case 'guest.remove':
-      // In one's own trail no guest is told by its key.
+      // The user's own trail has no guest keys.
       return 'guestKeys' in entry ? { verb: actionText(action), thing } : { verb: ownGuestVerbs[action] };
     case 'guest.remove_user':
       return { verb: `took ${guestsOf(entry)} from`, thing };
@@ -79,7 +79,7 @@ const versionVerbs = {
   'version.restore': 'restored',
 } as const;
 
-/** An action that this page knows no words for, such as one of a newer server, is told as it is. */
+/** The phrase of an action. Unknown actions, such as those of a newer server, are quoted. */
 export function actionText(action: string): string {
   return isAuditAction(action) ? auditActions[action].phrase : `did “${action}” to`;
 }
@@ -99,7 +99,7 @@ function memberSentence({ details: { role } }: AuditEntry, thing: Sentence['thin
     : { verb: 'took', thing, rest: `into the team as ${article} ${after}` };
 }
 
-/** A detail that tells what was before and after. */
+/** A detail with the values before and after a change. */
 export interface ValueChange {
   readonly before: unknown;
   readonly after: unknown;
@@ -110,7 +110,7 @@ export function isChange(value: unknown): value is ValueChange {
   return Object.keys(value).length === 2 && 'before' in value && 'after' in value;
 }
 
-/** The guests that an entry is about: by their keys where they are told, else how many. */
+/** The guests of an event: their keys if known, else their number. */
 function guestsOf(entry: AuditEntry): string {
   const keys = 'guestKeys' in entry ? Object.values(entry.guestKeys) : [];
   if (keys.length > 0 && keys.length <= 3) return new Intl.ListFormat('en').format(keys);
@@ -125,7 +125,7 @@ function nameOf(entry: AuditEntry): string {
   return name ?? id;
 }
 
-/** Where the thing can be looked at, as far as there is a page for it and the action has left one. */
+/** The target's page, if it has one and still exists. */
 function pageOf({ action, target: { kind, id }, details }: AuditEntry, appId: string): string | undefined {
   if (action.endsWith('.delete') || action === 'guest.remove') return undefined;
   switch (kind) {
@@ -144,7 +144,7 @@ function pageOf({ action, target: { kind, id }, details }: AuditEntry, appId: st
   }
 }
 
-/** The name of a detail for people: `requiresApproval` is "requires approval". */
+/** The label of a detail: `requiresApproval` becomes "requires approval". */
 export function detailName(name: string): string {
   return name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -152,7 +152,7 @@ export function detailName(name: string): string {
     .toLowerCase();
 }
 
-/** A detail's value as text, for people who look closely. */
+/** Formats a detail's value. */
 export function detailText(value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -15,7 +15,7 @@ interface EntryProps {
   readonly linkTo: (change: Partial<AuditFilter>) => string;
 }
 
-/** An entry in a sentence, with all that it holds below for who wants to know. */
+/** An audit event as a sentence, with its details below. */
 export function EntryView({ entry, appId, linkTo }: EntryProps) {
   const at = new Date(entry.at);
   const { verb, thing, rest } = describeEntry(entry, appId);
@@ -59,7 +59,7 @@ function Author({ entry: { by, user }, isOwn }: { readonly entry: AuditEntry; re
   return <strong>{user.name === '' ? user.id : user.name}</strong>;
 }
 
-/** By what means, in a few words: the token's name, or the browser. */
+/** The token or the browser of the event. */
 function Means({ entry: { via } }: { readonly entry: AuditEntry }) {
   if (via === null) return null;
   const words = via.id.startsWith('ses_') ? `in ${browserName(via.name)}` : `with the token ${via.name ?? via.id}`;

@@ -1,4 +1,4 @@
-/** Which entries of a trail are shown, as it stands in the page's address. `''` for no filter. */
+/** The filter of a trail, as in the page's URL. `''` for no filter. */
 export interface AuditFilter {
   readonly action: string;
   readonly user: string;
@@ -16,20 +16,20 @@ export function readFilter(query: Readonly<Record<string, string>>): AuditFilter
   return { ...noFilter, ...Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : []))) };
 }
 
-/** As a page's address has it, with its question mark; `''` without a filter. */
+/** The filter as a URL query with its question mark; `''` without a filter. */
 export function filterSearch(filter: AuditFilter): string {
   const set = names.filter((name) => filter[name] !== '').map((name) => [name, filter[name]]);
   return set.length === 0 ? '' : `?${new URLSearchParams(set)}`;
 }
 
-/** As the API has it: days become moments. */
+/** The filter as query parameters of the API. */
 export function filterQuery({ from, to, ...rest }: AuditFilter): Record<string, string | undefined> {
   const asked: Record<string, string | undefined> = { from: dayBegin(from, 0), to: dayBegin(to, 1) };
   for (const [name, value] of Object.entries(rest)) asked[name] = value === '' ? undefined : value;
   return asked;
 }
 
-/** The moment at which a day begins here, or one some days later; nothing for what is no day. */
+/** The start of a day in the local time zone, plus some days; `undefined` for an invalid day. */
 function dayBegin(day: string, daysLater: number): string | undefined {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
   if (year === undefined) return undefined;

@@ -3,12 +3,12 @@ import { Field, type Option, SelectField } from '../../components/field.tsx';
 import { actionText } from './audit-text.ts';
 import { type AuditFilter, noFilter } from './filter.ts';
 
-/** Which entries are shown: each change is made at once. */
+/** The filter's fields; each change applies at once. */
 export function Filters(props: {
   readonly filter: AuditFilter;
   /** The actions that the trail can have. */
   readonly actions: readonly string[];
-  /** Whom one can choose; nobody in one's own trail. */
+  /** The users to choose from; `undefined` in the user's own trail. */
   readonly people?: readonly Option[];
   readonly onChange: (change: Partial<AuditFilter>) => void;
 }) {
@@ -83,7 +83,7 @@ function DayField(props: {
   );
 }
 
-/** What is filtered by is always among the options, whoever it is. */
+/** Adds the selected value to the options if it is missing. */
 function withPresent(options: readonly Option[], present: string): readonly Option[] {
   const isThere = present === '' || options.some(({ value }) => value === present);
   return isThere ? options : [...options, { value: present, label: present }];

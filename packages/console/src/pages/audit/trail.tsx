@@ -15,19 +15,19 @@ interface TrailPage {
   readonly nextCursor?: string;
 }
 
-/** So many entries come at once. */
+/** Entries per page. */
 const pageSize = 50;
 
-/** A trail, the newest entry first, day by day. Draw it anew (`key`) for another filter. */
+/** Audit events by day, newest first. Use a new `key` for another filter. */
 export function Trail(props: {
   /** Where the trail is in the API. */
   readonly apiPath: string;
   readonly filter: AuditFilter;
-  /** The application whose trail it is; nothing for one's own. */
+  /** The application of the trail; `undefined` for the user's own trail. */
   readonly appId?: string;
-  /** Words for where nothing is found. */
+  /** The text of an empty result. */
   readonly nothing: string;
-  /** Where a filter like the present one leads, with some of it changed. */
+  /** The path of this page with a changed filter. */
   readonly linkTo: (change: Partial<AuditFilter>) => string;
 }) {
   const { apiPath, filter } = props;

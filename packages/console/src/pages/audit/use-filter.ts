@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { type AuditFilter, filterSearch, readFilter } from './filter.ts';
 
-/** The filter that stands in the page's address, where one can bookmark it and go back from it. */
+/** The filter in the page's URL. */
 export function useFilter(pagePath: string): {
   readonly filter: AuditFilter;
   readonly change: (part: Partial<AuditFilter>) => void;

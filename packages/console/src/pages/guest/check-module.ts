@@ -8,20 +8,20 @@ import { publishHints } from './publish-hints.ts';
  * is a hint, since the server looks itself.
  */
 
-/** A file that can't be published, and why; or what the module asks of its host and offers to it. */
+/** Why a file can't be published, or the module's imports and exports. */
 export type ModuleCheck =
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'module';
-      /** Whether this browser's engine takes it. */
+      /** Whether this browser's engine accepts it. */
       readonly isValid: boolean;
       /** Names of exported functions, in the module's order. */
       readonly exports: readonly string[];
-      /** What it imports, by the module that it imports from. */
+      /** Imported names by module. */
       readonly imports: ReadonlyMap<string, readonly string[]>;
-      /** All that extension points make demands on; nothing of one whose structure could not be read. */
+      /** What extension points check; `undefined` if the module could not be parsed. */
       readonly module: ModuleInterface | undefined;
-      /** What is wrong with its structure, where it could not be read. */
+      /** The parse error. */
       readonly fault: string | undefined;
     };
 
@@ -96,7 +96,7 @@ function groupImports(imports: readonly { readonly module: string; readonly name
   return groups;
 }
 
-/** A plugin's name made of a file's: `target/Median v2.wasm` gives `Median-v2`. It may still be none, such as an empty one. */
+/** Derives a plugin name from a file name: `target/Median v2.wasm` becomes `Median-v2`. The result may be invalid, for example empty. */
 export function pluginNameOf(fileName: string): string {
   return fileName
     .replace(/^.*[/\\]/, '')

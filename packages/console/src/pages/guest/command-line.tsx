@@ -3,7 +3,7 @@ import { CommandBlock } from '../../components/command-block.tsx';
 import { pluginNameOf } from './check-module.ts';
 import type { Target } from './publish-form.tsx';
 
-/** The same from a terminal: with this extension point's id, and with what is filled in beside it. */
+/** The CLI commands that publish the same. */
 export function CommandLine(props: {
   readonly extensionPointId: string;
   readonly fileName: string | undefined;
@@ -36,7 +36,7 @@ export function CommandLine(props: {
   );
 }
 
-/** As shells take it. */
+/** Quotes a shell argument. */
 function quoted(text: string): string {
   return /^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

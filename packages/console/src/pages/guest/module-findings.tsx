@@ -15,7 +15,7 @@ export function ModuleFindings({
 }: {
   readonly check: Extract<ModuleCheck, { kind: 'module' }>;
   readonly extensionPoint: ExtensionPoint;
-  /** The server has told the same by now. */
+  /** Whether the server has reported the same mismatches. */
   readonly isRefused: boolean;
 }) {
   const { isValid, exports, imports, module, fault } = check;

@@ -1,11 +1,11 @@
 import { type ApiError, hasCode } from '../../api/api-error.ts';
 
-/** What to do when a publish is refused, beside what the server says. */
+/** What to do after the server refused a publish. */
 export function publishHint(error: unknown): string | undefined {
   return hasCode(error, ...codes) ? publishHints[error.code as (typeof codes)[number]] : undefined;
 }
 
-/** By the code of the refusal. */
+/** By error code. */
 export const publishHints = {
   payload_too_large: 'Remove debug information (a release build, or wasm-strip), or shrink it with wasm-opt.',
   invalid_module: 'Build it again. If a tool rewrites the module after the compiler, try without that step.',

@@ -10,13 +10,13 @@ import { useServices } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { Terms } from './terms.tsx';
 
-/** The invitation before somebody who is signed in: Accept or Decline. */
+/** The invitation for a signed-in user: Accept or Decline. */
 export function Answer(props: {
   readonly code: string;
   readonly preview: InvitationPreview;
-  /** Called with what the server says that became of it. */
+  /** Called with the server's response. */
   readonly onAnswered: (settled: InvitationSettled) => void;
-  /** Called with an error that may be the end of the invitation; whether it was. */
+  /** Called with an error; returns whether it means that the invitation can't be used any more. */
   readonly onRefused: (error: unknown) => boolean;
 }) {
   const { preview, onAnswered, onRefused } = props;

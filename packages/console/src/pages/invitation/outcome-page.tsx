@@ -6,14 +6,14 @@ import { Page } from '../../components/page.tsx';
 import type { InvitationOutcome } from '../../state/invitation-outcome.ts';
 import { useSession } from '../../state/services.ts';
 
-/** What became of an invitation, and what to do next. */
+/** The outcome of an invitation and the next step. */
 export function OutcomePage({ outcome }: { readonly outcome: InvitationOutcome | undefined }) {
   const { view } = useSession();
   const userId = view.status === 'ready' ? view.account?.id : undefined;
   if (outcome === undefined) return <NoCode />;
   switch (outcome.kind) {
     case 'accepted':
-      // Who signs in after somebody else is not told what that one did.
+      // A user doesn't see what the previous user of this tab did.
       if (outcome.userId !== userId) return <Used />;
       return outcome.role === undefined ? (
         <BecameGuest app={outcome.app} />

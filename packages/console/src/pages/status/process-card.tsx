@@ -10,7 +10,7 @@ import { NodeBadge, StateBadge } from './state-badge.tsx';
 import { duration, perSecond, rate } from './status-model.ts';
 import { Facts } from './stores.tsx';
 
-/** The process that answers: its load, the last hour, and its figures. */
+/** The process that responded: load, last hour, and statistics. */
 export function ProcessCard({ process }: { readonly process: ProcessStatus }) {
   const { node, state, recent, history } = process;
   return (
@@ -97,7 +97,7 @@ const nodeColumns = (readAt: string): readonly Column<NodeStatus>[] => [
   { header: 'Last heartbeat', cell: ({ lastSeenAt }) => heardOf(lastSeenAt, readAt) },
 ];
 
-/** As of the moment that the rest is of. The clocks of nodes and of the database may differ a little. */
+/** Relative to the time of the status. The clocks of nodes and of the database may differ slightly. */
 function heardOf(lastSeenAt: string, readAt: string): string {
   const readAtMs = Date.parse(readAt);
   return relativeTime(Math.min(Date.parse(lastSeenAt), readAtMs), readAtMs);

@@ -2,7 +2,7 @@ const width = 240;
 const height = 44;
 const slots = 60;
 
-/** The last hour as bars, a minute each, with what it was at most and last in words. */
+/** The last hour as a bar per minute, with its maximum and its last value. */
 export function Sparkline({
   label,
   values,
@@ -10,7 +10,7 @@ export function Sparkline({
   tone,
 }: {
   readonly label: string;
-  /** The oldest first; `null` where there was nothing to measure. */
+  /** Oldest first; `null` for minutes without a measurement. */
   readonly values: readonly (number | null)[];
   readonly format: (value: number) => string;
   readonly tone: 'plain' | 'bad';

@@ -7,7 +7,7 @@ const words = {
   stopping: ['waiting', 'stopping'],
 } as const satisfies Record<ProcessState, readonly [string, string]>;
 
-/** In words; the colour only repeats them. */
+/** A process state. */
 export function StateBadge({ state }: { readonly state: ProcessState }) {
   const [kind, word] = words[state];
   return <Badge kind={kind}>{word}</Badge>;

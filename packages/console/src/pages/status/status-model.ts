@@ -1,6 +1,6 @@
 import type { RequestKind, RequestLoad, ServerStatus } from '@tenon/protocol';
 
-/** Something that somebody ought to look at. */
+/** A problem that an operator should check. */
 export interface Concern {
   readonly kind: 'bad' | 'waiting';
   readonly text: string;
@@ -8,12 +8,12 @@ export interface Concern {
 
 export const kinds: readonly RequestKind[] = ['lists', 'contents', 'publishes', 'instrument', 'others'];
 
-/** How many requests of a kind came a second. */
+/** Requests of a kind per second. */
 export function perSecond({ requests }: RequestLoad, seconds: number): number {
   return seconds === 0 ? 0 : requests / seconds;
 }
 
-/** What somebody ought to look at, the worst first; nothing when all is well. */
+/** The problems that an operator should check, worst first. */
 export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): Concern[] {
   const found: Concern[] = [];
   const bad = (text: string) => void found.push({ kind: 'bad', text });
@@ -33,13 +33,13 @@ export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): C
   return found;
 }
 
-/** A rate as people read it: `0`, `0.3`, `12`, `4,810`. */
+/** Formats a rate: `0`, `0.3`, `12`, `4,810`. */
 export function rate(perSecond: number): string {
   const digits = perSecond > 0 && perSecond < 10 ? 1 : 0;
   return perSecond.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** A time as people read it: `0.5 ms`, `250 ms`, `2.5 s`; a dash for none. */
+/** Formats a duration: `0.5 ms`, `250 ms`, `2.5 s`; a dash for `null`. */
 export function duration(ms: number | null): string {
   if (ms === null) return '–';
   return ms < 1000 ? `${Number(ms.toPrecision(3))}\u00a0ms` : `${Number((ms / 1000).toPrecision(3))}\u00a0s`;

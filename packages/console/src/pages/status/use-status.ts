@@ -3,17 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { isAbort } from '../../api/api-error.ts';
 import { useApi } from '../../state/services.ts';
 
-/** How often it is asked anew while somebody looks, in milliseconds. */
+/** The refresh interval while the page is visible, in milliseconds. */
 const everyMs = 5_000;
 
 export interface StatusView {
-  /** What was answered last. */
+  /** The last response. */
   readonly status: ServerStatus | undefined;
-  /** Why nothing newer is there. */
+  /** Why the last request failed. */
   readonly error: unknown;
 }
 
-/** Asks how the server is, again and again, but not while the page is out of sight. */
+/** Polls the server's status while the page is visible. */
 export function useStatus(): StatusView {
   const api = useApi();
   const [view, setView] = useState<StatusView>({ status: undefined, error: undefined });

@@ -14,7 +14,7 @@ import { AppTabs } from './app-tabs.tsx';
 
 const home: Crumb = { label: 'Applications', to: '/' };
 
-/** What is around each part of an application: its name, and the way to the other parts. */
+/** The frame of an application's tabs. */
 export function AppFrame({
   app,
   part,
@@ -22,9 +22,9 @@ export function AppFrame({
   children,
 }: {
   readonly app: Data<App>;
-  /** Which part, for the window's title: "Guests". */
+  /** The tab's name, for the window title: "Guests". */
   readonly part: string;
-  /** How many versions wait for the team, on the page that knows it. */
+  /** The number of versions that await approval, on the page that knows it. */
   readonly approvals?: number | undefined;
   readonly children: (app: App) => ComponentChildren;
 }) {
@@ -44,14 +44,14 @@ export function AppFrame({
   );
 }
 
-/** What is around a page about one thing in an application, such as a guest. */
+/** The frame of a page about one resource of an application, such as a guest. */
 export function AppPageFrame<T>(props: {
   readonly app: Data<App>;
-  /** The part that the thing is of, and the page of that part. */
+  /** The tab that lists such resources. */
   readonly part: Crumb;
   readonly thing: Data<T>;
   readonly titleOf: (thing: T) => string;
-  /** What it is, until its name is known: "Guest". */
+  /** The kind of resource, shown until its name is known: "Guest". */
   readonly kind: string;
   readonly actions?: (thing: T, app: App) => ComponentChildren;
   readonly children: (thing: T, app: App) => ComponentChildren;
@@ -84,7 +84,7 @@ export function AppPageFrame<T>(props: {
   );
 }
 
-/** A guest who comes to a page of the team is taken to the guests' one: it is the same application. */
+/** Redirects guests from a team page to the guests' page of the same application. */
 function ForTeam({ app, children }: { readonly app: App; readonly children: ComponentChildren }) {
   const { route } = useLocation();
   const isGuest = app.role === 'guest';

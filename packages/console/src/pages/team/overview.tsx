@@ -22,7 +22,7 @@ import { useSubmit } from '../../state/use-submit.ts';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, mayOwn, roleWords, useApp } from './use-app.ts';
 
-/** An application as its team sees it: what it is, what to do next, and the ways to rename and delete it. */
+/** An application for its team: facts, next steps, rename, delete. */
 export function AppOverviewPage() {
   const { app } = useApp();
   return (
@@ -77,7 +77,7 @@ interface OnboardingState {
   readonly guest: Guest | undefined;
 }
 
-/** One of each is enough to know how far one has come; there may be thousands. */
+/** Reads one of each, because there may be thousands. */
 async function fetchOnboardingState(api: ApiClient, app: App, signal: AbortSignal): Promise<OnboardingState> {
   const first = async <T,>(of: string): Promise<T | undefined> =>
     (await api.get<{ objects: T[] }>(`/api/v1/apps/${app.id}/${of}`, { query: { limit: 1 }, signal })).objects[0];
@@ -138,7 +138,7 @@ function Step(props: {
   readonly isDone: boolean;
   readonly title: string;
   readonly text: string;
-  /** What one presses to do it. */
+  /** The button of the step. */
   readonly children: ComponentChildren;
 }) {
   return (

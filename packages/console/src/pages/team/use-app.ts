@@ -12,17 +12,17 @@ export function useApp(): { readonly appId: string; readonly app: Data<App> } {
   return { appId, app: useCachedData(path, (signal) => api.get<App>(path, { signal })) };
 }
 
-/** Whether somebody in the role may change extension points, guests and invitations, and rename the application. */
+/** Whether a role may change extension points, guests and invitations, and rename the application. */
 export function mayManage(role: App['role']): boolean {
   return role === 'owner' || role === 'admin';
 }
 
-/** Whether somebody in the role may change the team, and delete the application. */
+/** Whether a role may change the team and delete the application. */
 export function mayOwn(role: App['role']): boolean {
   return role === 'owner';
 }
 
-/** What each role may do, in words. */
+/** What each role may do. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'full access, including managing the team and deleting the application',
   admin: 'manages extension points, guests and invitations',

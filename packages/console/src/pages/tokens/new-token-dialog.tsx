@@ -16,11 +16,11 @@ const lifetimes = [
   { value: 'other', label: 'a custom period …' },
 ] as const;
 
-/** How many days the server lets a token live: one that only reads, and others. */
+/** The maximum lifetimes of read-only tokens and of other tokens. */
 const maxDaysToRead = 3650;
 const maxDaysToChange = 90;
 
-/** Asks for what a token may, and makes it. The client asks for the password where the server wants it again. */
+/** Creates a token. The API client asks for the password if the server requires it. */
 export function NewTokenDialog(props: {
   readonly apps: readonly App[];
   readonly onMade: (token: TokenCreated) => void;

@@ -1,6 +1,6 @@
 import type { TokenScope } from '@tenon/protocol';
 
-/** What each scope allows, in words. */
+/** What each scope allows. */
 export const scopeText: Readonly<Record<TokenScope, string>> = {
   read: 'read what you can read, and fetch plugins',
   publish: 'publish plugins where you are a guest',

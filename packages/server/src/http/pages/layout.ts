@@ -21,6 +21,9 @@ section { padding: 1rem 0; border-top: 1px solid var(--line); }
 section:target { margin: 0 -1rem; padding: 1rem; background: var(--oak-wash); border-radius: .5rem; }
 h2 { margin: 0 0 .35rem; font-size: 1.05rem; }
 section p { margin: 0 0 .35rem; }
+a { color: inherit; }
+nav ul { columns: 15rem; margin: 0 0 1.5rem; padding: 0; list-style: none; }
+nav li { overflow-wrap: anywhere; padding: .2rem 0; }
 `;
 
 /** Forbids scripts, other origins, and frames. Allows only the style sheet above, by its hash. */
