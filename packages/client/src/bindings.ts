@@ -13,7 +13,7 @@ export interface Binding {
 /** The bindings of a guest key by plugin name. Frozen and without a prototype, since a plugin may be named `constructor`. */
 export type BindingList = Readonly<Record<string, Binding>>;
 
-export const contentAddressPattern = /^[A-Za-z0-9_-]{43}$/;
+export const contentAddressPattern: RegExp = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Parses a binding list. Skips entries without a content address: there is nothing to load.

@@ -1,13 +1,23 @@
 import { type ClientError, isTransient } from './errors.ts';
 import type { Settings } from './options.ts';
 
-export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+export interface CircuitBreaker {
+  /** Whether a caller that has a cached result may send a request. If the breaker is half-open, the caller's request is the probe. */
+  tryRequest(): boolean;
+  /** The remaining milliseconds of the server's `retry-after`. */
+  retryAfterMs(): number;
+  /** Why the breaker is open. `undefined` if it is closed. */
+  lastError(): ClientError | undefined;
+  succeeded(): void;
+  /** @param startedMs when the request began, by the monotonic clock */
+  failed(error: ClientError, startedMs: number): void;
+}
 
 /**
  * Opens when the server fails. While it is open, cached results are served at once. When its delay is over it is half-open: one
  * request at a time probes the server.
  */
-export function createCircuitBreaker({ clock, random, retry, timeouts }: Settings) {
+export function createCircuitBreaker({ clock, random, retry, timeouts }: Settings): CircuitBreaker {
   let failures = 0;
   let lastError: ClientError | undefined;
   let failedMs = 0;
@@ -21,21 +31,17 @@ export function createCircuitBreaker({ clock, random, retry, timeouts }: Setting
   }
 
   return {
-    /** Whether a caller that has a cached result may send a request. If the breaker is half-open, the caller's request is the probe. */
-    tryRequest(): boolean {
+    tryRequest() {
       if (lastError === undefined) return true;
       const nowMs = clock.monotonicMs();
       if (nowMs < nextProbeMs) return false;
       nextProbeMs = nowMs + timeouts.headersMs; // no second probe until this one has ended
       return true;
     },
-    /** The remaining milliseconds of the server's `retry-after`. */
     retryAfterMs: () => Math.max(0, retryAtMs - clock.monotonicMs()),
-    /** Why the breaker is open. `undefined` if it is closed. */
     lastError: () => lastError,
     succeeded,
-    /** @param startedMs when the request began, by the monotonic clock */
-    failed(error: ClientError, startedMs: number): void {
+    failed(error, startedMs) {
       // An aborted probe says nothing about the server.
       if (error.code === 'aborted') nextProbeMs = Math.min(nextProbeMs, clock.monotonicMs());
       if (error.status !== undefined && !isTransient(error)) succeeded(); // the server works: it rejected the request

@@ -83,6 +83,6 @@ export function createContents({ settings, events, requester, store }: ContentsD
     async readCached(address: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
       return memory.get(address) ?? store?.readContent(address);
     },
-    abortAll: singleflight.abortAll,
+    abortAll: (reason: ClientError): void => singleflight.abortAll(reason),
   };
 }

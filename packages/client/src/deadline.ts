@@ -15,7 +15,6 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
   const cancelTotal = clock.setTimer(expire('in total', totalMs), totalMs);
   let cancelPhase = () => {};
 
-  /** Stops the timers. The caller's signal still aborts. */
   function pause(): void {
     cancelPhase();
     cancelTotal();
@@ -23,7 +22,7 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
 
   return {
     /** Its reason is a ClientError. */
-    signal,
+    signal: signal as AbortSignal,
     /** Begins a phase, which ends the previous one. */
     begin(phase: string, limitMs: number): void {
       cancelPhase();
@@ -38,8 +37,9 @@ export function createDeadline(clock: Clock, totalMs: number, caller: AbortSigna
         work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd));
       });
     },
-    abort: (reason: ClientError) => controller.abort(reason),
-    pause,
+    abort: (reason: ClientError): void => controller.abort(reason),
+    /** Stops the timers. The caller's signal still aborts. */
+    pause: (): void => pause(),
     /** Stops the timers and removes the listener from the caller's signal. */
     end(): void {
       pause();

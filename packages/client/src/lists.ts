@@ -270,7 +270,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
       }
     },
     /** The list that `get()` would return without a request, if it is in memory and fresh. Emits nothing. */
-    getFresh(key: BindingsKey, maxAgeMs = settings.maxAgeMs): CachedList | undefined {
+    getFresh(key: BindingsKey, maxAgeMs: number = settings.maxAgeMs): CachedList | undefined {
       const cached = memory.get(cacheKeyOf(key));
       if (cached === undefined || !isFresh(cached, maxAgeMs)) return undefined;
       changes?.follow(key.extensionPointId);
@@ -279,7 +279,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
     useChanges(source: ChangeSource): void {
       changes = source;
     },
-    nextSequence: () => ++sequence,
+    nextSequence: (): number => ++sequence,
     invalidate(key: BindingsKey): void {
       const cacheKey = cacheKeyOf(key);
       const cached = memory.get(cacheKey);

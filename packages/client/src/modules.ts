@@ -34,7 +34,7 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
 
   return {
     /** A module from memory. Emits nothing. */
-    getCached: memory.get,
+    getCached: (address: string): WebAssembly.Module | undefined => memory.get(address),
     /** A module without a request to the server. Emits nothing. */
     async loadCached(address: string): Promise<WebAssembly.Module | undefined> {
       const module = memory.get(address);
@@ -49,6 +49,6 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
       emitLookup('memory');
       return module;
     },
-    abortAll: singleflight.abortAll,
+    abortAll: (reason: ClientError): void => singleflight.abortAll(reason),
   };
 }

@@ -13,6 +13,6 @@ export function createSemaphore(permits: number) {
     release(): void {
       available++;
     },
-    isAvailable: () => available >= 1,
+    isAvailable: (): boolean => available >= 1,
   };
 }

@@ -71,7 +71,7 @@ function verify(store: CacheStore, settings: Settings, events: Emitter) {
       if (bytes === undefined || (await addressOf(bytes)) === address) return bytes;
       return deleteDamaged(key, 'content');
     },
-    writeContent: (address: string, bytes: Uint8Array<ArrayBuffer>) =>
+    writeContent: (address: string, bytes: Uint8Array<ArrayBuffer>): void =>
       inBackground('written', async () => store.set(await contentKey(address), bytes)),
     async readList(wanted: BindingsKey): Promise<StoredList | undefined> {
       const key = await listKey(wanted);
@@ -79,9 +79,9 @@ function verify(store: CacheStore, settings: Settings, events: Emitter) {
       if (bytes === undefined) return undefined;
       return (await readStoredList(bytes, wanted)) ?? deleteDamaged(key, 'list');
     },
-    writeList: (list: StoredList) =>
+    writeList: (list: StoredList): void =>
       inBackground('written', async () => store.set(await listKey(list), await writeStoredList(list))),
-    deleteList: (list: BindingsKey) => inBackground('written', async () => store.delete(await listKey(list))),
+    deleteList: (list: BindingsKey): void => inBackground('written', async () => store.delete(await listKey(list))),
     /** Waits for all pending writes. */
     async settled(): Promise<void> {
       while (pending.size > 0) await Promise.all(pending);

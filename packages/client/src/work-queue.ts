@@ -24,6 +24,6 @@ export function createWorkQueue<T>(concurrency: number, keyOf: (item: T) => stri
       void run();
     },
     /** Removes the waiting items. Work in progress continues. */
-    clear: () => waiting.clear(),
+    clear: (): void => waiting.clear(),
   };
 }

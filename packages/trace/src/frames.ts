@@ -181,7 +181,7 @@ export function closeAbove(
   context: RecordingContext,
   place: number,
   end: number,
-  reason = unreported,
+  reason: CloseReason = unreported,
 ): void {
   stack.tooDeep = 0;
   while (stack.top > place) {

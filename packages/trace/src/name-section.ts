@@ -47,7 +47,7 @@ function isNameSection(bytes: Uint8Array, at: number): boolean {
 export function readU32(
   bytes: Uint8Array,
   start: number,
-  end = bytes.length,
+  end: number = bytes.length,
 ): { value: number; next: number } | undefined {
   let value = 0;
   for (let at = start, factor = 1; at < end && factor < 2 ** 35; at++, factor *= 128) {

@@ -27,9 +27,12 @@ export const proposalNames = [
 /** A proposal by its name, as {@link listProposals} returns it. */
 export type Proposal = (typeof proposalNames)[number];
 
+/** `bulk-memory` as `bulkMemory`. */
+type CamelCase<Name> = Name extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
+
 const bitOf = (name: Proposal): number => 1 << proposalNames.indexOf(name);
 
-export const ProposalBit = {
+export const ProposalBit: Readonly<Record<'none' | CamelCase<Proposal> | 'someExceptions', number>> = {
   none: 0,
   mutableGlobal: bitOf('mutable-global'),
   signExtension: bitOf('sign-extension'),
@@ -52,7 +55,7 @@ export const ProposalBit = {
   wideArithmetic: bitOf('wide-arithmetic'),
   /** Tags and `throw`, which legacy and exnref exception handling share. */
   someExceptions: 1 << proposalNames.length,
-} as const;
+};
 
 /** The names of the proposals whose bits are set. */
 export function namesOfBits(bits: number): Proposal[] {

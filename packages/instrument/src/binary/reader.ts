@@ -11,7 +11,7 @@ export interface ByteReader {
   readonly end: number;
 }
 
-export function readerOver(bytes: Uint8Array, offset = 0, end = bytes.length): ByteReader {
+export function readerOver(bytes: Uint8Array, offset = 0, end: number = bytes.length): ByteReader {
   return { bytes, offset, end };
 }
 

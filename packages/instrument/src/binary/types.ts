@@ -100,7 +100,7 @@ export function readHeapType(reader: ByteReader): string {
 }
 
 /** An error for an unknown type, which names its proposal if that is known. */
-export function unknownType(byte: number, what: string, offset: number, functionIndex?: number) {
+export function unknownType(byte: number, what: string, offset: number, functionIndex?: number): Error {
   const feature = refusedTypeBytes[byte];
   const found = `0x${byte.toString(16).padStart(2, '0')}`;
   if (feature !== undefined) return unsupportedFeature(feature, `Found type ${found}`, offset, functionIndex);

@@ -5,15 +5,21 @@ import { contentReader, type Section, SectionId } from './sections.ts';
 import { readDataSegment, readElementSegment } from './segments.ts';
 import { readTable } from './tables.ts';
 
+export type VisitedSectionId =
+  | typeof SectionId.table
+  | typeof SectionId.global
+  | typeof SectionId.element
+  | typeof SectionId.data;
+
 /** The sections that can be visited: what their entries are called, and what reads one. */
-const grammars = {
+const grammars: Readonly<
+  Record<VisitedSectionId, readonly [string, (reader: ByteReader, visitor: SectionVisitor) => void]>
+> = {
   [SectionId.table]: ['tables', readTable],
   [SectionId.global]: ['globals', readGlobal],
   [SectionId.element]: ['element segments', readElementSegment],
   [SectionId.data]: ['data segments', readDataSegment],
-} as const satisfies Record<number, readonly [string, (reader: ByteReader, visitor: SectionVisitor) => void]>;
-
-export type VisitedSectionId = keyof typeof grammars;
+};
 
 /** Reads a section of tables, globals, or segments, which is a vector of entries. */
 export function visitSection(bytes: Uint8Array, section: Section, id: VisitedSectionId, visitor: SectionVisitor): void {

@@ -33,7 +33,7 @@ export function writeS32(writer: ByteWriter, value: number): void {
 }
 
 /** Appends `source[start .. end)`. */
-export function writeRange(writer: ByteWriter, source: Uint8Array, start = 0, end = source.length): void {
+export function writeRange(writer: ByteWriter, source: Uint8Array, start = 0, end: number = source.length): void {
   reserve(writer, end - start);
   if (end - start > shortBytes) writer.bytes.set(source.subarray(start, end), writer.length);
   else for (let from = start, to = writer.length; from < end; ) writer.bytes[to++] = source[from++] as number;

@@ -1,12 +1,12 @@
 import { ImmediateKind, oneByteKinds } from '../binary/opcodes.ts';
 
 /** The bits of a packed descriptor that the scan's fast path tests. */
-export const descriptorBits = {
+export const descriptorBits: Readonly<Record<'branchBit' | 'slowPathBit' | 'lebBits', number>> = {
   branchBit: 1 << 31,
   slowPathBit: 1 << 24,
   /** Bits of the instruction that must be clear if its descriptor has them set. */
   lebBits: (1 << 23) | (1 << 15) | (1 << 14) | (1 << 13),
-} as const;
+};
 
 const { branchBit, slowPathBit } = descriptorBits;
 

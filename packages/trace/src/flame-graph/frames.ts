@@ -33,8 +33,11 @@ export interface Window {
   readonly to: number;
 }
 
+/** {@link Frames} before they are placed in rows. */
+export type FrameColumns = Omit<Frames, 'rows' | 'extent'>;
+
 /** Empty columns for `count` frames. */
-export function frameColumns(count: number) {
+export function frameColumns(count: number): FrameColumns {
   return {
     count,
     name: new Int32Array(count),

@@ -1,6 +1,6 @@
 import { mergePaths } from '../span-tree.ts';
 import type { FlameGraphData } from './data.ts';
-import { type Frames, frameColumns, rowsOf } from './frames.ts';
+import { type FrameColumns, type Frames, frameColumns, rowsOf } from './frames.ts';
 
 /**
  * Merges spans of the same name that were called along the same path, and lays them out from left to right by what they took
@@ -33,7 +33,7 @@ function add(column: Int32Array | Float64Array, at: number, amount: number): voi
 }
 
 /** @returns the right edge */
-function place(columns: ReturnType<typeof frameColumns>): number {
+function place(columns: FrameColumns): number {
   const { count, parent, total, from, to, row } = columns;
   // Calls that overlapped in time may have taken longer altogether than what they lie in.
   const width = total.slice();

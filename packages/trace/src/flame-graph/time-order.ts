@@ -1,6 +1,6 @@
 import { freeLane } from '../span-tree.ts';
 import type { FlameGraphData } from './data.ts';
-import { type Frames, frameColumns, rowsOf } from './frames.ts';
+import { type FrameColumns, type Frames, frameColumns, rowsOf } from './frames.ts';
 
 /** Gaps between roots are collapsed to this share of the traced time. */
 const maxGapShare = 0.01;
@@ -90,7 +90,7 @@ function collapseGaps(data: FlameGraphData): {
 }
 
 /** Assigns each span a row that is free at that time. */
-function stack(columns: ReturnType<typeof frameColumns>): void {
+function stack(columns: FrameColumns): void {
   const { parent, from, to, row, count } = columns;
   /** Trees that overlap stand in lanes below each other: when each lane is free again. */
   const laneEnds: number[] = [];
