@@ -5,6 +5,7 @@ import './lib/require-node.mjs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
+import { libraries } from './lib/library-package.mjs';
 import { root } from './lib/workspace.mjs';
 
 /** @type {[name: string, script: string, ...args: string[]][]} */
@@ -21,6 +22,16 @@ const steps = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
   // What runs in a browser has the DOM's types, and none of Node's; its tests have both.
   ["the flame graph's types", 'node_modules/typescript/bin/tsc', '-p', 'packages/trace/tsconfig.viewer.json'],
+  // What is published has no types of other environments, and states the types of its exports for `npm run build`.
+  ...libraries.map(
+    (name) =>
+      /** @type {[string, string, ...string[]]} */ ([
+        `the types of @tenon/${name}`,
+        'node_modules/typescript/bin/tsc',
+        '-p',
+        `packages/${name}/tsconfig.build.json`,
+      ]),
+  ),
   ["the console's types", 'node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json'],
   [
     "the console's and the end-to-end tests' types",

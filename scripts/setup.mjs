@@ -1,4 +1,4 @@
-// Installs what the workspace needs and builds the console; does nothing when nothing has changed since the last time.
+// Installs what the workspace needs and builds what the server sends; does nothing when nothing has changed since the last time.
 //
 //   node scripts/setup.mjs                everything that `npm test` and the other commands need
 //   node scripts/setup.mjs --production   only what `npm start` needs

@@ -45,12 +45,13 @@ writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Obje
 /** Stands in for the build: leaves behind what a real one does. */
 const fakeBuild = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-const { consoleBuilds, consoleStamp, currentFile } = await import(new URL('lib/console-build.mjs', import.meta.url));
+const { consoleBuild, currentFile, stampOf } = await import(new URL('lib/kept-build.mjs', import.meta.url));
 if (process.env.FAKE_BUILD === 'fails') { console.error('main.tsx is wrong'); process.exit(1); }
-const builds = consoleBuilds('.');
-mkdirSync(builds + '/' + consoleStamp('.'), { recursive: true });
-writeFileSync(builds + '/' + consoleStamp('.') + '/index.html', '');
-writeFileSync(builds + '/' + currentFile, consoleStamp('.'));
+const builds = consoleBuild.folder;
+const name = stampOf('.', consoleBuild);
+mkdirSync(builds + '/' + name, { recursive: true });
+writeFileSync(builds + '/' + name + '/index.html', '');
+writeFileSync(builds + '/' + currentFile, name);
 appendFileSync('builds', '.');
 `;
 

@@ -1,13 +1,13 @@
-// Installs what the workspace needs and builds the console, and says so; does nothing when nothing has changed since the last
+// Installs what the workspace needs, builds what the server sends, and says so; does nothing when nothing has changed since the last
 // time. Runs on whatever Node.js the machine has (20 or later).
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { isConsoleBuilt } from './console-build.mjs';
 import { takeLock } from './folder-lock.mjs';
 import { forgetInstalled, installedState } from './installed.mjs';
+import { isBuilt, keptBuilds } from './kept-build.mjs';
 import { workspaceNode } from './workspace-node.mjs';
 
 /**
@@ -34,7 +34,7 @@ const proofFolders = ['test/proof', 'packages/instrument/corpus'];
 export async function setUp(root, tier) {
   if (!isInstalled(root, tier)) await installLocked(root, tier);
   const node = workspaceNode(root);
-  if (!isConsoleBuilt(root)) await buildConsole(root, node);
+  for (const build of keptBuilds) if (!isBuilt(root, build)) await makeBuild(root, node, build);
   return node;
 }
 
@@ -116,16 +116,17 @@ async function npm(root, folder, command, tier) {
 }
 
 /**
- * Builds the pages that the server serves: two seconds, once for each change of their sources.
+ * Builds what the server sends: a few seconds, once for each change of its sources.
  *
  * @param {string} root
  * @param {string} node
+ * @param {import('./kept-build.mjs').KeptBuild} build
  */
-async function buildConsole(root, node) {
-  console.error('Building the console …');
+async function makeBuild(root, node, { name, script }) {
+  console.error(`Building the ${name} …`);
   const startedMs = Date.now();
-  const code = await run(root, node, [join(root, 'scripts', 'build-console.mjs')], false);
-  if (code !== 0) throw new Error('the console could not be built; see the messages above. The next run tries again.');
+  const code = await run(root, node, [join(root, script)], false);
+  if (code !== 0) throw new Error(`the ${name} could not be built; see the messages above. The next run tries again.`);
   console.error(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
 }
 

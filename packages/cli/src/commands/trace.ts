@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describeModule, type InstrumentOptions } from '@tenon/instrument';
 import type { Ending, RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
@@ -11,6 +10,7 @@ import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
+import { locations } from '../locations.ts';
 import { createReporter, type Reporter, writeBytes } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
 import { createStyle, hasColours, printable } from '../text.ts';
@@ -222,7 +222,7 @@ async function readPluginInput(io: Io, { input, inputFile }: Options): Promise<U
 }
 
 function readDemangler(): Promise<Uint8Array> {
-  return readFile(fileURLToPath(import.meta.resolve('gecko-profiler-demangle/index_bg.wasm')));
+  return readFile(locations.demangler);
 }
 
 function traceOf(title: string, result: RunResult, options: Options): Trace {

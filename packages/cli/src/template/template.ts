@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { locations } from '../locations.ts';
 import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
@@ -69,7 +70,7 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
 
 /** The template's own files, in which `{{…}}` is filled in. */
 async function fixedFiles(plan: PluginPlan, plugin: PluginInterface): Promise<[string, string][]> {
-  const folder = fileURLToPath(new URL(`../../templates/${plan.template}/`, import.meta.url));
+  const folder = fileURLToPath(new URL(`${plan.template}/`, locations.templates));
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const values = readmeValues(plan, plugin);

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { RunResult } from '@tenon/run-kit';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { locations } from '../locations.ts';
 import { type RunMessage, signals, type ThreadTask } from './messages.ts';
 
 export interface RunOptions {
@@ -32,7 +33,7 @@ export async function runInThread(options: RunOptions): Promise<RunResult | unde
   const flags = new Int32Array(shared);
   const { port1: ours, port2: theirs } = new MessageChannel();
   const task: ThreadTask = { ...options.task, shared, stdin: theirs };
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+  const worker = new Worker(locations.traceWorker, {
     workerData: task,
     transferList: [theirs],
     // Options of this process are not for its threads.
