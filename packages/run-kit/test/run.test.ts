@@ -111,7 +111,7 @@ describe('createRunner()', () => {
         (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2)))))))
     (func $mix (export "mix") (param i64 f64) (result i64 f64) (local.get 0) (local.get 1)))`);
 
-  it('calls an export with numbers, and tells its calls', () => {
+  it('calls an export with numbers, and records its calls', () => {
     const ran = run(fib, { exportName: 'fib', args: [10] });
     assert.deepEqual(valuesOf(ran), ['55']);
     assert.equal(callsOf(ran).get('fib'), 177);
@@ -120,7 +120,7 @@ describe('createRunner()', () => {
     assert.deepEqual(valuesOf(run(fib, { exportName: 'mix', args: [-5n, 0.25] })), ['-5', '0.25']);
   });
 
-  it('leaves out what is short, and counts it', () => {
+  it('folds short calls, and counts them', () => {
     const { result } = run(fib, { exportName: 'fib', args: [10], minDurationMicroseconds: 60_000_000 });
     assert.deepEqual(
       result.spans.map(({ folded }) => folded.calls),
@@ -129,7 +129,7 @@ describe('createRunner()', () => {
     assert.equal(result.statistics.functions[0]?.calls, 177);
   });
 
-  it('traces what is chosen', () => {
+  it('traces the selected functions', () => {
     const module = wat(`(module
       (func $inner (export "inner"))
       (func $other (call $inner))
@@ -138,7 +138,7 @@ describe('createRunner()', () => {
     assert.deepEqual([...callsOf(run(module, { options: { banned: ['inner'] } })).keys()].sort(), ['f', 'other']);
   });
 
-  it('runs what is instrumented already, as it is', () => {
+  it('runs an instrumented module unchanged', () => {
     const instrumented = instrument(fib).bytes;
     assert.throws(() => run(instrumented, { exportName: 'fib', args: [5] }), { code: 'already_instrumented' });
     const ran = run(instrumented, { exportName: 'fib', args: [5], isInstrumented: true });
@@ -146,7 +146,7 @@ describe('createRunner()', () => {
     assert.equal(callsOf(ran).get('fib'), 15);
   });
 
-  it('tells traps, with the calls that led there', () => {
+  it('reports traps and exceptions with their calls', () => {
     const module = wat(`(module (func $deep unreachable) (func (export "f") (call $deep)))`);
     const ran = run(module);
     assert.deepEqual(ran.result.ending, { kind: 'failed', reason: 'unreachable' });
@@ -164,14 +164,14 @@ describe('createRunner()', () => {
     assert.equal(reasonOf(run(throwing)), 'uncaught exception');
   });
 
-  it('tells what the start function does, and that it failed', () => {
+  it('traces the start function and its failure', () => {
     const fine = wat(`(module (func $first) (start $first) (func (export "f")))`);
     assert.equal(callsOf(run(fine)).get('first'), 1);
     const failing = wat(`(module (func $first unreachable) (start $first) (func (export "f")))`);
     assert.equal(reasonOf(run(failing)), 'unreachable');
   });
 
-  it('ends a run that calls what is not here, or answers zero, as one likes', () => {
+  it('ends the run at a missing function, or returns zero', () => {
     const module = wat(`(module
       (import "env" "ask" (func $ask (param i32) (result i64)))
       (import "env" "pair" (func $pair (result i32 f64)))
@@ -180,7 +180,7 @@ describe('createRunner()', () => {
     assert.deepEqual(valuesOf(run(module, { missing: 'zero' })), ['0']);
   });
 
-  it('gives a memory that is imported, and says which import is unknown', () => {
+  it('creates imported memories, and refuses other missing imports', () => {
     const memory = wat(`(module (import "env" "memory" (memory 2 5)) (func (export "f") (result i32) memory.size))`);
     assert.deepEqual(valuesOf(run(memory)), ['2']);
     assert.equal(run(memory).result.initialPages, 2);
@@ -191,7 +191,7 @@ describe('createRunner()', () => {
     assert.deepEqual(run(table, { missing: 'zero' }).result.ending, refused);
   });
 
-  it('knows names of imports that objects have by themselves', () => {
+  it('distinguishes imports from properties of objects', () => {
     const module = wat(`(module
       (import "__proto__" "constructor" (func $a)) (import "wasi_snapshot_preview1" "toString" (func $b (result i32)))
       (func (export "f") (result i32) (call $b)))`);
@@ -232,7 +232,7 @@ describe('createRunner()', () => {
     assert.deepEqual([caught.throws, caught.result.ending.kind], [[1, 2], 'returned']);
   });
 
-  it('holds up what takes more than a gibibyte of memory', () => {
+  it('limits memory', () => {
     const growing = wat(`(module (memory (export "memory") 1)
       (func (export "f") (loop $again (drop (memory.grow (i32.const 4096))) (br $again))))`);
     const { result } = run(growing);
@@ -242,7 +242,7 @@ describe('createRunner()', () => {
     assert.throws(() => run(large), /needs 1310720000 bytes of memory; the limit is 1073741824/);
   });
 
-  it('keeps a bounded number of spans of who reports calls by hand', () => {
+  it('limits the spans of a module that reports its calls itself', () => {
     const module = wat(`(module
       (import "dylibso:observe/instrument" "enter" (func $enter (param i32)))
       (import "dylibso:observe/instrument" "exit" (func $exit (param i32)))
@@ -280,7 +280,7 @@ describe('createRunner()', () => {
     assert.equal(callsOf(initialized).get('_initialize'), 1);
   });
 
-  it('repeats a run, and sums up what each took', () => {
+  it('repeats a run, and counts the calls of each', () => {
     const { result } = run(fib, { exportName: 'fib', args: [5], repeat: 4 });
     assert.deepEqual(
       result.runs.map(({ functions }) => functions.map(({ calls }) => calls)),
@@ -315,7 +315,7 @@ describe('createRunner() of WASI', () => {
       (func (export "f") (result i32) ${body})
       (func (export "_initialize") (i32.store (i32.const 1024) (i32.const 99))))`);
 
-  it('hands on arguments, variables and input, and shows output', () => {
+  it('passes arguments, variables and input, and writes output', () => {
     const { stdout, stderr, result } = run(
       program(`
         (drop (call $args_sizes_get (i32.const 100) (i32.const 104)))
@@ -339,7 +339,7 @@ describe('createRunner() of WASI', () => {
     assert.deepEqual(result.values, ['99'], '_initialize was called before');
   });
 
-  it('tells the time and random bytes, waits, and has no files', () => {
+  it('has clocks, random bytes and waits, and no files', () => {
     const { stdout, sleptMs, result } = run(
       program(`
         (drop (call $clock_time_get (i32.const 0) (i64.const 0) (i32.const 200)))
@@ -356,7 +356,7 @@ describe('createRunner() of WASI', () => {
     assert.deepEqual(result.values, ['108'], 'one event, and no folder (EBADF)');
   });
 
-  it('tells a program that a pointer leads nowhere', () => {
+  it('returns an error for a wrong address', () => {
     const answers = [
       `(call $fd_write (i32.const 1) (i32.const -8) (i32.const 1) (i32.const 8))`,
       `(call $random_get (i32.const 65535) (i32.const 2))`,
@@ -369,7 +369,7 @@ describe('createRunner() of WASI', () => {
     assert.deepEqual(valuesOf(run(program(closed))), ['8']);
   });
 
-  it('ends when the program ends itself, which is a failure unless it says 0', () => {
+  it('ends with the exit code, which is a failure unless it is 0', () => {
     for (const code of [0, 3]) {
       const { result } = run(program(`(call $proc_exit (i32.const ${code})) (i32.const 1)`));
       assert.deepEqual(result.ending, { kind: 'returned', exitCode: code });
@@ -385,7 +385,7 @@ describe('createRunner() of an Extism plugin', () => {
   const greet = readFileSync(new URL('../../server/sample/greet.wasm', import.meta.url));
   const outputOf = ({ result }: Ran) => new TextDecoder().decode(result.output);
 
-  it('hands it its input, and shows its output', () => {
+  it('passes input, and returns output', () => {
     const ran = run(greet, { exportName: 'greet', input: 'Ada Løvelace' });
     assert.deepEqual(valuesOf(ran), []);
     assert.equal(outputOf(ran), 'Hello, Ada Løvelace!');
@@ -393,7 +393,7 @@ describe('createRunner() of an Extism plugin', () => {
     assert.equal(outputOf(run(greet, { exportName: 'greet' })), 'Hello, !');
   });
 
-  it('keeps blocks and variables for it, logs, and tells its own errors', () => {
+  it('has blocks, variables and logs, and reports errors of the plugin', () => {
     const plugin = (body: string) =>
       wat(`(module
         (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
