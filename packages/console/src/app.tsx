@@ -69,7 +69,7 @@ function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): Com
     }
     return (
       <Frame>
-        <ErrorBoundary key={view.account?.id ?? 'nobody'} place={url}>
+        <ErrorBoundary key={view.account?.id ?? 'none'} place={url}>
           <Content />
         </ErrorBoundary>
       </Frame>

@@ -24,7 +24,7 @@ else render(<StorageBlocked />, root);
 function start(): void {
   applyTheme(readTheme());
   storeLinkCode();
-  // Another link of the same kind, opened in the same tab, changes the fragment alone: the page begins anew with its code.
+  // A second link of the same kind in the same tab changes only the fragment. Reload the page with its code.
   addEventListener('hashchange', () => {
     if (storeLinkCode()) location.reload();
   });
@@ -41,7 +41,7 @@ function start(): void {
     session.api.prefetch(dataPaths(location.pathname), pageStart.accessToken);
     session.api.accessToken().catch(() => undefined); // for the requests after the first ones, which report its errors
   }
-  // A page that the browser brings back as it was left may show what its reader has signed out of.
+  // A page that the browser restores may show data of a user who has signed out.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) void session.load();
   });

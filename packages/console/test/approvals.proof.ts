@@ -38,7 +38,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
     await page.getByText('Hosts get a new version as soon as it is published.').waitFor();
-    await page.getByRole('link', { name: 'Change the rules' }).click();
+    await page.getByRole('link', { name: 'Edit rules' }).click();
     await page.getByLabel('New versions need the team’s approval').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The team approves each new version before hosts get it.').waitFor();

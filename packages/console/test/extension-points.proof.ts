@@ -100,7 +100,7 @@ describe('extension points', { skip: noBrowser }, () => {
     const { page } = owner;
     const path = `/apps/${workshop.app.id}/extension-points/${workshop.point.id}`;
     await owner.open(path);
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await editor().waitFor();
     await page.getByText('greet:').waitFor();
     const field = page.getByLabel('Name');
@@ -134,7 +134,7 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Greetings', level: 1 }).waitFor();
     assert.ok(page.url().endsWith(path));
 
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await field.fill('Greetings, again');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Greetings, again', level: 1 }).waitFor();
@@ -183,10 +183,10 @@ describe('extension points', { skip: noBrowser }, () => {
     });
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/${point.id}`);
-    await page.getByRole('button', { name: 'Delete the extension point …' }).click();
+    await page.getByRole('button', { name: 'Delete extension point …' }).click();
     await page.getByLabel(/^Type/).fill('Short lived');
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByRole('button', { name: 'Delete the extension point', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete extension point', exact: true }).click();
     await page.getByRole('heading', { name: 'Extension points', level: 2 }).waitFor();
     await page.getByRole('link', { name: 'Short lived' }).waitFor({ state: 'detached' });
     await owner.open(`/apps/${workshop.app.id}/extension-points/${point.id}`);

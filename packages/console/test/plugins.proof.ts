@@ -241,7 +241,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Publish a plugin' }).waitFor();
     assert.equal(await bound(globex, 'brief'), undefined);
     await ada.visitor.open(guestPath('brief'));
-    await page.getByRole('heading', { name: 'You have no such plugin' }).waitFor();
+    await page.getByRole('heading', { name: 'No such plugin' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await owner.open(teamPath('brief'));
     await owner.page.getByRole('heading', { name: 'Plugin not found' }).waitFor();

@@ -28,7 +28,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
   it('is set as limits and ticks, and what is typed is checked', async () => {
     const { page } = owner;
     await owner.open(pointPath());
-    await page.getByRole('link', { name: 'Change the rules' }).click();
+    await page.getByRole('link', { name: 'Edit rules' }).click();
     const save = page.getByRole('button', { name: 'Save' });
     const size = page.getByLabel('Maximum module size, in bytes');
     await size.fill('7');
@@ -84,7 +84,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     assert.equal((await point()).limits.maxModuleBytes, 100);
 
     // What does not fit already is no reason to ask again.
-    await page.getByRole('link', { name: 'Change the rules' }).click();
+    await page.getByRole('link', { name: 'Edit rules' }).click();
     await page.getByLabel('Modules may import WASI preview 1').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('WASI: not allowed.').waitFor();

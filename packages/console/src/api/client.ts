@@ -6,19 +6,19 @@ export interface RequestOptions {
   /** Query parameters; those that are `undefined` are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the request when the page that made it is left. */
+  /** Aborts the request when the user leaves the page. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ChangeOptions extends RequestOptions {
   /**
-   * The resource that the change is based on, the very object that `get` or `put` returned. The server refuses the change with
-   * `precondition_failed` when the resource has changed since.
+   * The resource that the change is based on: the object that `get` or `put` returned. The server rejects the change with
+   * `precondition_failed` if the resource has changed since.
    */
   readonly basedOn?: object;
 }
 
-/** What the client needs of the world. */
+/** The dependencies of the client. */
 export interface ClientDeps {
   /** The path of the console's root, with a slash at both ends. */
   readonly basePath: string;
@@ -26,13 +26,13 @@ export interface ClientDeps {
   /** Milliseconds since the Unix epoch. */
   readonly clock: () => number;
   /**
-   * Asks the person to sign in again, when the browser turns out not to be signed in any more.
+   * Asks the user to sign in again, after the session has ended.
    *
    * @throws DOMException `AbortError` when the user cancels, or another user signs in
    */
   readonly signInAgain: () => Promise<void>;
   /**
-   * Asks the person for the password and confirms the session with it (`POST /session/confirm`).
+   * Asks the user for the password and confirms the session with it (`POST /session/confirm`).
    *
    * @throws DOMException `AbortError` when the user cancels
    */
@@ -40,23 +40,23 @@ export interface ClientDeps {
 }
 
 /**
- * The public API as every client has it, by means of a short-lived access token that only this object knows. Paths are the
- * server's (`/api/v1/apps`). Errors are `ApiError`s.
+ * The public API, with a short-lived access token that only this object knows. Paths are the server's (`/api/v1/apps`). Errors are
+ * `ApiError`s.
  */
 export interface ApiClient {
   get<T>(path: string, options?: RequestOptions): Promise<T>;
-  /** The whole list behind a path: all of its pages, one after the other. */
+  /** Returns a whole list. Requests its pages one after the other. */
   list<T>(path: string, options?: RequestOptions): Promise<T[]>;
   post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
   put<T>(path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
   delete(path: string, options?: RequestOptions): Promise<void>;
-  /** Any request, for what isn't JSON; an error answer is thrown. */
+  /** Sends any request, for bodies that aren't JSON. Throws error responses. */
   send(
     method: string,
     path: string,
     options?: RequestOptions & { readonly body?: BodyInit | undefined },
   ): Promise<Response>;
-  /** The bearer token, for what `fetch` can't do, such as an upload with progress. */
+  /** Returns the bearer token, for requests without `fetch`, such as an upload with progress. */
   accessToken(): Promise<string>;
   /** Requests resources before a page's code is loaded. The page's own `get` for the same path and query uses the response. */
   prefetch(paths: readonly string[], accessToken: string): void;
@@ -64,7 +64,7 @@ export interface ApiClient {
   forget(): void;
 }
 
-/** The session routes, which go by the browser's cookie. */
+/** The session routes, which use the browser's cookie. */
 export interface SessionCalls {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown): Promise<T>;

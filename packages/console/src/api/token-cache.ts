@@ -21,7 +21,7 @@ export function createTokenCache(fetchToken: () => Promise<SessionToken>, clock:
   function ask(): Promise<string> {
     const mine = fetchToken().then(
       ({ accessToken, expiresAt }) => {
-        // Everything may have been forgotten meanwhile, since somebody else is signed in.
+        // The cache may have been cleared meanwhile, because another user has signed in.
         if (asking === mine) {
           asking = undefined;
           // A session may itself have less left than the margin.

@@ -2,26 +2,26 @@ import { apiErrorOf, hasCode, unreachable } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 
 export interface UploadOptions {
-  /** Where to, as the browser is to be given it. */
+  /** The URL, with the base path. */
   readonly url: string;
   readonly body: Blob;
   readonly contentType: string;
-  /** How many of the body's bytes have left this machine. */
+  /** Called with the number of bytes sent. */
   readonly onProgress: (sentBytes: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends bytes with `PUT` and tells how many are sent, which `fetch` can't (https://github.com/whatwg/fetch/issues/607).
+ * Sends bytes with `PUT` and reports the progress, which `fetch` can't (https://github.com/whatwg/fetch/issues/607).
  *
- * @throws ApiError what the server answered, or that it can't be reached
- * @throws DOMException `AbortError` when the signal ends it
+ * @throws ApiError the server's error response, or that the server is unreachable
+ * @throws DOMException `AbortError` when the signal aborts it
  */
 export async function upload<T>(api: ApiClient, options: UploadOptions): Promise<T> {
   try {
     return await send<T>(await api.accessToken(), options);
   } catch (error) {
-    // A token may end before its time while the session goes on; another one is tried once.
+    // A token may end early although the session continues. Retry once with another one.
     if (!hasCode(error, 'invalid_token')) throw error;
     api.forget();
     return send<T>(await api.accessToken(), options);
@@ -48,9 +48,9 @@ function send<T>(token: string, { url, body, contentType, onProgress, signal }: 
       else reject(apiErrorOf(status, headers, responseText));
     });
     request.onerror = settle(() => reject(unreachable(undefined)));
-    request.onabort = settle(() => reject(new DOMException('The upload was given up', 'AbortError')));
+    request.onabort = settle(() => reject(new DOMException('The upload was aborted', 'AbortError')));
     signal.addEventListener('abort', stop);
-    if (signal.aborted) reject(new DOMException('The upload was given up', 'AbortError'));
+    if (signal.aborted) reject(new DOMException('The upload was aborted', 'AbortError'));
     else request.send(body);
   });
 }

@@ -1,3 +1,4 @@
+import { pluginApiPath } from '../pages/plugin/plugin-path.ts';
 import type { PageRoute } from './page-route.ts';
 
 /* The first requests of pages, by the parameters of their paths. */
@@ -13,6 +14,5 @@ export const extensionPointData: PathsOf = (params) => {
 
 export const pluginData: PathsOf = (params) => {
   const { extensionPointId = '', userId = '', name = '' } = params;
-  const path = `/api/v1/artifacts/${[extensionPointId, 'plugin', userId, name].map(encodeURIComponent).join('/')}`;
-  return [...extensionPointData(params), path];
+  return [...extensionPointData(params), pluginApiPath(extensionPointId, userId, name)];
 };

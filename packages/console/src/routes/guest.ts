@@ -1,7 +1,7 @@
 import { appData, extensionPointData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of guests, and those on which one approves something. */
+/** Pages of guests, and pages to approve a login. */
 export const guestRoutes: readonly PageRoute[] = [
   {
     path: '/accept-invite',

@@ -1,7 +1,7 @@
 import { tracePath } from '../state/trace-path.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of one's own account, and what everybody finds who has one. */
+/** Pages of the user's account, and pages for all users. */
 export const ownRoutes: readonly PageRoute[] = [
   {
     path: '/',

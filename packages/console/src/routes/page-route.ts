@@ -1,16 +1,16 @@
 import type { ComponentType } from 'preact';
 
-/** A page: where it is, who may see it, and how its code is loaded. */
+/** A page: its path, its access, its first requests, and its code. */
 export interface PageRoute {
   /** Without the path prefix; `:name` stands for a segment. */
   readonly path: string;
-  /** `signedIn`: who isn't signs in first, in the same place, and then sees it. */
+  /** `signedIn`: without a session, the sign-in form replaces the page. */
   readonly access: 'anyone' | 'signedIn';
-  /** Whether it stands alone, without the navigation around it: pages on which one does one thing and goes. */
+  /** Whether it has no navigation. For pages with a single task. */
   readonly isBare?: true;
   /**
-   * Whether it needs a document of its own: one that the server answers with other headers than the rest, so that it may run modules.
-   * The browser loads it anew when one comes to it or leaves it.
+   * Whether the server sends its document with other headers, so that it may run modules. The browser then loads a new document on
+   * the way to it and from it.
    */
   readonly isOwnDocument?: boolean;
   /**

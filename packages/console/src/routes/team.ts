@@ -1,7 +1,7 @@
 import { appData, extensionPointData, pluginData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of an application's team, and of what programs sign in with. The first that fits an address is the one. */
+/** Pages of an application's team, and of tokens. The first route that matches a URL applies. */
 export const teamRoutes: readonly PageRoute[] = [
   {
     path: '/apps/:appId',

@@ -9,53 +9,53 @@ import {
 } from '../api/client.ts';
 import { createStore, type Store } from './store.ts';
 
-/** What the pages know of who is signed in; `isEnded` where somebody was, and another tab signed out. */
+/** The state of the session for pages. `isEnded`: the user was signed in, and signed out in another tab. */
 export type SessionView =
   | { readonly status: 'loading' }
   | { readonly status: 'failed'; readonly error: unknown }
   | ({ readonly status: 'ready'; readonly account: Account | null; readonly isEnded?: true } & ServerSettings);
 
-/** What the server says of itself to everybody. */
+/** The server's public settings. */
 type ServerSettings = Omit<SessionState, 'account'>;
 
-/** Who is signed in in this browser, and the ways in and out. */
+/** The browser's session: the account that is signed in, sign-in, and sign-out. */
 export interface Session {
   readonly view: Store<SessionView>;
-  /** A request for the password that somebody has to answer; see `PasswordDialog`. */
+  /** A request for the password; see `PasswordDialog`. */
   readonly passwordRequest: Store<PasswordRequest | undefined>;
-  /** A request to sign in again, since the session has ended; see `SignInAgainDialog`. */
+  /** A request to sign in again after the session has ended; see `SignInAgainDialog`. */
   readonly signInRequest: Store<SignInRequest | undefined>;
   readonly api: ApiClient;
-  /** Routes that go by the cookie: `/session/…`. */
+  /** The routes that use the cookie: `/session/…`. */
   readonly calls: SessionCalls;
-  /** Asks who is signed in. Where that can't be found out, what was known before stays, if anything was. */
+  /** Requests the session's state. If that fails, an earlier state stays. */
   load(): Promise<void>;
   signIn(input: SignInInput): Promise<void>;
   signUp(input: SignUpInput): Promise<void>;
   resetPassword(input: PasswordReset): Promise<void>;
   signOut(): Promise<void>;
-  /** Asks for the password, or to sign in again where the session has ended: `ClientDeps.confirmPassword`. */
+  /** Asks for the password, or to sign in again if the session has ended: `ClientDeps.confirmPassword`. */
   confirmPassword(): Promise<void>;
-  /** Says that the account has another name now, or is gone. */
+  /** Call after the account was changed, or deleted. */
   setAccount(account: Account | null): void;
 }
 
 export interface PasswordRequest {
-  /** @throws ApiError when the password is not the right one */
+  /** @throws ApiError if the password is wrong */
   confirm(password: string): Promise<void>;
   cancel(): void;
 }
 
 export interface SignInRequest {
-  /** Whose session has ended: what the pages hold is theirs. */
+  /** The account whose session has ended. The pages contain its data. */
   readonly account: Account;
-  /** @throws ApiError when the password is not the right one */
+  /** @throws ApiError if the password is wrong */
   signIn(password: string): Promise<void>;
-  /** Leaves what the pages hold, so that anybody may sign in. */
+  /** Discards the pages, so that any user can sign in. */
   giveUp(): void;
 }
 
-/** How tabs of the same console tell each other that somebody came or went. */
+/** Notifies other tabs of the console of sign-in and sign-out. */
 export interface TabChannel {
   postMessage(message: string): void;
   onmessage: ((event: MessageEvent) => void) | null;
@@ -83,7 +83,7 @@ export function createSession(
     settleSignIn();
   }
 
-  /** Lets go on what waits for somebody to sign in again, if it was they who did. */
+  /** Resumes the requests that wait for a sign-in, if the same user has signed in. */
   function settleSignIn(): void {
     const request = signInRequest.get();
     const now = view.get();
@@ -92,7 +92,7 @@ export function createSession(
     const isSame = now.account?.id === request.account.id;
     for (const each of waiting) {
       if (isSame) each.resolve();
-      else each.reject(new DOMException('Nobody signed in again', 'AbortError'));
+      else each.reject(new DOMException('The user did not sign in again', 'AbortError'));
     }
     waiting.clear();
   }
@@ -100,7 +100,7 @@ export function createSession(
   function signInAgain(): Promise<void> {
     const now = view.get();
     const account = now.status === 'ready' ? now.account : null;
-    if (account === null) return Promise.reject(new DOMException('Nobody was signed in', 'AbortError'));
+    if (account === null) return Promise.reject(new DOMException('No user was signed in', 'AbortError'));
     if (signInRequest.get() === undefined) {
       signInRequest.set({
         account,
@@ -128,7 +128,7 @@ export function createSession(
   }
 
   async function load(): Promise<void> {
-    api.forget(); // it may be somebody else by now
+    api.forget(); // another user may be signed in
     try {
       const state = await calls.get<SessionState>('/session');
       const before = view.get();
@@ -176,7 +176,7 @@ function known(view: SessionView): ServerSettings {
   return { signUp, createApps, maxModuleBytes };
 }
 
-/** Puts a request up and waits until it is answered; several that come at once wait for the same answer. */
+/** Shows a request and waits for the answer. Concurrent requests wait for the same answer. */
 function askPassword(calls: SessionCalls, request: Store<PasswordRequest | undefined>): Promise<void> {
   return new Promise((resolve, reject) => {
     const before = request.get();

@@ -16,7 +16,7 @@ import { PluginBody } from './plugin-body.tsx';
 import { pluginApiPath } from './plugin-path.ts';
 import { usePlugin } from './use-plugin.ts';
 
-/** One's own plugin, as its publisher sees it: no guest key stands anywhere. */
+/** A plugin for its publisher, without guest keys. */
 export function GuestPluginPage() {
   const api = useApi();
   const { id: userId } = useAccount();
@@ -38,8 +38,8 @@ export function GuestPluginPage() {
   if (plugin.status === 'failed' && hasCode(plugin.error, 'not_found')) {
     return (
       <Page title="Plugin not found" crumbs={crumbs}>
-        <EmptyState title="You have no such plugin" action={<LinkButton to={listPath}>Publish one</LinkButton>}>
-          <p>The link may be wrong, or it was deleted, by you or by the team of {appName}.</p>
+        <EmptyState title="No such plugin" action={<LinkButton to={listPath}>Publish one</LinkButton>}>
+          <p>The link may be wrong, or the plugin was deleted by you or by the team of {appName}.</p>
         </EmptyState>
       </Page>
     );

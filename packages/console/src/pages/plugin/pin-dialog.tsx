@@ -8,7 +8,7 @@ interface PinProps extends ActionDialogProps {
   readonly binding: Binding;
   /** What to call the guest. */
   readonly guest: string;
-  /** Where the pin is in the API. */
+  /** The pin's path in the API. */
   readonly apiPath: string;
 }
 

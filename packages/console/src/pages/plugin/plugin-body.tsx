@@ -24,9 +24,9 @@ import './plugin.css';
 export function PluginBody(props: {
   readonly app: App;
   readonly data: PluginData;
-  /** Where the plugin is in the API. */
+  /** The plugin's path in the API. */
   readonly apiPath: string;
-  /** What to call its guests, by id: keys for the team, neutral names for others. */
+  /** The names of its guests by id: keys for the team, neutral names for others. */
   readonly guests: ReadonlyMap<string, string>;
   readonly guestPath?: (guestId: string) => string;
   /** The publisher, for the team. */
@@ -68,7 +68,7 @@ export function PluginBody(props: {
     <>
       <dl class="facts">
         <div>
-          <dt>Active</dt>
+          <dt>Status</dt>
           <dd>
             <InUseBadge plugin={plugin} />
           </dd>

@@ -9,7 +9,7 @@ import { PluginBody } from './plugin-body.tsx';
 import { pluginApiPath } from './plugin-path.ts';
 import { type TeamPluginData, useTeamPlugin } from './use-plugin.ts';
 
-/** A plugin as the application's team sees it. */
+/** A plugin for the application's team. */
 export function TeamPluginPage() {
   const api = useApi();
   const { appId, app } = useApp();
@@ -46,7 +46,7 @@ function Publisher({ data: { plugin, guests } }: { readonly data: TeamPluginData
   const user = guests.flatMap(({ users }) => users).find(({ userId }) => userId === plugin.userId);
   return user === undefined ? (
     <>
-      <code class="small">{plugin.userId}</code> <span class="soft small">– holds no guest any more</span>
+      <code class="small">{plugin.userId}</code> <span class="soft small">– no longer a guest</span>
     </>
   ) : (
     user.name

@@ -19,7 +19,7 @@ export function usePlugin(apiPath: string): Data<PluginData> {
   return useCachedData(apiPath, (signal) => fetchPlugin(api, apiPath, signal));
 }
 
-/** A plugin as the team sees it: with the guests under which it is published. */
+/** A plugin for the team, with the application's guests. */
 export function useTeamPlugin(apiPath: string, appId: string): Data<TeamPluginData> {
   const api = useApi();
   return useCachedData(`team ${apiPath}`, (signal) => fetchTeamPlugin(api, apiPath, appId, signal));

@@ -10,7 +10,7 @@ export function VersionDialog(
     readonly version: Pick<Version, 'number'>;
     /** Whether rolling back only ends roll backs. */
     readonly isReturn?: boolean;
-    /** Where the plugin is in the API. */
+    /** The plugin's path in the API. */
     readonly apiPath: string;
     /** Whether the plugin belongs to another user. */
     readonly isOthers: boolean;

@@ -58,11 +58,11 @@ export function ExtensionPointPage() {
           </Section>
           <Section
             title="Rules"
-            intro="What modules are held to when they are published, beside the schema."
+            intro="Checks applied on publish, in addition to the schema."
             actions={
               mayManage(role) ? (
                 <LinkButton kind="quiet" isSmall to={`${pagePath}/rules`}>
-                  Change the rules
+                  Edit rules
                 </LinkButton>
               ) : undefined
             }
@@ -90,26 +90,27 @@ function Delete(props: {
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
   return (
-    <Section isBeside title="Delete the extension point" intro="Its plugins go with it, whoever published them.">
+    <Section
+      isBeside
+      title="Delete extension point"
+      intro="Permanently deletes the extension point with all its plugins."
+    >
       <Button kind="danger" onClick={() => setAsking(true)}>
-        Delete the extension point …
+        Delete extension point …
       </Button>
       {isAsking ? (
         <ConfirmDialog
-          title="Delete the extension point?"
-          action="Delete the extension point"
+          title="Delete extension point?"
+          action="Delete extension point"
           typed={props.extensionPoint.name.trim()}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             await session.api.delete(props.apiPath);
             route(href(props.listPath), true);
-            toasts.show('The extension point is deleted.');
+            toasts.show('Extension point deleted.');
           }}
         >
-          <p>
-            Every plugin that guests have published here goes with it, and programs that ask for one get nothing any
-            more.
-          </p>
+          <p>Permanently deletes all plugins that guests have published here. Hosts stop receiving them.</p>
         </ConfirmDialog>
       ) : null}
     </Section>

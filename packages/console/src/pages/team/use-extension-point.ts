@@ -1,6 +1,6 @@
 import { useRoute } from 'preact-iso/router';
 
-/** Where the extension point is that the page's address names: in the API, in the console, and the list it is in. */
+/** The paths of the extension point in the page's URL: in the API, of its page, and of the list. */
 export function useExtensionPointPath(): {
   readonly apiPath: string;
   readonly pagePath: string;
