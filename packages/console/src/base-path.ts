@@ -1,6 +1,6 @@
 /*
- * Where the console lies: the server sets `<base href>` to the path of its public URL, which may have a prefix. Every path in the
- * console's code is written without it.
+ * The path of the console: the server sets `<base href>` to the path of its public URL, which may have a prefix. Paths in the
+ * console's code don't include it.
  */
 
 /** The path of the console's root, with a slash at both ends: `/`, or `/tenon/`. */

@@ -1,9 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
-/**
- * A modal dialog, the browser's own: it keeps the focus inside and gives it back, and Escape closes it. Draw it while it is open.
- */
+/** A modal `<dialog>`, which traps and restores the focus and closes on Escape. Render it while it is open. */
 export function Dialog({
   title,
   isWide = false,
@@ -13,7 +11,7 @@ export function Dialog({
 }: {
   readonly title: string;
   readonly isWide?: boolean;
-  /** Whether its own buttons alone end it, and neither Escape nor a button to close it. */
+  /** Whether only its own buttons close it, not Escape or a close button. */
   readonly isFirm?: boolean;
   readonly children: ComponentChildren;
   readonly onClose: () => void;

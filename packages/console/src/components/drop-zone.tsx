@@ -3,8 +3,8 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { byteSize } from './byte-size.ts';
 
 /**
- * A place to drop a file on, which is a file field as well: by keyboard, by click or by dropping it comes to the same. A file that
- * misses it is not opened in the place of the page. Once there is a file, it shows which, and takes another one in its place.
+ * A drop target that is also a file field. Files dropped elsewhere on the page are ignored. With a file, it shows the name and
+ * accepts a replacement.
  */
 export function DropZone(props: {
   /** What to bring: "Drop a .wasm file here". */

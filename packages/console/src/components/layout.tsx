@@ -45,7 +45,7 @@ export function BareLayout({ children }: { readonly children: ComponentChildren 
   );
 }
 
-/** Its target is set by script: with `<base href>`, `#main` alone would be a fragment of the console's root. */
+/** A link to the heading. A script sets the focus, because `#main` is relative to `<base href>`. */
 function SkipLink() {
   return (
     <a

@@ -8,10 +8,7 @@ export interface Crumb {
   readonly to: string;
 }
 
-/**
- * What every page is in: its title, in the window's title too, and its content. After a navigation the heading gets the focus,
- * as a browser that loads a page begins at its top.
- */
+/** The frame of every page: title, window title and content. After a navigation, the heading gets the focus. */
 export function Page({
   title,
   windowTitle = title,

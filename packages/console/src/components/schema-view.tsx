@@ -11,10 +11,9 @@ import {
 } from './schema/outline.ts';
 
 /**
- * An extension point's schema as documentation: what a plugin exports, what goes in and comes out, and everything else that the
- * schema says. To be drawn below a heading of the second level.
+ * An extension point's schema as documentation: exports, imports, types and remarks. Render it below a second-level heading.
  *
- * @param schema as the API answers it; any JSON value does
+ * @param schema the schema from the API; any JSON value is accepted
  */
 export function SchemaView({ schema }: { readonly schema: unknown }) {
   const outline = useMemo(() => outlineOf(schema), [schema]);

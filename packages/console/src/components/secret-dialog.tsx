@@ -5,10 +5,7 @@ import { CopyButton } from './copy-button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notice } from './notice.tsx';
 
-/**
- * Shows a secret that is kept nowhere: it doesn't close by Escape before the secret was copied, or before one has said that it
- * may go.
- */
+/** Shows a secret once. It closes only after the secret was copied or the user confirmed. */
 export function SecretDialog(props: {
   readonly title: string;
   readonly secret: string;

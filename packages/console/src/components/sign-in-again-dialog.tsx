@@ -8,10 +8,7 @@ import { Dialog } from './dialog.tsx';
 import { ErrorView } from './error-view.tsx';
 import { PasswordField } from './field.tsx';
 
-/**
- * Asks for the password when the session has ended, over the page and the dialog in which somebody was writing; one for the whole
- * console. What is below is kept as it is, and not shown.
- */
+/** Asks for the password over the current page after the session has ended. The page below keeps its state and is hidden. */
 export function SignInAgainDialog() {
   const request = useStore(useServices().session.signInRequest);
   return request === undefined ? null : <SignInAgainForm request={request} />;

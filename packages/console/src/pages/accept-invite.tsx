@@ -13,10 +13,7 @@ import { Answer } from './invitation/invitation-response.tsx';
 import { InvitationSignIn } from './invitation/invitation-sign-in.tsx';
 import { OutcomePage } from './invitation/outcome-page.tsx';
 
-/**
- * The page behind an invitation's link. The code has been taken off the address bar before (`storeLinkCode`). Opening the page
- * changes nothing; a person answers.
- */
+/** The page of an invitation link. `storeLinkCode` has removed the code from the URL before. Opening the page changes nothing. */
 export function AcceptInvitePage() {
   const [code, setCode] = useState(() => readLinkCode('accept-invite'));
   const [outcome, setOutcome] = useState(readInvitationOutcome);

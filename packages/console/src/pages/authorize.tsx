@@ -14,8 +14,8 @@ import { sessionCall } from './approval/session-call.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /**
- * OAuth's authorization endpoint, as people see it (RFC 6749 §3.1): a program on this machine asks to act for somebody. The query
- * stays in the address bar and goes to the server as it came, so that the page survives a reload and a sign-in.
+ * The page of OAuth's authorization endpoint (RFC 6749 §3.1), where a program on this machine requests access. The query stays
+ * in the URL and goes to the server unchanged, so that the page survives a reload and a sign-in.
  */
 export function AuthorizePage() {
   const { view } = useSession();

@@ -21,8 +21,8 @@ type Step =
   | { readonly name: 'done'; readonly decision: ApprovalDecision['decision'] };
 
 /**
- * Where a person approves the login of a device that can open no browser of its own (RFC 8628 §3.3). A code that comes with the
- * link is only filled in: whoever sends links must not decide.
+ * Approves the login of a device without a browser (RFC 8628 §3.3). A code in the link only fills the field, because the sender
+ * of a link must not decide.
  */
 export function DevicePage() {
   const { session, view } = useSession();

@@ -12,10 +12,7 @@ import { saveReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
-/**
- * Signs in. It stands in the place of a page that is for people who are signed in; once somebody is, the page itself is drawn, so
- * nothing has to remember where they were going.
- */
+/** The sign-in form. It replaces pages that require an account; after sign-in, the page itself renders at the same URL. */
 export function SignInForm(props: {
   readonly title?: string;
   /** Why to sign in, if a program or a link opened the page. */

@@ -1,8 +1,8 @@
 import { basePath } from '../base-path.ts';
 
 /*
- * What became of the invitation that was opened in this tab. Its code is forgotten once it is of no more use; this stays, so that
- * the page says the same after a reload.
+ * The outcome of the invitation that was opened in this tab. It outlives the code, so that the page shows the same after a
+ * reload.
  */
 
 export type InvitationOutcome =

@@ -1,9 +1,9 @@
 import { basePath, currentPath } from '../base-path.ts';
 
 /*
- * Codes that come with a link: an invitation's in the query (the interface says so), those of the operator's links in the
- * fragment, which no server sees. Each is taken off the address bar before anything is drawn, so that it stands neither in the
- * history nor in a screenshot, and kept in this tab until it is used: people reload, and sign in or up in between.
+ * Codes of links: an invitation's is in the query, those of operator links are in the fragment, which isn't sent to the server.
+ * Each is removed from the URL before anything renders, so that it appears in no history or screenshot, and stored in this tab
+ * until it is used, because users reload or sign in before.
  */
 
 export type LinkCodeKind = 'accept-invite' | 'set-up' | 'reset-password';
@@ -11,9 +11,9 @@ export type LinkCodeKind = 'accept-invite' | 'set-up' | 'reset-password';
 const keyOf = (kind: LinkCodeKind): string => `tenon.code:${basePath}${kind}`;
 
 /**
- * Takes the code of the page that is opened, if it has one, off the address bar. To be called before the router reads it.
+ * Moves the code of the opened page from the URL to the tab's storage. Call before the router reads the URL.
  *
- * @returns whether there was one
+ * @returns whether there was a code
  */
 export function storeLinkCode(): boolean {
   const url = new URL(location.href);

@@ -3,8 +3,8 @@ import { LoadFailed } from '../components/load-failed.tsx';
 import { checkBuild } from './check-build.ts';
 
 /**
- * Loads a page's code. Where it can't be fetched and the server has another build of the console by now, the document is loaded
- * again, which knows the new build. Else a page says so: a document that can't be loaded would be the browser's own error page.
+ * Loads a page's code. If that fails because the server has another build, reloads the document. Otherwise returns a page that
+ * says so, because reloading would show the browser's error page.
  */
 export function loadPage(load: () => Promise<ComponentType>): Promise<ComponentType> {
   return load().catch(async (error: unknown) => {

@@ -1,9 +1,9 @@
 /** Blocks leaving a page with unsaved changes. */
 export interface NavigationGuard {
   /**
-   * Holds them up until the function that is returned is called.
+   * Blocks leaving until the returned function is called.
    *
-   * @param ask called with where somebody was going: a path with its query, or back or forth in the history
+   * @param ask called with the blocked navigation: a link, the history or an action
    */
   block(ask: (to: BlockedNavigation) => void): () => void;
   /** Runs an action that leaves the page, such as signing out, unless navigation is blocked. */

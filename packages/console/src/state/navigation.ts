@@ -1,6 +1,6 @@
 /*
- * Whether the page that is shown is the first since the browser loaded the document. On the first one the browser has put the
- * focus at the top already.
+ * Whether the current page is the first since the document was loaded. On the first page, the browser has already set the
+ * focus.
  */
 const marker = 'navigated';
 

@@ -1,8 +1,8 @@
 import { basePath } from '../base-path.ts';
 
 /*
- * Where somebody was going who has to sign in first. It is kept by the router itself, in this tab, and never read from a URL: so
- * no link can say where a person ends up after giving a password.
+ * The path to open after sign-in. The router stores it in this tab. It is never read from a URL, so no link can redirect a user
+ * who has entered a password.
  */
 
 const key = `tenon.next:${basePath}`;

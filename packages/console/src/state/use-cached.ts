@@ -3,10 +3,10 @@ import { useAccount, useServices } from './services.ts';
 import { type Data, useData } from './use-data.ts';
 
 /**
- * As `useData`, but shows what was fetched last under the key while it is fetched again, so that going back and forth between
- * pages does not blink. What one account has seen is not shown to another.
+ * Like `useData`, but shows the last data of the key while refetching, so that returning to a page doesn't flicker. Each
+ * account has its own entries.
  *
- * @param key the path that is fetched, or anything else that tells one thing from another
+ * @param key the fetched path, or another unique key
  */
 export function useCachedData<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const { pageCache } = useServices();

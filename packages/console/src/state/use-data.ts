@@ -14,9 +14,9 @@ export type Data<T> = (
 };
 
 /**
- * Fetches what a page shows, and again when one of the inputs changes; ends the request when the page is left.
+ * Fetches data, and refetches when an input changes. Leaving the page aborts the request.
  *
- * @param load gets a signal to hand on to the API client
+ * @param load fetches with the signal
  */
 export function useData<T>(load: (signal: AbortSignal) => Promise<T>, inputs: Inputs): Data<T> {
   type State = { status: 'loading' } | { status: 'failed'; error: unknown } | { status: 'ready'; data: T };

@@ -3,10 +3,9 @@ import { useAccount, useServices } from './services.ts';
 import { useCachedState } from './use-cached.ts';
 
 /**
- * As `useState`, for what somebody is writing. Whose session ends meanwhile signs in again, in the same place, and finds it there;
- * leaving the page lets it go.
+ * Like `useState`, for a text being written. The draft survives an ended session, and is discarded on leaving the page.
  *
- * @param key what is being written, apart from everything else
+ * @param key identifies the draft
  */
 export function useDraft(key: string, initial: string): [string, (value: string) => void] {
   const { pageCache, session } = useServices();

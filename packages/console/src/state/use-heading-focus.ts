@@ -1,10 +1,10 @@
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * For pages where what one does may take away the button that one pressed: then the focus goes to the page's heading, and who
- * uses the keyboard does not begin at the browser's bar.
+ * Moves the focus to the page's heading when an action removes the focused button, so that keyboard users don't start at the
+ * browser's bar.
  *
- * @returns to be called once something was done
+ * @returns a function to call after the action
  */
 export function useHeadingFocus(): () => void {
   const isDone = useRef(false);

@@ -14,9 +14,9 @@ export interface Submit {
 }
 
 /**
- * Carries something out: knows whether it is under way, and sorts what the server finds wrong to the fields.
+ * Runs an action, tracks whether it is busy, and assigns the server's faults to fields.
  *
- * @param fields names of the fields that show their own faults with `fieldError`
+ * @param fields names of the fields that show their faults with `fieldError`
  */
 export function useSubmit(action: () => Promise<void>, fields: readonly string[] = []): Submit {
   const [state, setState] = useState<{ readonly isBusy: boolean; readonly error: unknown }>({

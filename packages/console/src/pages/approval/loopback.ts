@@ -1,8 +1,8 @@
 import { loopbackRedirectPath } from '@tenon/protocol/login';
 
 /**
- * Whether an address is one to which a login's answer may be taken: a program on this machine. The server lets no other through
- * (RFC 8252 §7.3); this page does not take its word for it.
+ * Whether a URL is a loopback address for a login's response (RFC 8252 §7.3). The server allows no others; this page checks
+ * again.
  */
 export function isLoopbackAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;

@@ -2,8 +2,8 @@ import { hasCode } from '../../api/api-error.ts';
 import type { Session } from '../../state/session.ts';
 
 /**
- * A call that goes by the browser's cookie. When it turns out that nobody is signed in any more, the page asks for it again, in
- * its place. Where the server wants the password first, the call is repeated once it is entered.
+ * Sends a request with the browser's session cookie. If the session has ended, the page asks to sign in. If the server requires
+ * the password, the request is repeated after it is entered.
  *
  * @throws DOMException `AbortError` when the user cancels the password dialog
  */

@@ -6,8 +6,8 @@ import { teamPluginPath } from '../plugin/plugin-path.ts';
 export type AuditEntry = AppAuditEntry | AccountAuditEntry;
 
 /**
- * What was done, in parts: "yanked version 3 of", `median`, nothing more. They follow the name of who did it, with spaces
- * between them, save before a comma.
+ * An event in parts that follow the actor's name: "yanked version 3 of", `median`. They are separated by spaces, except before
+ * a comma.
  */
 export interface Sentence {
   readonly verb: string;

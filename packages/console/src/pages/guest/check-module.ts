@@ -4,8 +4,7 @@ import { byteSizes } from '../../components/byte-size.ts';
 import { publishHints } from './publish-hints.ts';
 
 /*
- * What this page says of a file before it is sent. The first bytes decide whether it can be a core module at all; everything else
- * is a hint, since the server looks itself.
+ * Checks of a file before upload. Only a wrong preamble refuses it; all other findings are hints, because the server decides.
  */
 
 /** Why a file can't be published, or the module's imports and exports. */

@@ -5,8 +5,8 @@ import { Notice } from '../../components/notice.tsx';
 import type { ModuleCheck } from './check-module.ts';
 
 /**
- * What was found in a module before it is sent, by the same check that the server makes. It is still the server that decides: the
- * extension point may have changed since this page was loaded.
+ * The findings of the server's own interface check, before upload. The server still decides, because the extension point may
+ * have changed.
  */
 export function ModuleFindings({
   check,

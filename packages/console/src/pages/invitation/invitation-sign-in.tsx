@@ -10,8 +10,8 @@ import { Terms } from './terms.tsx';
 type Step = 'choose' | 'sign-in' | 'sign-up';
 
 /**
- * The invitation before somebody who is not signed in: says what it is, then signs in or makes an account in the same place. Once
- * somebody is signed in, the page of the invitation is drawn anew, for them.
+ * The invitation for a visitor who isn't signed in: shows it, then signs in or creates an account on the same page. After that,
+ * the page renders for the signed-in user.
  */
 export function InvitationSignIn({ code, preview }: { readonly code: string; readonly preview: InvitationPreview }) {
   const [step, setStep] = useState<Step>('choose');
