@@ -117,10 +117,10 @@ export function assertToken({
 }
 
 function whichServer({ profiles }: Credentials): CliError {
-  if (profiles.size === 0) return usageError('Which server? None is named, and you are not logged in.', waysToConnect);
+  if (profiles.size === 0) return usageError('Which server? You named none, and are not logged in.', waysToConnect);
   const names = [...profiles.keys()].join(', ');
   return usageError(
-    'Which server? None is named, and none of your logins is the current one.',
+    'Which server? You named none, and no login is the current one.',
     `To make it one of ${names}: tenon profile use <name>`,
   );
 }

@@ -91,7 +91,7 @@ export async function assertWritableCredentials(place: CredentialsPlace): Promis
 function assertCredentialsPath(place: CredentialsPlace): string {
   const path = credentialsPath(place);
   if (path !== undefined) return path;
-  throw new CliError('file', 'There is no place for logins: no home folder is known.', {
+  throw new CliError('file', 'Cannot store logins: there is no home folder.', {
     hint: 'Name a folder for them: TENON_CONFIG_DIR',
   });
 }

@@ -133,7 +133,7 @@ function choose({ noun, reference, hint }: Kind, given: string | undefined, all:
     const more = fitting.length > shown.length ? [`  and ${fitting.length - shown.length} more`] : [];
     throw usageError(what, [hint, ...shown, ...more].join('\n'));
   }
-  if (given === undefined) throw usageError(`Which ${noun}? You see none.`, hint);
+  if (given === undefined) throw usageError(`Which ${noun}? You can see none.`, hint);
   throw new CliError('not_found', `No ${noun} that you see has the id or ${reference} "${printable(given)}".`, {
     exitCode: exitCodes.notFound,
     hint,

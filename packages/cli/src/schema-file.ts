@@ -24,7 +24,7 @@ export async function readSchemaFile(io: Pick<Io, 'stdin'>, file: string): Promi
     if (!(cause instanceof SchemaError)) throw cause;
     const where = file === standardStream ? 'stdin' : file;
     const lines = cause.faults.map((fault) => `  ${describeFault(fault)}`);
-    throw new CliError('invalid_schema', `${where} is no schema of an extension point:\n${lines.join('\n')}`, {
+    throw new CliError('invalid_schema', `${where} is not a valid schema:\n${lines.join('\n')}`, {
       exitCode: exitCodes.refused,
       cause,
     });

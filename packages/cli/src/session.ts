@@ -79,7 +79,7 @@ function passedOverNote({ url, login, passedOver }: Connection): string {
 export function tokenHints({ login, url }: Connection, clockMs: number): TokenHints {
   if (login === undefined) {
     return {
-      invalid_token: `Is this a token of ${url}? "tenon help environment" tells where it is looked for.`,
+      invalid_token: `Is this a token of ${url}? "tenon help environment" explains how tokens are found.`,
       insufficient_scope: '`tenon token create --scope …` makes a token with other scopes.',
     };
   }

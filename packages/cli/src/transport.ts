@@ -128,7 +128,7 @@ export function refusal({ response, target: { url, tokenHints } }: Answer, body:
   }
   const location = response.headers.get('location');
   const isRedirect = status >= 300 && status < 400 && location !== null;
-  return new CliError('unexpected_response', `${url} answered ${status}, and not as a Tenon server does.`, {
+  return new CliError('unexpected_response', `${url} returned status ${status}, but not as a Tenon server does.`, {
     exitCode: exitCodeOfStatus(status),
     hint: isRedirect ? `It points to ${location}: is that where the server is?` : 'Is this the URL of a Tenon server?',
     requestId,
@@ -157,8 +157,8 @@ export async function readAnswer<T extends TSchema>(
   if (isValid(schema, body)) return body;
   const [fault] = faultsOf(schema, body);
   const where = fault === undefined ? '' : ` (${fault.pointer || 'the body'} ${fault.detail})`;
-  throw new CliError('unexpected_response', `The server's answer is not what this version of tenon expects${where}.`, {
-    hint: 'Is this the URL of a Tenon server, and of about the same version?',
+  throw new CliError('unexpected_response', `The response of the server is invalid${where}.`, {
+    hint: 'Is this the URL of a Tenon server of about the same version?',
   });
 }
 
@@ -197,30 +197,32 @@ function connectionError(error: unknown, { url, foundIn, timeoutMs, signal }: Ta
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = cause as NodeJS.ErrnoException;
-  const reason = isTimeout ? `nothing came for ${timeoutMs / 1000} seconds` : ((code && reasons[code]) ?? message);
+  const reason = isTimeout
+    ? `no network activity for ${timeoutMs / 1000} seconds`
+    : ((code && reasons[code]) ?? message);
   const named = foundIn === undefined ? url : `${url} (from ${foundIn})`;
   return new CliError('unreachable', `No answer from ${named}: ${reason}.`, {
     exitCode: exitCodes.unavailable,
-    hint: isTimeout ? 'Give it longer with --timeout.' : connectionHint(code),
+    hint: isTimeout ? 'For a longer time-out: --timeout' : connectionHint(code),
     cause: error,
   });
 }
 
 function connectionHint(code: string | undefined): string {
-  if (code?.startsWith('ERR_SSL_')) return 'Does the server speak TLS there? Without TLS its URL begins with http://.';
+  if (code?.startsWith('ERR_SSL_')) return 'Does the server use TLS? Without TLS, its URL starts with http://.';
   if (code !== undefined && /CERT|SIGNATURE/.test(code)) {
     return 'To trust a certificate authority of your own, set NODE_EXTRA_CA_CERTS to the file with its certificate.';
   }
-  return 'Is the server running there? To start one here: tenon serve';
+  return 'Is the server running? To start one on this machine: tenon serve';
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'no server listens there',
   ENOTFOUND: 'the name is unknown',
   EAI_AGAIN: 'the name cannot be looked up now',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection took too long',

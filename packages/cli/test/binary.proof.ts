@@ -180,7 +180,7 @@ describe('tenon fetch', () => {
     const environment = await serveWith(t, () => {});
     const { exitCode, stderr } = await start(['fetch', address, '--timeout', '300ms'], { environment }).ended;
     assert.equal(exitCode, 6);
-    assert.match(stderr, /nothing came for 0\.3 seconds/);
+    assert.match(stderr, /no network activity for 0\.3 seconds/);
   });
 });
 
@@ -204,7 +204,7 @@ describe('a server that is none', () => {
     const environment = await serveWith(t, (_, response) => response.end('<html>Welcome</html>'));
     const page = await start(['app', 'list'], { environment }).ended;
     assert.equal(page.exitCode, 1);
-    assert.match(page.stderr, /not what this version of tenon expects/);
+    assert.match(page.stderr, /The response of the server is invalid/);
     const offline = await start(['app', 'list', '--server', 'http://127.0.0.1:9', '--token', 'tnn_any']).ended;
     assert.equal(offline.exitCode, 6);
     assert.match(offline.stderr, /No answer from http:\/\/127\.0\.0\.1:9/);
@@ -229,14 +229,14 @@ describe('a server that is none', () => {
     const environment = await serveWith(t, (_, response) => response.write('{"objects":['));
     const { exitCode, stderr } = await start(['app', 'list', '--timeout', '300ms'], { environment }).ended;
     assert.equal(exitCode, 6, stderr);
-    assert.match(stderr, /nothing came for 0\.3 seconds/);
+    assert.match(stderr, /no network activity for 0\.3 seconds/);
   });
 
   it('has an error of its own shown without its body', async (t) => {
     const environment = await serveWith(t, (_, response) => response.writeHead(502).end('<html>Bad gateway</html>'));
     const { exitCode, stderr } = await start(['app', 'list'], { environment }).ended;
     assert.equal(exitCode, 6);
-    assert.match(stderr, /answered 502/);
+    assert.match(stderr, /returned status 502/);
     assert.doesNotMatch(stderr, /html/);
   });
 });

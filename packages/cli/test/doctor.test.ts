@@ -75,15 +75,15 @@ describe('tenon doctor', () => {
     assert.deepEqual(names, [...local, 'connection']);
     const { result, detail, hint } = checks.get('connection') as Check;
     assert.equal(result, 'failed');
-    assert.match(detail, /nothing listens there/);
-    assert.match(hint ?? '', /Is the server running there\?/);
+    assert.match(detail, /no server listens there/);
+    assert.match(hint ?? '', /Is the server running\?/);
     assert.deepEqual(JSON.parse(stderr).error.code, 'checks_failed');
   });
 
   it('says when the server has no TLS at an https URL', async () => {
     const { exitCode, checks } = await diagnosed({ TENON_URL: server.url.replace('http:', 'https:') });
     assert.equal(exitCode, 6);
-    assert.match(checks.get('connection')?.hint ?? '', /Does the server speak TLS there\?/);
+    assert.match(checks.get('connection')?.hint ?? '', /Does the server use TLS\?/);
   });
 
   it('says when what answers is too slow, or no Tenon server', async (t) => {

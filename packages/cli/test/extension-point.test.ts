@@ -71,10 +71,7 @@ describe('tenon extension-point types', () => {
     const { exitCode, stdout, stderr } = await offline(['types', '--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
     assert.equal(stdout, '');
-    assert.match(
-      stderr,
-      /faulty\.yaml is no schema of an extension point:\n {2}line 3, column 5: .*"input"\?\n {2}line 4, /,
-    );
+    assert.match(stderr, /faulty\.yaml is not a valid schema:\n {2}line 3, column 5: .*"input"\?\n {2}line 4, /);
   });
 
   it('says when there is no such file or extension point', async () => {

@@ -351,7 +351,7 @@ describe('tenon logout', () => {
     await gone.stop();
     const { exitCode, stderr, json } = await person.tenon(['logout', '--all', '--json']);
     assert.equal(exitCode, 0);
-    assert.match(stderr, /was not revoked, and works until 20\d\d-.*nothing listens there/);
+    assert.match(stderr, /was not revoked, and works until 20\d\d-.*no server listens there/);
     assert.deepEqual(
       json().map(({ url, revoked }: { url: string; revoked: boolean }) => [url, revoked]),
       [
@@ -395,7 +395,7 @@ describe('a server without log-in', () => {
     const person = await newPerson(t);
     const { exitCode, stderr } = await person.tenon(['login', '--server', running.url]);
     assert.equal(exitCode, 4, stderr);
-    assert.match(stderr, /knows no login from the command line/);
+    assert.match(stderr, /does not support log-in from the command line/);
   });
 
   it('is asked for by the name that it goes by', async (t) => {

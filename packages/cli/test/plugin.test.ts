@@ -196,7 +196,7 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
       [['status'], 2, /Which plugin\?/],
       [['status', 'none', '-e', guest.extensionPoint], 4, /no plugin "none"/],
       [['status', 'a b', '-e', guest.extensionPoint], 2, /neither a plugin's name nor its id/],
-      [['status', 'a/plugin/b/c'], 2, /is no plugin's id/],
+      [['status', 'a/plugin/b/c'], 2, /is not a plugin id/],
       [['status', '--project', world.folder.path], 2, /no tenon\.toml in/],
     ] as const) {
       const outcome = await tenon(['plugin', ...args], away);

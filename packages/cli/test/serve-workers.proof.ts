@@ -31,7 +31,7 @@ describe('tenon serve --workers', () => {
     const { exitCode, stdout, stderr } = await ended;
     assert.equal(exitCode, 0, stderr);
     assert.equal(stdout.match(/Tenon .* serves http:\/\/localhost:\d+\n/g)?.length, 1);
-    assert.equal(stdout.match(/There is demo data/g)?.length, 1);
+    assert.equal(stdout.match(/The demo data is/g)?.length, 1);
     assert.equal(stderr, '');
   });
 

@@ -109,7 +109,7 @@ async function readStore(io: Io, name: string | undefined): Promise<Config> {
   if (!(await isFile(name))) return readConfig({ environment: {} }, { dataDir: name });
   const environment = parseEnv(await readFile(name, 'utf8')) as Io['environment'];
   if (places.some((place) => environment[place])) return readConfig({ environment }, {});
-  throw usageError(`The settings ${name} name no store: they have none of ${places.join(', ')}.`);
+  throw usageError(`The settings ${name} name no store: expected one of ${places.join(', ')}.`);
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -101,8 +101,8 @@ function parseData(event: ChangeEventName, text: string): ChangeEvent['data'] {
     data = JSON.parse(text);
   } catch {}
   if (isValid(changeEvents[event], data)) return data as ChangeEvent['data'];
-  throw new CliError('unexpected_response', 'The change feed is not what this version of tenon expects.', {
-    hint: 'Is this the URL of a Tenon server, and of about the same version?',
+  throw new CliError('unexpected_response', 'The change feed is invalid.', {
+    hint: 'Is this the URL of a Tenon server of about the same version?',
   });
 }
 

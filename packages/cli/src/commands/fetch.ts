@@ -24,7 +24,10 @@ export function addFetchCommand(program: Command, io: Io): void {
 async function fetchContent(session: Session, { output }: { output: string }, address: string): Promise<void> {
   const { api, io, out } = session;
   if (!isContentAddress(address)) {
-    throw usageError(`"${address}" is no content address.`, 'It has 43 characters; `tenon bindings` lists them.');
+    throw usageError(
+      `"${address}" is not a content address.`,
+      'A content address has 43 characters; `tenon bindings` lists them.',
+    );
   }
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');

@@ -114,7 +114,7 @@ async function authorize(io: Io, options: Options, target: Target): Promise<Oaut
   const isHere = options.device !== true && canOpenBrowser(io.environment, io.platform);
   const granted = isHere ? await logInByLoopback(context, options.browser) : await logInByDevice(context);
   if (/^[\x21-\x7e]+$/.test(granted.access_token)) return granted;
-  throw new CliError('unexpected_response', 'What the server gave as a token can be none.');
+  throw new CliError('unexpected_response', 'The server returned an invalid token.');
 }
 
 /** Stores a new token. If that fails, the token is revoked. */

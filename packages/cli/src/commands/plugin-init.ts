@@ -151,7 +151,7 @@ async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
   const named = options.extensionPoint ?? (isAsking ? undefined : connection?.extensionPointId);
   if (named !== undefined && !isId('extensionPoint', named)) {
     throw usageError(
-      `"${named}" is no extension point's id.`,
+      `"${named}" is not an extension point id.`,
       'One looks like ext_…; to see those there are: tenon extension-point list',
     );
   }

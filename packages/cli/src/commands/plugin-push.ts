@@ -78,7 +78,7 @@ function nameOfFile(file: string | undefined): string {
 
 function whichModule(): CliError {
   return usageError(
-    'Which module? None is named, and no tenon.toml here or above names one.',
+    'Which module? You named none, and neither does a tenon.toml here or above.',
     'Name its file. To begin a plugin: tenon plugin init',
   );
 }

@@ -38,7 +38,7 @@ function findCommand(program: Command, names: readonly string[]): Command {
     const next = command.commands.find((candidate) => candidate.name() === name || candidate.aliases().includes(name));
     if (next === undefined) {
       const path = ['tenon', ...names.slice(0, at)].join(' ');
-      throw usageError(`There is no command "${path} ${name}", nor a topic of that name.`, `See: ${path} --help`);
+      throw usageError(`There is no command "${path} ${name}", and no topic with that name.`, `See: ${path} --help`);
     }
     command = next;
   }

@@ -127,7 +127,7 @@ function readCallback(parameters: URLSearchParams, { issuer }: Expected): Readin
   if (code !== null && code !== '' && error === null) {
     return { status: 200, words: callbackWords.approved, outcome: { code } };
   }
-  const outcome = new CliError('unexpected_response', 'What the browser brought back has neither a code nor an error.');
+  const outcome = new CliError('unexpected_response', 'The browser returned neither a code nor an error.');
   return { status: 400, words: callbackWords.failed, outcome };
 }
 

@@ -62,11 +62,11 @@ export async function readMetadata(target: Target): Promise<OauthMetadata> {
     if (answer.response.status !== 404) throw refusal(answer, await readRefusal(answer));
     await dropBody(answer);
   }
-  throw new CliError('login_not_supported', `${target.url} knows no login from the command line.`, {
+  throw new CliError('login_not_supported', `${target.url} does not support log-in from the command line.`, {
     exitCode: exitCodes.notFound,
     hint: [
-      'Is this the URL of a Tenon server? One that is older, or serves instrumentation alone, has no login.',
-      'With a token at hand, set TENON_TOKEN to it instead.',
+      'Is this the URL of a Tenon server? Servers for instrumentation only have no log-in.',
+      'If you have a token, set TENON_TOKEN instead.',
     ].join('\n'),
   });
 }
@@ -75,15 +75,15 @@ export async function readMetadata(target: Target): Promise<OauthMetadata> {
 function checkMetadata(metadata: OauthMetadata, url: string): OauthMetadata {
   const { issuer } = metadata;
   if (parseServerUrl(issuer) !== url) {
-    throw new CliError('issuer_mismatch', `The server at ${url} calls itself ${printable(issuer)}.`, {
-      hint: `If that is the server that you mean: tenon login --server ${printable(issuer)}`,
+    throw new CliError('issuer_mismatch', `The server at ${url} identifies itself as ${printable(issuer)}.`, {
+      hint: `If you trust that server: tenon login --server ${printable(issuer)}`,
     });
   }
   const { authorization_endpoint, token_endpoint, device_authorization_endpoint } = metadata;
   for (const endpoint of [authorization_endpoint, token_endpoint, device_authorization_endpoint]) {
     if (URL.parse(endpoint)?.origin === new URL(url).origin) continue;
-    throw new CliError('unexpected_response', `${url} sends logins elsewhere: to ${printable(endpoint)}.`, {
-      hint: 'A Tenon server has them at its own address.',
+    throw new CliError('unexpected_response', `${url} sends logins to another site: ${printable(endpoint)}.`, {
+      hint: 'A Tenon server has these endpoints at its own address.',
     });
   }
   return metadata;

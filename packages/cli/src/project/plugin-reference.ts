@@ -76,7 +76,7 @@ function only(found: readonly Plugin[], extensionPoint: string, name: string): P
 function placeOf(extensionPoint: string, user: string, name: string): PluginPlace {
   if (!isId('extensionPoint', extensionPoint) || !isId('user', user)) {
     throw usageError(
-      `"${extensionPoint}/plugin/${user}/${name}" is no plugin's id.`,
+      `"${extensionPoint}/plugin/${user}/${name}" is not a plugin id.`,
       'One looks like ext_…/plugin/usr_…/greet.',
     );
   }

@@ -50,7 +50,7 @@ export async function openProject(
   if (folder === undefined) return findProject(workingFolder);
   const project = await findProject(resolve(workingFolder, folder));
   if (project?.folder === resolve(workingFolder, folder)) return project;
-  throw usageError(`There is no tenon.toml in ${folder}.`, 'To begin a plugin there: tenon plugin init <folder>');
+  throw usageError(`There is no tenon.toml in ${folder}.`, 'To create a plugin: tenon plugin init <folder>');
 }
 
 /** The id of the extension point that a command about a plugin is about. @throws CliError as {@link resolveExtensionPoint} */

@@ -44,14 +44,14 @@ describe('findProject()', () => {
     await assert.rejects(findProject(project), /not UTF-8/);
     await rm(join(project, 'tenon.toml'));
     await mkdir(join(project, 'tenon.toml'));
-    await assert.rejects(findProject(project), /is no file/);
+    await assert.rejects(findProject(project), /is not a file/);
   });
 
   it('does not wait for a pipe', { skip: process.platform === 'win32' }, async () => {
     const project = await makeProject();
     await rm(join(project, 'tenon.toml'));
     assert.equal(spawnSync('mkfifo', [join(project, 'tenon.toml')]).status, 0);
-    await assert.rejects(findProject(project), /is no file/);
+    await assert.rejects(findProject(project), /is not a file/);
   });
 
   it("does not take another user's from above", {

@@ -42,7 +42,7 @@ async function readIfThere(file: string, below: string | undefined): Promise<str
   let handle: FileHandle;
   try {
     // Reading a pipe could wait forever.
-    if (!(await stat(file)).isFile()) throw usageError(`${file} is no file.`);
+    if (!(await stat(file)).isFile()) throw usageError(`${file} is not a file.`);
     handle = await open(file, 'r');
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
