@@ -46,6 +46,15 @@ export const extensionPoint = Type.Object({
 });
 export type ExtensionPoint = Static<typeof extensionPoint>;
 
+/** An entry of the list of an application's extension points. */
+export const listedExtensionPoint = Type.Intersect([
+  extensionPoint,
+  Type.Object({
+    ownPlugins: Type.Integer({ description: 'how many plugins the requesting user has published for it' }),
+  }),
+]);
+export type ListedExtensionPoint = Static<typeof listedExtensionPoint>;
+
 /** For the OpenAPI description. */
 export const extensionPointExample = {
   id: 'ext_01j29hxk3mfpq8ad68ha6hbsex',

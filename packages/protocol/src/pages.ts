@@ -83,6 +83,7 @@ export const guestListQuery = Type.Object({
   q: searchParameter(
     "the guest key, a user's name, or the name or e-mail address of an invitation; or with this user id",
   ),
+  guestKey: Type.Optional(Type.String({ description: 'only the guest with exactly this guest key' })),
   state: Type.Optional(
     oneOf(['active', 'invited', 'inactive'], {
       description:

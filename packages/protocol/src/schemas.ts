@@ -147,6 +147,7 @@ const pluginFields = {
   id: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
   extensionPointId: id('extensionPoint', 'the extension point'),
   userId: id('user', 'the publisher'),
+  userName: Type.String({ description: "the publisher's name" }),
   name: Type.String({ pattern: pluginNamePattern }),
   contentAddress: Type.String({ pattern: contentAddressPattern, description: 'of the newest version' }),
   size: Type.Integer({ description: "the newest version's size in bytes" }),

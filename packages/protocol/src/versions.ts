@@ -47,6 +47,17 @@ export const version = Type.Object({
 });
 export type Version = Static<typeof version>;
 
+const bindingFields = {
+  guestId: id('guest', 'a guest under which the plugin has its name'),
+  guestKey: Type.Optional(
+    Type.String({ description: "the guest's key; only for members, guests never see guest keys" }),
+  ),
+  version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
+  isPinned: Type.Boolean({ description: "whether the application's team has pinned it to a version" }),
+  pinnedTo: nullable(Type.Integer({ description: 'the version that it is pinned to, whether or not that is bound' })),
+  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
+};
+
 /** The status of a plugin, for its publisher. */
 export const pluginStatus = Type.Object({
   state: Type.Union([...versionState.anyOf, Type.Literal('blocked')], {
@@ -54,17 +65,7 @@ export const pluginStatus = Type.Object({
   }),
   reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked' })),
   detail: Type.String({ description: 'a description for people' }),
-  bindings: Type.Array(
-    Type.Object({
-      guestId: id('guest', 'a guest under which the plugin has its name'),
-      version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
-      isPinned: Type.Boolean({ description: "whether the application's team has pinned it to a version" }),
-      pinnedTo: nullable(
-        Type.Integer({ description: 'the version that it is pinned to, whether or not that is bound' }),
-      ),
-      rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
-    }),
-  ),
+  bindings: Type.Array(Type.Object(bindingFields)),
 });
 export type PluginStatus = Static<typeof pluginStatus>;
 
@@ -86,13 +87,7 @@ export type Approval = Static<typeof approval>;
 
 /** A plugin's binding under one guest, for its publisher and the application's members. */
 export const pluginBinding = Type.Object({
-  guestId: id('guest', 'the guest'),
-  guestKey: nullable(
-    Type.String({ description: 'for members; `null` for the publisher, because guests never see guest keys' }),
-  ),
-  version: nullable(Type.Integer({ description: 'the version that is bound; `null` when none is' })),
-  pinnedVersion: nullable(Type.Integer({ description: 'the version that it is pinned to' })),
-  rolledBackTo: nullable(Type.Integer({ description: 'the version that was rolled back to' })),
+  ...bindingFields,
   updatedAt: nullable(timestamp('when the binding last changed; `null` if nothing was bound yet')),
 });
 export type PluginBinding = Static<typeof pluginBinding>;

@@ -64,7 +64,9 @@ describe('lists with search', () => {
       );
     });
 
-    it('filters by state', async () => {
+    it('filters by state, and by a whole guest key', async () => {
+      assert.deepEqual(await found({ guestKey: 'customers/2' }), ['customers/2']);
+      assert.deepEqual(await found({ guestKey: 'customers' }), []);
       assert.deepEqual(await found({ state: 'active' }), ['held']);
       assert.deepEqual(await found({ state: 'invited', q: 'customers' }), ['customers/2', 'Customers/10']);
       assert.deepEqual(await found({ state: 'inactive' }), []);
@@ -185,6 +187,19 @@ describe('lists with search', () => {
       assert.deepEqual(await names({ state: 'published', q: 'secret-9' }), ['p9', 'p10', 'Q']);
     });
 
+    it('counts the plugins of the requesting user at each extension point', async () => {
+      const { appId: id } = await ok<{ appId: string }>(service, 'GET', `${api}/extension-points/${point}`, {
+        token: ada.token,
+      });
+      const counts = async (token: string, query = {}) =>
+        (await list<{ ownPlugins: number }>(`/apps/${id}/extension-points`, query, token)).objects.map(
+          ({ ownPlugins }) => ownPlugins,
+        );
+      assert.deepEqual(await counts(ada.token), [3]);
+      assert.deepEqual(await counts(bob.token, { limit: 1 }), [1]);
+      assert.deepEqual(await counts(owner.token), [0]);
+    });
+
     it('shows a guest only its own plugins, and nothing about guest keys', async () => {
       assert.deepEqual(await names({}, ada.token), ['p9', 'p10', 'Q']);
       assert.deepEqual(await names({ userId: bob.id }, ada.token), ['p9', 'p10', 'Q']);
@@ -194,8 +209,8 @@ describe('lists with search', () => {
       assert.deepEqual(
         own.objects.map(({ guestKey, version }) => [guestKey, version]),
         [
-          [null, 1],
-          [null, 1],
+          [undefined, 1],
+          [undefined, 1],
         ],
       );
       for (const query of ['q=secret', 'sort=guestKey', 'sort=-guestKey']) {

@@ -16,7 +16,7 @@ const guestOrders: Orders<GuestSort> = {
 /** Whether the row of a subquery belongs to the guest of the query around it. */
 const ofGuest = (table: 'guest_users' | 'invitations') => sql<boolean>`${sql.table(table)}."guestId" = guests.id`;
 
-function guestsFound(db: Db, appId: AppId, { text, state, nowMs }: GuestSearch) {
+function guestsFound(db: Db, appId: AppId, { text, guestKey, state, nowMs }: GuestSearch) {
   let guests = db.selectFrom('guests').select(columns.guests).where('guests.appId', '=', appId);
   const users = db
     .selectFrom('guest_users')
@@ -25,6 +25,7 @@ function guestsFound(db: Db, appId: AppId, { text, state, nowMs }: GuestSearch) 
     .where(ofGuest('guest_users'));
   const invitations = db.selectFrom('invitations').select('invitations.id').where(ofGuest('invitations'));
   const pending = invitations.where('status', '=', 'pending').where('expiresAtMs', '>', nowMs);
+  if (guestKey !== undefined) guests = guests.where('guests.guestKey', '=', guestKey);
   if (state !== undefined) {
     guests = guests.where(({ and, exists, not }) => {
       if (state === 'active') return exists(users);

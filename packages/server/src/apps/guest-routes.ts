@@ -42,7 +42,8 @@ export const guestRoutes: readonly Route[] = [
     responses: { 200: jsonList('the guests', guest, guestExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();
-      const found = await listGuests(deps, auth.access, toPage(query), { text: query.q, state: query.state });
+      const { q: text, guestKey, state } = query;
+      const found = await listGuests(deps, auth.access, toPage(query), { text, guestKey, state });
       return toList(found, (one) => toGuest(one, nowMs), query.sort);
     },
   }),

@@ -2,6 +2,7 @@ import type { UserId } from '@tenon/protocol';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
+import { setOf } from '../db/page-queries.ts';
 import { columns, type PasswordRecord, type UserRecord } from '../db/records.ts';
 
 const users = (db: Db) => db.selectFrom('users').select(columns.users);
@@ -9,6 +10,12 @@ const passwords = (db: Db) => db.selectFrom('passwords').select(columns.password
 
 export const userQueries = {
   user: (db: Db, id: UserId): Promise<UserRecord | undefined> => users(db).where('id', '=', id).executeTakeFirst(),
+
+  /** The names of users, by their ids. */
+  async userNames(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
+    const rows = await db.selectFrom('users').select(['id', 'name']).where('id', 'in', setOf(ids)).execute();
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  },
 
   /** @param email the normalized address */
   userByEmail: (db: Db, email: string): Promise<UserRecord | undefined> =>

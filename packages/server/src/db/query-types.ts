@@ -30,6 +30,7 @@ export type GuestSort = NonNullable<GuestListQuery['sort']>;
 export interface GuestSearch {
   /** A part of the guest key, of a user's name, or of an invitation's name or e-mail address; or a user id. */
   readonly text?: string | undefined;
+  readonly guestKey?: string | undefined;
   readonly state?: GuestListQuery['state'];
   /** The time that decides which invitations are pending. */
   readonly nowMs: number;

@@ -107,14 +107,16 @@ export const withdrawalExample = {
   withdrawnAt: example.time,
 };
 
-export const pluginBindingExample = {
+const bindingExample = {
   guestId: example.guestId,
   guestKey: 'customers/globex',
   version: 2,
-  pinnedVersion: 2,
+  isPinned: false,
+  pinnedTo: null,
   rolledBackTo: null,
-  updatedAt: example.time,
 };
+
+export const pluginBindingExample = { ...bindingExample, updatedAt: example.time };
 
 export const guestBindingExample = {
   pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
@@ -134,6 +136,7 @@ export const pluginExample = {
   id: `${example.extensionPointId}/plugin/${example.userId}/median`,
   extensionPointId: example.extensionPointId,
   userId: example.userId,
+  userName: 'Grace',
   name: 'median',
   contentAddress: example.contentAddress,
   size: 18_231,
@@ -142,7 +145,7 @@ export const pluginExample = {
     state: 'awaiting_approval' as const,
     reason: null,
     detail: "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
-    bindings: [{ guestId: example.guestId, version: 2, isPinned: false, pinnedTo: null, rolledBackTo: null }],
+    bindings: [bindingExample],
   },
   guestIds: [example.guestId],
   hasMoreGuests: false,

@@ -37,10 +37,7 @@ function bindingsOfGuestFound(db: Db, guestId: GuestId, text: string | undefined
 }
 
 function bindingsOfPluginFound(db: Db, key: PluginKey, text: string | undefined) {
-  const bindings = bindingsWithVersions(db)
-    .innerJoin('guests', 'guests.id', 'bindings.guestId')
-    .select('guests.guestKey')
-    .where(isOfPlugin('bindings', key));
+  const bindings = bindingsWithGuests(db).where(isOfPlugin('bindings', key));
   return text === undefined ? bindings : bindings.where(contains('guests.guestKey', text));
 }
 
@@ -91,8 +88,8 @@ export const bindingQueries = {
   countBindingsOfPlugin: (db: Db, key: PluginKey, text: string | undefined): Promise<number> =>
     countMatches(db, bindingsOfPluginFound(db, key, text)),
 
-  /** Returns the bindings of these plugins under all guests. With `limit`, at most that many, sorted by plugin. */
-  bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<BindingRecord[]> =>
+  /** Returns the bindings of these plugins under all guests, with the guest keys. With `limit`, at most that many, sorted by plugin. */
+  bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<PluginBinding[]> =>
     inChunks(keys.toSorted(byPluginKey), (chunk, remaining) => bindingsOf(db, chunk, remaining), limit),
 
   guestsWithNameTaken,
@@ -172,7 +169,7 @@ function byPluginKey(a: PluginKey, b: PluginKey): number {
   return one === other ? 0 : String(one) < String(other) ? -1 : 1;
 }
 
-function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<BindingRecord[]> {
+function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefined): Promise<PluginBinding[]> {
   const values = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
   const columns = sql`(bindings."extensionPointId", bindings."userId", bindings.name)`;
   // For one plugin, the index returns the rows in order. For several, the database reads and sorts all rows before it limits them.
@@ -180,7 +177,7 @@ function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefine
     values.length === 1
       ? sql<boolean>`${columns} = ${values[0]}`
       : sql<boolean>`${columns} in (values ${sql.join(values)})`;
-  const bindings = bindingsWithVersions(db).where(isOneOfThem);
+  const bindings = bindingsWithGuests(db).where(isOneOfThem);
   if (limit === undefined) return bindings.execute();
   return bindings
     .orderBy('bindings.extensionPointId')
@@ -189,6 +186,10 @@ function bindingsOf(db: Db, keys: readonly PluginKey[], limit: number | undefine
     .orderBy('bindings.guestId')
     .limit(limit)
     .execute();
+}
+
+function bindingsWithGuests(db: Db) {
+  return bindingsWithVersions(db).innerJoin('guests', 'guests.id', 'bindings.guestId').select('guests.guestKey');
 }
 
 function bindingsWithVersions(db: Db) {

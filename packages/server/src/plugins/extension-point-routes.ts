@@ -4,10 +4,12 @@ import {
   extensionPointInput,
   extensionPointListQuery,
   extensionPointUpdate,
+  listedExtensionPoint,
   schemaTrial,
   schemaTrialInput,
 } from '@tenon/protocol';
 import type { Actor } from '../auth/access.ts';
+import type { ExtensionPointRecord } from '../db/records.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
@@ -42,12 +44,19 @@ export const extensionPointRoutes: readonly Route[] = [
     summary: "List an application's extension points",
     description:
       'Without `limit`, the response has all of them, since a host reads this list once. Quotas limit its length.',
-    responses: { 200: jsonList('the extension points', extensionPoint, extensionPointExample) },
-    handle: async ({ deps }, { auth: { access }, query }) => {
+    responses: {
+      200: jsonList('the extension points', listedExtensionPoint, { ...extensionPointExample, ownPlugins: 2 }),
+    },
+    handle: async ({ deps }, { auth: { actor, access }, query }) => {
       const page = toPage(query);
       const { limit, q: text, sort } = query;
-      if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, page, text), toExtensionPoint);
-      return toList(await listExtensionPoints(deps, access, page, text), toExtensionPoint, sort);
+      const counts = await deps.store.read.countOwnPlugins(access.app.id, actor.userId);
+      const toListed = (one: ExtensionPointRecord) => ({
+        ...toExtensionPoint(one),
+        ownPlugins: counts.get(one.id) ?? 0,
+      });
+      if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, page, text), toListed);
+      return toList(await listExtensionPoints(deps, access, page, text), toListed, sort);
     },
   }),
   route('POST', '/api/v1/apps/:appId/extension-points', {

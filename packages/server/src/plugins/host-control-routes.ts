@@ -34,7 +34,7 @@ export const hostControlRoutes: readonly Route[] = [
       description: 'A repeated request replaces the reason.',
       responses: { 200: json('the plugin', plugin, pluginExample) },
       handle: async ({ deps }, { auth, params, body }) =>
-        toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason)),
+        toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason), auth.access),
     }),
   ),
   withDryRun(

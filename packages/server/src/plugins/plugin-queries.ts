@@ -82,6 +82,19 @@ export const pluginQueries = {
   countPluginsFound: (db: Db, extensionPointId: ExtensionPointId, search: PluginSearch): Promise<number> =>
     countMatches(db, pluginsFound(db, extensionPointId, search)),
 
+  /** Counts a user's plugins at each extension point of an application. */
+  async countOwnPlugins(db: Db, appId: AppId, userId: UserId): Promise<ReadonlyMap<ExtensionPointId, number>> {
+    const rows = await db
+      .selectFrom('plugins')
+      .select((eb) => ['extensionPointId', eb.fn.countAll<number>().as('count')])
+      .where('userId', '=', userId)
+      .where('appId', '=', appId)
+      .where('deletedAtMs', 'is', null)
+      .groupBy('extensionPointId')
+      .execute();
+    return new Map(rows.map(({ extensionPointId, count }) => [extensionPointId, count]));
+  },
+
   /** Returns the progress of a plugin's pending rebind, if there is one. */
   async pendingRebind(db: Db, key: PluginKey): Promise<FoundPendingRebind | undefined> {
     const row = await db

@@ -1,6 +1,5 @@
 import { bindingListQuery, plugin, pluginBinding, pluginListQuery, publishedPlugin } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import { isMember } from '../auth/access.ts';
 import { pluginBindingExample, pluginExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
@@ -73,7 +72,7 @@ export const pluginRoutes: readonly Route[] = [
       const { bytes, semver = query.semver, note = query.note } = body;
       const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, signal);
       reply.code(published.created === 'plugin' ? 201 : 200);
-      return { ...toPlugin(published), isNewVersion: published.created !== 'nothing' };
+      return { ...toPlugin(published, access), isNewVersion: published.created !== 'nothing' };
     },
   }),
   route('GET', artifactPath, {
@@ -84,7 +83,7 @@ export const pluginRoutes: readonly Route[] = [
     responses: { 200: json('the plugin', plugin, pluginExample) },
     handle: async ({ deps }, { auth, params }) => {
       const { actor, access } = auth;
-      return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)));
+      return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)), access);
     },
   }),
   withDryRun(
@@ -111,8 +110,7 @@ export const pluginRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, params, query }) => {
       const { actor, access } = auth;
       const found = await listBindings(deps, actor, access, pluginTarget(params), toPage(query), query.q);
-      const showsKeys = isMember(access);
-      return toList(found, (binding) => toPluginBinding(binding, showsKeys), query.sort);
+      return toList(found, (binding) => toPluginBinding(binding, access), query.sort);
     },
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId/plugins', {
@@ -125,7 +123,7 @@ export const pluginRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, query }) => {
       const { q: text, state, userId, sort } = query;
       const found = await listPlugins(deps, auth.actor, auth.access, toPage(query), { text, state, userId });
-      return toList(found, toPlugin, sort);
+      return toList(found, (one) => toPlugin(one, auth.access), sort);
     },
   }),
 ];

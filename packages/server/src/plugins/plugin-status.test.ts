@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GuestId } from '@tenon/protocol';
 import { someTimeMs, unheld, versionRecord } from '../../test/helpers/records.ts';
+import type { AppAccess } from '../auth/access.ts';
 import type { BindingRecord, BlockRecord, VersionRecord } from '../db/records.ts';
 import { describePluginStatus } from './plugin-status.ts';
+import { toPlugin } from './plugin-wire.ts';
 
 const key = { extensionPointId: 'ext_1', userId: 'usr_1', name: 'median' } as const;
+
+const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
 
 function standing(
   newest: Partial<VersionRecord>,
@@ -13,7 +17,6 @@ function standing(
   block: BlockRecord | null = null,
   hasMoreBindings = false,
 ) {
-  const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
   return describePluginStatus({
     plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block },
     bindings: claims.map((claim) => ({ ...unbound, ...claim })),
@@ -65,15 +68,27 @@ describe('describePluginStatus()', () => {
     assert.deepEqual(state({ state: 'yanked', stateReason: 'why' }, []), ['yanked', 'why']);
     assert.deepEqual(state({ state: 'yanked', stateReason: 'why' }, [], { atMs: 1, reason: 'no' }), ['blocked', 'no']);
   });
+});
 
-  it('lists the bound version of each guest, by id', () => {
-    const { bindings } = standing({}, [
-      { guestId: 'gst_b', versionNumber: 1, pinnedNumber: 1, selectedNumber: 2 },
-      { guestId: 'gst_a' },
-    ]);
-    assert.deepEqual(bindings, [
-      { guestId: 'gst_a', version: null, isPinned: false, pinnedTo: null, rolledBackTo: null },
-      { guestId: 'gst_b', version: 1, isPinned: true, pinnedTo: 1, rolledBackTo: 2 },
-    ]);
+describe('toPlugin()', () => {
+  it('lists the bound version of each guest, by id, with the guest keys for members only', () => {
+    const found = {
+      plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3 }), block: null },
+      publisherName: 'Grace',
+      bindings: [
+        { ...unbound, guestId: 'gst_b', guestKey: 'b', versionNumber: 1, pinnedNumber: 1, selectedNumber: 2 },
+        { ...unbound, guestId: 'gst_a', guestKey: 'a' },
+      ],
+      hasMoreBindings: false,
+    } as const;
+    for (const role of ['viewer', 'guest'] as const) {
+      const { userName, status, guestIds } = toPlugin(found, { role } as AppAccess);
+      const keyOf = (guestKey: string) => (role === 'guest' ? {} : { guestKey });
+      assert.deepEqual([userName, guestIds], ['Grace', ['gst_b']]);
+      assert.deepEqual(status.bindings, [
+        { guestId: 'gst_a', ...keyOf('a'), version: null, isPinned: false, pinnedTo: null, rolledBackTo: null },
+        { guestId: 'gst_b', ...keyOf('b'), version: 1, isPinned: true, pinnedTo: 1, rolledBackTo: 2 },
+      ]);
+    }
   });
 });

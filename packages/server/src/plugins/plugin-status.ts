@@ -1,4 +1,4 @@
-import type { GuestId, PluginStatus } from '@tenon/protocol';
+import type { PluginStatus } from '@tenon/protocol';
 import type { BindingRecord, VersionRecord } from '../db/records.ts';
 import type { PluginWithBindings } from './plugins.ts';
 
@@ -8,18 +8,14 @@ interface PluginStatusDetails {
   readonly reason: string | null;
   /** The status as English sentences. */
   readonly detail: string;
-  readonly bindings: readonly {
-    readonly guestId: GuestId;
-    readonly version: number | null;
-    readonly isPinned: boolean;
-    readonly pinnedTo: number | null;
-    readonly rolledBackTo: number | null;
-  }[];
 }
 
-export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginWithBindings): PluginStatusDetails {
+type PluginStatusFacts = Pick<PluginWithBindings, 'plugin' | 'hasMoreBindings'> & {
+  readonly bindings: readonly BindingRecord[];
+};
+
+export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginStatusFacts): PluginStatusDetails {
   const { newest, block } = plugin;
-  const sorted = bindings.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1));
   return {
     state: block === null ? newest.state : 'blocked',
     reason: block === null ? newest.stateReason : block.reason,
@@ -27,17 +23,10 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
       ...(block === null
         ? [newestSentence(newest)]
         : [`The application's team has blocked the plugin: “${block.reason}”.`]),
-      ...(hasMoreBindings ? [`Of its first ${sorted.length} guests:`] : []),
-      ...boundSentences(sorted),
-      ...pinSentences(sorted),
+      ...(hasMoreBindings ? [`Of its first ${bindings.length} guests:`] : []),
+      ...boundSentences(bindings),
+      ...pinSentences(bindings),
     ].join(' '),
-    bindings: sorted.map(({ guestId, versionNumber, pinnedNumber, selectedNumber }) => ({
-      guestId,
-      version: versionNumber,
-      isPinned: pinnedNumber !== null,
-      pinnedTo: pinnedNumber,
-      rolledBackTo: selectedNumber,
-    })),
   };
 }
 

@@ -1,5 +1,6 @@
 import type * as wire from '@tenon/protocol';
 import { pluginId } from '@tenon/protocol';
+import { type AppAccess, isMember } from '../auth/access.ts';
 import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/records.ts';
 import type { AwaitingVersion, GuestBinding, PluginBinding } from '../db/store.ts';
 import { time } from '../http/wire-time.ts';
@@ -48,22 +49,39 @@ function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
   return { pluginId: id, userName, name, version: number, guestIds: [...guestIds], hasMoreGuests };
 }
 
-export function toPlugin(found: PluginWithBindings): wire.Plugin {
+export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plugin {
   const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
-  const { state, reason, detail, bindings } = describePluginStatus(found);
+  const { state, reason, detail } = describePluginStatus(found);
+  const bindings = found.bindings
+    .toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1))
+    .map((binding) => toBinding(binding, access));
   return {
     id: pluginId(extensionPointId, userId, name),
     extensionPointId,
     userId,
+    userName: found.publisherName,
     name,
     contentAddress: newest.contentAddress,
     size: newest.size,
     version: toVersionSummary(newest),
-    status: { state, reason, detail, bindings: [...bindings] },
+    status: { state, reason, detail, bindings },
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
     hasMoreGuests: found.hasMoreBindings,
     createdAt: time(createdAtMs),
     updatedAt: time(newest.createdAtMs),
+  };
+}
+
+/** Only members see the guest key. */
+function toBinding(binding: PluginBinding, access: AppAccess) {
+  const { guestId, guestKey, versionNumber, pinnedNumber, selectedNumber } = binding;
+  return {
+    guestId,
+    ...(isMember(access) && { guestKey }),
+    version: versionNumber,
+    isPinned: pinnedNumber !== null,
+    pinnedTo: pinnedNumber,
+    rolledBackTo: selectedNumber,
   };
 }
 
@@ -110,23 +128,20 @@ export function toGuestBinding(binding: GuestBinding): wire.GuestBinding {
     name,
     user: { id: userId, name: userName },
     contentAddress: binding.contentAddress,
-    ...toBindingFields(binding),
+    version: binding.versionNumber,
+    pinnedVersion: binding.pinnedNumber,
+    rolledBackTo: binding.selectedNumber,
+    updatedAt: timeOfMove(binding),
     isBlocked: block !== null,
     blockReason: block?.reason ?? null,
   };
 }
 
-/** @param showsKey whether the caller may see guest keys */
-export function toPluginBinding(binding: PluginBinding, showsKey: boolean): wire.PluginBinding {
-  const { guestId, guestKey } = binding;
-  return { guestId, guestKey: showsKey ? guestKey : null, ...toBindingFields(binding) };
+export function toPluginBinding(binding: PluginBinding, access: AppAccess): wire.PluginBinding {
+  return { ...toBinding(binding, access), updatedAt: timeOfMove(binding) };
 }
 
-function toBindingFields({ versionNumber, pinnedNumber, selectedNumber, updatedAtMs }: BindingRecord) {
-  return {
-    version: versionNumber,
-    pinnedVersion: pinnedNumber,
-    rolledBackTo: selectedNumber,
-    updatedAt: updatedAtMs === 0 ? null : time(updatedAtMs),
-  };
+/** When a binding last changed; `null` if no version was ever bound. */
+function timeOfMove({ updatedAtMs }: BindingRecord): string | null {
+  return updatedAtMs === 0 ? null : time(updatedAtMs);
 }

@@ -3,7 +3,7 @@ import { type Actor, type ExtensionPointAccess, isMember } from '../auth/access.
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readLimited, readPage, readRelatedRows } from '../db/paging.ts';
-import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { BindingSort, PluginBinding, PluginSearch, PluginSort, Queries, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
@@ -12,7 +12,8 @@ import { pluginCursor } from './plugin-queries.ts';
 /** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
 export interface PluginWithBindings {
   readonly plugin: PluginRecord;
-  readonly bindings: readonly BindingRecord[];
+  readonly publisherName: string;
+  readonly bindings: readonly PluginBinding[];
   /** Whether `bindings` is cut off. */
   readonly hasMoreBindings: boolean;
 }
@@ -42,13 +43,17 @@ export async function listPlugins(
     {
       cursorOf,
       keyOf: pluginKeyText,
-      keyOfRow: pluginKeyText<BindingRecord>,
+      keyOfRow: pluginKeyText<PluginBinding>,
       load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
     },
   );
-  const withBindings = (plugin: PluginRecord): PluginWithBindings => {
-    return { plugin, bindings: rows.get(pluginKeyText(plugin)) ?? [], hasMoreBindings: hasMoreRows };
-  };
+  const names = await read.userNames(items.map((plugin) => plugin.userId));
+  const withBindings = (plugin: PluginRecord): PluginWithBindings => ({
+    plugin,
+    publisherName: names.get(plugin.userId) ?? '',
+    bindings: rows.get(pluginKeyText(plugin)) ?? [],
+    hasMoreBindings: hasMoreRows,
+  });
   return { ...found, items: items.map(withBindings) };
 }
 
@@ -131,7 +136,7 @@ export async function findVersion(
 }
 
 export async function readPluginWithBindings(
-  read: Pick<Queries, 'plugin' | 'bindingsOfPlugins'>,
+  read: Pick<Queries, 'plugin' | 'userNames' | 'bindingsOfPlugins'>,
   key: PluginKey,
 ): Promise<PluginWithBindings> {
   const plugin = await read.plugin(key);
@@ -140,11 +145,12 @@ export async function readPluginWithBindings(
 }
 
 async function readBindingsOf(
-  read: Pick<Queries, 'bindingsOfPlugins'>,
+  read: Pick<Queries, 'userNames' | 'bindingsOfPlugins'>,
   plugin: PluginRecord,
 ): Promise<PluginWithBindings> {
   const { rows, hasMore } = await readLimited((limit) => read.bindingsOfPlugins([plugin], limit));
-  return { plugin, bindings: rows, hasMoreBindings: hasMore };
+  const names = await read.userNames([plugin.userId]);
+  return { plugin, publisherName: names.get(plugin.userId) ?? '', bindings: rows, hasMoreBindings: hasMore };
 }
 
 /** Sorts as the database sorts a plugin's key within an extension point. */

@@ -84,7 +84,7 @@ export const versionRoutes: readonly Route[] = [
       errors: ['conflict'],
       handle: async ({ deps }, { auth, params, body }) => {
         const { access } = auth;
-        return toPlugin(await rollBack(deps, access, pluginTarget(params), body.version));
+        return toPlugin(await rollBack(deps, access, pluginTarget(params), body.version), access);
       },
     }),
   ),

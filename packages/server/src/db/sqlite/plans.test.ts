@@ -70,6 +70,7 @@ const everyBindingFilter: readonly BindingFilter[] = [
 /** A call of every query. One that is missing here does not compile. */
 const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
   user: (ask) => [ask.user(user)],
+  userNames: (ask) => [ask.userNames([user, newId('user')])],
   anyUser: (ask) => [ask.anyUser()],
   userByEmail: (ask) => [ask.userByEmail('ada@example.org')],
   password: (ask) => [ask.password(user)],
@@ -139,6 +140,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ...inOrders(['publishedAt', '-publishedAt'], 1, (range) => ask.plugins(point, range)),
     ...everyPluginSearch.map((search) => ask.plugins(point, { limit: 9 }, search)),
   ],
+  countOwnPlugins: (ask) => [ask.countOwnPlugins(app, user)],
   countPluginsFound: (ask) => everyPluginSearch.map((search) => ask.countPluginsFound(point, search)),
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],

@@ -155,7 +155,10 @@ export function pluginsContract(backend: Backend): void {
       const { app, key, guest } = await records().stage();
       const second = await records().guest(app);
       const version = await records().version(key('both'));
-      const bound = [await records().binding(version, guest.id), await records().binding(version, second.id)];
+      const bound = [
+        { ...(await records().binding(version, guest.id)), guestKey: guest.guestKey },
+        { ...(await records().binding(version, second.id)), guestKey: second.guestKey },
+      ];
       await records().binding(await records().version(key('not-asked-for')), guest.id);
       const strangers = Array.from({ length: 3000 }, (_, at) => key(`no-such-${at}`));
       const found = await store.it.read.bindingsOfPlugins([...strangers, key('both')]);

@@ -200,7 +200,8 @@ export function versionsContract(backend: Backend): void {
       const { read } = store.it;
       const present = () => read.binding(extensionPoint.id, guest.id, 'claimed');
       assert.deepEqual(await present(), { ...claim, ...unbound, ...unheld, updatedAtMs: 0 });
-      assert.deepEqual(await read.bindingsOfPlugins([key('claimed')]), [await present()]);
+      const { guestKey } = guest;
+      assert.deepEqual(await read.bindingsOfPlugins([key('claimed')]), [{ ...(await present()), guestKey }]);
       assert.deepEqual(await read.bindings(extensionPoint.id, guest.guestKey), []);
       assert.equal(await read.countBindings(extensionPoint.id, guest.id), 1);
       await assert.rejects(records().binding(await records().version(key('claimed', owner)), guest.id));
