@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import { type AuditAction, auditActions } from './audit-actions.ts';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
-import { defaultPageLimit, pageParameters } from './pages.ts';
+import { defaultPageLimit } from './list-limits.ts';
+import { pageParameters } from './pages.ts';
 import { Type } from './type.ts';
 
 /* The audit trail. */

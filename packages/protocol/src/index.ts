@@ -8,6 +8,7 @@ export * from './error-codes.ts';
 export * from './extension-points.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';
+export * from './list-limits.ts';
 export * from './login.ts';
 export * from './names.ts';
 export * from './oauth.ts';

@@ -1,9 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { oneOf } from './fields.ts';
+import { defaultPageLimit, maxCounted, maxPageLimit } from './list-limits.ts';
 import { Type } from './type.ts';
-
-/** Lists count the matching entries up to this number plus one. */
-export const maxCounted = 10_000;
 
 /** A page of a list, with the cursors of its neighbours, if there are any. */
 export function listOf<T extends TSchema>(item: T) {
@@ -30,11 +28,6 @@ export interface ListPage<T> {
   readonly previousCursor?: string;
   readonly total?: number;
 }
-
-/** The default of `limit`. */
-export const defaultPageLimit = 100;
-
-export const maxPageLimit = 1000;
 
 /**
  * The query parameters of a page.
@@ -63,6 +56,8 @@ const defaultPage = pageParameters(`${defaultPageLimit} when it is left out`);
 
 export const pageQuery = Type.Object(defaultPage);
 export type PageQuery = Static<typeof pageQuery>;
+
+export const creationListQuery = Type.Object({ ...defaultPage, sort: sortParameter(['createdAt', '-createdAt']) });
 
 /** The parameter that searches a list. */
 function searchParameter(fields: string) {
@@ -127,6 +122,7 @@ export const pluginListQuery = Type.Object({
   q: searchParameter(
     "the name or the publisher's name, for members also in the guest keys; or with this user id or content address",
   ),
+  name: Type.Optional(Type.String({ description: 'only plugins with exactly this name' })),
   state: Type.Optional(
     oneOf(['published', 'awaiting_approval', 'rejected', 'yanked', 'blocked'], {
       description: "only plugins with this `status.state`: the newest version's state, or `blocked`",

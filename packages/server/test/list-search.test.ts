@@ -183,6 +183,8 @@ describe('lists with search', () => {
       assert.deepEqual(await names({ sort: '-publishedAt' }), ['bobs', 'Q', 'p9', 'p10']);
       assert.deepEqual(await names({ q: 'lovelace', sort: '-name' }), ['Q', 'p10', 'p9']);
       assert.deepEqual(await names({ userId: ada.id, q: 'p' }), ['p9', 'p10']);
+      assert.deepEqual(await names({ name: 'p9' }), ['p9']);
+      assert.deepEqual(await names({ name: 'p' }), []);
       assert.deepEqual(await names({ state: 'blocked' }), ['bobs']);
       assert.deepEqual(await names({ state: 'published', q: 'secret-9' }), ['p9', 'p10', 'Q']);
     });

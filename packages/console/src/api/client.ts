@@ -45,8 +45,6 @@ export interface ClientDeps {
  */
 export interface ApiClient {
   get<T>(path: string, options?: RequestOptions): Promise<T>;
-  /** Returns a whole list. Requests its pages one after the other. */
-  list<T>(path: string, options?: RequestOptions): Promise<T[]>;
   post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
   put<T>(path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
   delete(path: string, options?: RequestOptions): Promise<void>;
@@ -70,9 +68,6 @@ export interface SessionCalls {
   post<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
 }
-
-/** The maximum number of entries that the server returns at once. */
-const pageSize = 1000;
 
 /** How long a prefetched response can be used, in milliseconds. */
 const prefetchedMs = 10_000;
@@ -156,19 +151,6 @@ export function createApiClient(parts: ClientDeps): ApiClient {
 
   return {
     get: (path, options) => sendJson('GET', path, undefined, options),
-    async list<T>(path: string, options: RequestOptions = {}): Promise<T[]> {
-      const all: T[] = [];
-      for (let cursor: string | undefined; ; ) {
-        const query = { ...options.query, limit: pageSize, cursor };
-        const page = await sendJson<{ objects: T[]; nextCursor?: string }>('GET', path, undefined, {
-          ...options,
-          query,
-        });
-        all.push(...page.objects);
-        cursor = page.nextCursor;
-        if (cursor === undefined) return all;
-      }
-    },
     post: (path, body, options) => sendJson('POST', path, body, options),
     put: async (path, body, { basedOn, ...options } = {}) =>
       sendJson('PUT', path, body, { ...options, headers: { ...options.headers, ...conditions(basedOn) } }),

@@ -9,48 +9,48 @@ import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorView } from '../components/error-view.tsx';
 import { TextField } from '../components/field.tsx';
 import { Link } from '../components/link.tsx';
-import { Loaded } from '../components/loaded.tsx';
+import { ListView } from '../components/list-view.tsx';
 import { Page } from '../components/page.tsx';
 import { useAccount, useApi, useSession } from '../state/services.ts';
-import { useData } from '../state/use-data.ts';
+import { useList } from '../state/use-list.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
-/** The applications that one is in, as team or as guest. */
+/** The applications that the user is a member or a guest of. */
 export function HomePage() {
-  const api = useApi();
-  const apps = useData((signal) => api.list<App>('/api/v1/apps', { signal }), [api]);
+  const apps = useList<App>('/api/v1/apps', { sort: 'name' });
   const [isMaking, setMaking] = useState(false);
-  const isEmpty = apps.status === 'ready' && apps.data.length === 0;
+  const { page, query } = apps;
+  const isEmpty = page.status === 'ready' && page.data.objects.length === 0 && query.q === undefined;
   const { mayCreateApps } = useAccount();
   const make = mayCreateApps ? <Button onClick={() => setMaking(true)}>New application</Button> : undefined;
   return (
     <Page title="Applications" actions={isEmpty ? undefined : make}>
-      <Loaded of={apps}>
-        {(list) =>
-          list.length === 0 ? (
-            <EmptyState title="No applications yet" action={make}>
-              <p>
-                {mayCreateApps
-                  ? 'An application is your product. Create one, define where plugins plug in, then invite the people who write them.'
-                  : 'An application is a product that plugins extend.'}{' '}
-                If you have an invitation, open its link.
-              </p>
-              {mayCreateApps ? null : <Makers />}
-            </EmptyState>
-          ) : (
-            <>
-              <AppLists apps={list} />
-              {mayCreateApps ? null : <Makers />}
-            </>
-          )
+      <ListView
+        list={apps}
+        caption="Applications"
+        noun="application"
+        searchHint="Application name"
+        empty={
+          <EmptyState title="No applications yet" action={make}>
+            <p>
+              {mayCreateApps
+                ? 'An application is your product. Create one, define where plugins plug in, then invite the people who write them.'
+                : 'An application is a product that plugins extend.'}{' '}
+              If you have an invitation, open its link.
+            </p>
+            {mayCreateApps ? null : <Makers />}
+          </EmptyState>
         }
-      </Loaded>
+      >
+        {(rows) => <AppLists apps={rows} />}
+      </ListView>
+      {isEmpty || mayCreateApps || page.status !== 'ready' ? null : <Makers />}
       {isMaking ? <NewAppDialog onClose={() => setMaking(false)} /> : null}
     </Page>
   );
 }
 
-/** Said to who can't make an application: who can. */
+/** Says who can create applications. */
 function Makers() {
   const { view } = useSession();
   if (view.status !== 'ready') return null;
@@ -63,8 +63,8 @@ function AppLists({ apps }: { readonly apps: readonly App[] }) {
   const guest = apps.filter(({ role }) => role === 'guest');
   return (
     <>
-      {own.length === 0 ? null : <AppCards title="In the team" apps={own} />}
-      {guest.length === 0 ? null : <AppCards title="As a guest" apps={guest} />}
+      {own.length === 0 ? null : <AppCards title="Your applications" apps={own} />}
+      {guest.length === 0 ? null : <AppCards title="Applications you extend" apps={guest} />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
 import type { GuestRecord, GuestUserRecord, InvitationRecord } from '../db/records.ts';
-import type { GuestInvitation, GuestSearch, GuestSort, InvitationSort, Queries, SortedPage } from '../db/store.ts';
+import type { CreationSort, GuestInvitation, GuestSearch, GuestSort, Queries, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { insertInvitation } from './invitations.ts';
@@ -167,7 +167,7 @@ export async function removeGuestUser(deps: Deps, access: AppAccess, guestId: st
 export function listInvitations(
   deps: Deps,
   access: AppAccess,
-  page: SortedPage<InvitationSort>,
+  page: SortedPage<CreationSort>,
   guestId?: string,
 ): Promise<PageOf<GuestInvitation>> {
   return readPageById(page, (range) => deps.store.read.invitations(access.app.id, range, guestId));

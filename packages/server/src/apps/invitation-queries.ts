@@ -3,10 +3,10 @@ import { type NotNull, sql } from 'kysely';
 import type { Db } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
 import { type Orders, setOf, sorted } from '../db/page-queries.ts';
-import type { GuestInvitation, InvitationSort, SortedPage, TeamInvitation } from '../db/query-types.ts';
+import type { CreationSort, GuestInvitation, SortedPage, TeamInvitation } from '../db/query-types.ts';
 import { columns, type InvitationRecord, type StoredInvitationStatus } from '../db/records.ts';
 
-const orders: Orders<InvitationSort> = { createdAt: [sql.ref('invitations.id')] };
+const orders: Orders<CreationSort> = { createdAt: [sql.ref('invitations.id')] };
 
 export const invitationQueries = {
   invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
@@ -16,7 +16,7 @@ export const invitationQueries = {
     db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
 
   /** The invitations of guests, with their guest keys; with `guestId`, only that guest's. */
-  invitations(db: Db, appId: AppId, page: SortedPage<InvitationSort>, guestId?: string): Promise<GuestInvitation[]> {
+  invitations(db: Db, appId: AppId, page: SortedPage<CreationSort>, guestId?: string): Promise<GuestInvitation[]> {
     let invitations = db
       .selectFrom('invitations')
       .innerJoin('guests', 'guests.id', 'invitations.guestId')
@@ -35,7 +35,7 @@ export const invitationQueries = {
   teamInvitations(
     db: Db,
     appId: AppId,
-    page: SortedPage<InvitationSort>,
+    page: SortedPage<CreationSort>,
     isSettled?: boolean,
   ): Promise<TeamInvitation[]> {
     let invitations = db

@@ -4,7 +4,7 @@ import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
 import type { GuestRecord, MemberRecord } from '../db/records.ts';
-import type { InvitationSort, MemberSort, Queries, SortedPage, TeamInvitation, Transaction } from '../db/store.ts';
+import type { CreationSort, MemberSort, Queries, SortedPage, TeamInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { memberCursor } from './app-queries.ts';
@@ -84,7 +84,7 @@ export async function inviteMember(
 export function listTeamInvitations(
   deps: Deps,
   access: AppAccess,
-  page: SortedPage<InvitationSort>,
+  page: SortedPage<CreationSort>,
   isSettled?: boolean,
 ): Promise<PageOf<TeamInvitation>> {
   return readPageById(page, (range) => deps.store.read.teamInvitations(access.app.id, range, isSettled));

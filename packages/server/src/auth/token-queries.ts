@@ -2,7 +2,7 @@ import { type ApiKeyId, type AppId, idPrefixes, type SessionId, type TokenId, ty
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
-import type { Page } from '../db/query-types.ts';
+import type { CreationSort, SortedPage } from '../db/query-types.ts';
 import { type ApiKeyRecord, columns, type TokenRecord } from '../db/records.ts';
 
 const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
@@ -15,9 +15,14 @@ export const tokenQueries = {
   token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
 
   /** A user's tokens, including expired ones, without those of sessions. With `appId`, only those that are restricted to it. */
-  tokens(db: Db, userId: UserId, appId: AppId | undefined, page: Page): Promise<TokenRecord[]> {
+  tokens(db: Db, userId: UserId, appId: AppId | undefined, page: SortedPage<CreationSort>): Promise<TokenRecord[]> {
     const all = tokens(db).where('userId', '=', userId).where('sessionId', 'is', null);
-    return paged(appId === undefined ? all : all.where('appId', '=', appId), 'id', page).execute();
+    return paged(
+      appId === undefined ? all : all.where('appId', '=', appId),
+      'id',
+      page,
+      page.sort === '-createdAt',
+    ).execute();
   },
 
   apiKeyByHash: (db: Db, secretHash: string): Promise<ApiKeyRecord | undefined> =>
@@ -26,8 +31,8 @@ export const tokenQueries = {
   apiKey: (db: Db, id: ApiKeyId): Promise<ApiKeyRecord | undefined> =>
     apiKeys(db).where('id', '=', id).executeTakeFirst(),
 
-  apiKeys: (db: Db, userId: UserId, page: Page): Promise<ApiKeyRecord[]> =>
-    paged(apiKeys(db).where('userId', '=', userId), 'id', page).execute(),
+  apiKeys: (db: Db, userId: UserId, page: SortedPage<CreationSort>): Promise<ApiKeyRecord[]> =>
+    paged(apiKeys(db).where('userId', '=', userId), 'id', page, page.sort === '-createdAt').execute(),
 };
 
 export const tokenMutations = {

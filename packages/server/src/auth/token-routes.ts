@@ -2,8 +2,8 @@ import {
   apiKeyCreated,
   apiKeyInfo,
   apiKeyInput,
+  creationListQuery,
   me,
-  pageQuery,
   tokenCreated,
   tokenInfo,
   tokenInput,
@@ -61,11 +61,12 @@ export const tokenRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'read' },
-    query: pageQuery,
+    query: creationListQuery,
     id: 'listTokens',
     summary: 'List your access tokens, without their secrets',
     responses: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
-    handle: async ({ deps }, { auth, query }) => toList(await listTokens(deps, auth.actor, toPage(query)), toTokenInfo),
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listTokens(deps, auth.actor, toPage(query)), toTokenInfo, query.sort),
   }),
   route('POST', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'manage' },
@@ -100,12 +101,12 @@ export const tokenRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'read', userLevel: true },
-    query: pageQuery,
+    query: creationListQuery,
     id: 'listApiKeys',
     summary: 'List your API keys, without their secrets',
     responses: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listApiKeys(deps, auth.actor, toPage(query)), toApiKeyInfo),
+      toList(await listApiKeys(deps, auth.actor, toPage(query)), toApiKeyInfo, query.sort),
   }),
   route('POST', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

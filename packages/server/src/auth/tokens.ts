@@ -11,7 +11,7 @@ import {
 import { type AuditActor, record } from '../audit/record.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
-import type { Page, Transaction } from '../db/store.ts';
+import type { CreationSort, SortedPage, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
@@ -190,7 +190,7 @@ async function resolveAppRestriction(deps: Deps, actor: Actor, appId: string | u
 }
 
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
-export function listTokens(deps: Deps, actor: Actor, page: Page): Promise<PageOf<TokenRecord>> {
+export function listTokens(deps: Deps, actor: Actor, page: SortedPage<CreationSort>): Promise<PageOf<TokenRecord>> {
   return readPageById(page, (range) => deps.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
 }
 
@@ -271,7 +271,7 @@ export async function issueApiKey(deps: TokenDeps, userId: UserId, name: string,
   return key;
 }
 
-export function listApiKeys(deps: Deps, actor: Actor, page: Page): Promise<PageOf<ApiKeyRecord>> {
+export function listApiKeys(deps: Deps, actor: Actor, page: SortedPage<CreationSort>): Promise<PageOf<ApiKeyRecord>> {
   return readPageById(page, (range) => deps.store.read.apiKeys(actor.userId, range));
 }
 

@@ -40,7 +40,7 @@ export type MemberSort = 'createdAt' | 'name' | '-name' | 'role' | '-role';
 
 export type BindingSort = 'createdAt' | 'guestKey' | '-guestKey';
 
-export type InvitationSort = 'createdAt' | '-createdAt';
+export type CreationSort = 'createdAt' | '-createdAt';
 
 export type PluginSort = NonNullable<PluginListQuery['sort']>;
 
@@ -49,6 +49,7 @@ export interface PluginSearch {
   readonly userId?: UserId | undefined;
   /** A part of the name or of the publisher's name; or the publisher's id, or the newest version's content address. */
   readonly text?: string | undefined;
+  readonly name?: string | undefined;
   /** Whether `text` may be a part of a guest key. */
   readonly searchesGuestKeys?: boolean;
   readonly state?: PluginListQuery['state'];

@@ -29,9 +29,10 @@ export function pluginCursor({ userId, name, newest }: PluginRecord, sort: Plugi
 }
 
 function pluginsFound(db: Db, extensionPointId: ExtensionPointId, search: PluginSearch) {
-  const { userId, text, searchesGuestKeys, state } = search;
+  const { userId, name, text, searchesGuestKeys, state } = search;
   let plugins = pluginsWithNewestVersion(db).where('plugins.extensionPointId', '=', extensionPointId);
   if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
+  if (name !== undefined) plugins = plugins.where('plugins.name', '=', name);
   if (state !== undefined) {
     plugins = plugins.where('plugins.block', state === 'blocked' ? 'is not' : 'is', null);
     if (state !== 'blocked') plugins = plugins.where('versions.state', '=', state);

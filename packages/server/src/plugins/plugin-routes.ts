@@ -121,8 +121,8 @@ export const pluginRoutes: readonly Route[] = [
     description: 'Members see every plugin, guests their own.',
     responses: { 200: jsonList('the plugins', plugin, pluginExample) },
     handle: async ({ deps }, { auth, query }) => {
-      const { q: text, state, userId, sort } = query;
-      const found = await listPlugins(deps, auth.actor, auth.access, toPage(query), { text, state, userId });
+      const { q: text, name, state, userId, sort } = query;
+      const found = await listPlugins(deps, auth.actor, auth.access, toPage(query), { text, name, state, userId });
       return toList(found, (one) => toPlugin(one, auth.access), sort);
     },
   }),

@@ -24,7 +24,7 @@ export async function listPlugins(
   actor: Actor,
   access: ExtensionPointAccess,
   page: SortedPage<PluginSort>,
-  filter: Pick<PluginSearch, 'text' | 'state'> & { readonly userId?: string | undefined },
+  filter: Pick<PluginSearch, 'text' | 'name' | 'state'> & { readonly userId?: string | undefined },
 ): Promise<PageOf<PluginWithBindings>> {
   const { read } = deps.store;
   const { id } = access.extensionPoint;

@@ -3,26 +3,26 @@ import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { ListView } from '../../components/list-view.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { useData } from '../../state/use-data.ts';
+import { useList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { browserName } from './browser-name.ts';
 
 /** The browsers in which one is signed in. */
 export function SessionsSection() {
   const { session, toasts } = useServices();
-  const sessions = useData((signal) => session.api.list<Session>('/api/v1/sessions', { signal }), [session]);
+  const sessions = useList<Session>('/api/v1/sessions', { prefix: 'sessions-' });
+  const { page } = sessions;
   const [isEndingAll, setEndingAll] = useState(false);
-  const others = sessions.status === 'ready' ? sessions.data.filter(({ isCurrent }) => !isCurrent) : [];
+  const others = page.status === 'ready' ? page.data.objects.filter(({ isCurrent }) => !isCurrent) : [];
 
   const end = async (ended: readonly Session[]): Promise<void> => {
     for (const { id } of ended) await session.api.delete(`/api/v1/sessions/${id}`);
-    const ids = new Set(ended.map(({ id }) => id));
-    sessions.update((list) => list.filter(({ id }) => !ids.has(id)));
+    page.reload();
     toasts.show(ended.length === 1 ? 'Browser signed out.' : 'All other browsers signed out.');
   };
 
@@ -39,7 +39,7 @@ export function SessionsSection() {
         )
       }
     >
-      <Loaded of={sessions}>
+      <ListView list={sessions} caption="Browsers in which you are signed in" noun="browser" empty={null}>
         {(list) => (
           <Table
             caption="Browsers in which you are signed in"
@@ -66,7 +66,7 @@ export function SessionsSection() {
             ]}
           />
         )}
-      </Loaded>
+      </ListView>
       {isEndingAll ? (
         <ConfirmDialog
           title="Sign out all other browsers?"

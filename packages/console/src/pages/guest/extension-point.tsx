@@ -2,17 +2,16 @@ import type { ExtensionPoint, Plugin } from '@tenon/protocol';
 import { useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { Button } from '../../components/button.tsx';
-import { Loaded } from '../../components/loaded.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { useList } from '../../state/use-list.ts';
 import { AppError } from '../app-error.tsx';
 import { useApp } from '../team/use-app.ts';
 import { GuestOnly } from './guest-frame.tsx';
 import { OwnPlugins } from './own-plugins.tsx';
-import { ownPluginsOf } from './own-plugins-of.ts';
 import { PublishPanel } from './publish-panel.tsx';
 
 /** An extension point as guests see it: publish, what one has published, and what is expected. */
@@ -23,16 +22,13 @@ export function PublishPage() {
   const { extensionPointId = '' } = useRoute().params;
   const path = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
   const point = useCachedData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
-  const own = useCachedData(`own plugins ${extensionPointId}`, (signal) =>
-    ownPluginsOf(api, extensionPointId, userId, signal),
-  );
+  const own = useList<Plugin>(`${path}/plugins`, { fixed: { userId }, sort: 'name', limit: 20 });
   const documentation = useRef<HTMLDivElement>(null);
 
   const failed = app.status === 'failed' ? app : point.status === 'failed' ? point : undefined;
   if (failed !== undefined) return <AppError error={failed.error} onRetry={failed.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
   const title = point.status === 'ready' ? point.data.name : 'Extension point';
-  const plugins = own.status === 'ready' ? own.data : [];
 
   const readDocumentation = (): void => {
     const heading = documentation.current;
@@ -59,16 +55,12 @@ export function PublishPage() {
             <PublishPanel
               app={app.data}
               extensionPoint={point.data}
-              own={plugins}
-              onPublished={(published) => {
-                own.update((list) => withPlugin(list, published));
-                own.reload();
-              }}
-              onUnsure={own.reload}
+              onPublished={own.page.reload}
+              onUnsure={own.page.reload}
             />
           </Section>
           <Section title="Your plugins">
-            <Loaded of={own}>{(list) => <OwnPlugins app={app.data} plugins={list} />}</Loaded>
+            <OwnPlugins app={app.data} plugins={own} />
           </Section>
           <div ref={documentation} tabIndex={-1} class="jump-target">
             <Section title="Requirements">
@@ -81,8 +73,4 @@ export function PublishPage() {
       )}
     </Page>
   );
-}
-
-function withPlugin(list: readonly Plugin[], published: Plugin): Plugin[] {
-  return [...list.filter(({ id }) => id !== published.id), published].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -2,27 +2,29 @@ import type { App, Plugin } from '@tenon/protocol';
 import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Link } from '../../components/link.tsx';
-import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import type { PagedList } from '../../state/use-list.ts';
 import { InUseBadge } from '../plugin/in-use-badge.tsx';
 import { guestNames } from './guest-names.ts';
 
-/** One's own plugins at an extension point. */
-export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugins: readonly Plugin[] }) {
+/** The user's plugins at an extension point. */
+export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugins: PagedList<Plugin> }) {
   const guests = guestNames(app);
-  if (plugins.length === 0) {
-    return <p class="soft">None yet. Plugins that you publish appear here.</p>;
-  }
   return (
-    <Table
+    <DataTable
+      list={plugins}
       caption="Your plugins"
-      rows={plugins}
+      noun="plugin"
+      searchHint="Plugin name"
+      empty={<p class="soft">None yet. Plugins that you publish appear here.</p>}
       rowKey={({ id }) => id}
       columns={[
         {
           header: 'Plugin',
+          sort: 'name',
           cell: ({ name, extensionPointId }) => (
             <Link to={`/apps/${app.id}/plugins/${extensionPointId}/${name}`}>
               <code>{name}</code>
@@ -39,9 +41,9 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
           ),
         },
         { header: 'Size', cell: ({ size }) => byteSize(size) },
-        { header: 'Published', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-        { header: 'Content', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
-        { header: 'Bound', cell: (plugin) => <Standing plugin={plugin} guests={guests} /> },
+        { header: 'Published', sort: 'publishedAt', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+        { header: 'Digest', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
+        { header: 'Active', cell: (plugin) => <Standing plugin={plugin} guests={guests} /> },
         {
           header: 'Actions',
           isActions: true,

@@ -9,6 +9,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { useAccount, useApi } from '../../state/services.ts';
+import { useLookup } from '../../state/use-lookup.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { pluginApiPath } from '../plugin/plugin-path.ts';
@@ -39,7 +40,6 @@ export function PublishForm(props: {
   readonly target: Target;
   readonly onTarget: (target: Target) => void;
   readonly extensionPoint: ExtensionPoint;
-  readonly own: readonly Plugin[];
   /** One's guests, by id. */
   readonly guests: ReadonlyMap<string, string>;
   /** Whether another file is being looked at, to take this one's place. */
@@ -51,19 +51,8 @@ export function PublishForm(props: {
   readonly onStopped: () => void;
   readonly onCancel: () => void;
 }) {
-  const {
-    draft,
-    target,
-    onTarget,
-    extensionPoint,
-    own,
-    guests,
-    isLooking,
-    onProgress,
-    onPublished,
-    onStopped,
-    onCancel,
-  } = props;
+  const { draft, target, onTarget, extensionPoint, guests, isLooking, onProgress, onPublished, onStopped, onCancel } =
+    props;
   const { name, guestId, semver, note } = target;
   const api = useApi();
   const { id: userId } = useAccount();
@@ -107,7 +96,10 @@ export function PublishForm(props: {
       : isTaken
         ? error.message
         : undefined;
-  const present = own.find((plugin) => plugin.name === name);
+  const present = useLookup<Plugin>(
+    `/api/v1/extension-points/${extensionPoint.id}/plugins`,
+    isNameFine ? { userId, name } : undefined,
+  );
   const advice = publishHint(error);
   return (
     <form class="publish-form stack" onSubmit={submit} noValidate>

@@ -1,4 +1,4 @@
-import type { App, ExtensionPoint, Plugin, PublishedPlugin } from '@tenon/protocol';
+import type { App, ExtensionPoint, PublishedPlugin } from '@tenon/protocol';
 import { useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../components/byte-size.ts';
 import { DropZone } from '../../components/drop-zone.tsx';
@@ -30,12 +30,11 @@ interface State {
 export function PublishPanel(props: {
   readonly app: App;
   readonly extensionPoint: ExtensionPoint;
-  readonly own: readonly Plugin[];
   readonly onPublished: (plugin: PublishedPlugin) => void;
   /** Called when it isn't known whether something was published. */
   readonly onUnsure: () => void;
 }) {
-  const { app, extensionPoint, own, onPublished, onUnsure } = props;
+  const { app, extensionPoint, onPublished, onUnsure } = props;
   const guests = guestNames(app);
   const { view } = useSession();
   const largest = largestModule(view.status === 'ready' ? view.maxModuleBytes : Infinity, extensionPoint);
@@ -111,7 +110,6 @@ export function PublishPanel(props: {
             target={target}
             onTarget={setTarget}
             extensionPoint={extensionPoint}
-            own={own}
             guests={guests}
             isLooking={isLooking}
             onProgress={setSentBytes}

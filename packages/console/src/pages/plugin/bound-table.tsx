@@ -1,42 +1,52 @@
+import type { PluginBinding } from '@tenon/protocol';
+import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { Table } from '../../components/table.tsx';
-import { guestCount, versionWords, whyBound } from './plugin-words.ts';
+import { useList } from '../../state/use-list.ts';
+import { versionWords, whyBound } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
-import type { Binding } from './version-actions.ts';
 
 /** A plugin's active version under each guest, and the reason. */
 export function BoundTable(props: {
   readonly data: PluginData;
+  /** Where the plugin is in the API. */
+  readonly apiPath: string;
+  /** What to call guests, by id, for a publisher: the server returns guest keys only to the team. */
   readonly guests: ReadonlyMap<string, string>;
-  /** The path of a guest's page. */
+  /** The path of a guest's page; for the team. */
   readonly guestPath?: ((guestId: string) => string) | undefined;
   /** For users who may pin. */
-  readonly onPin?: ((binding: Binding) => void) | undefined;
-  readonly onUnpin?: ((binding: Binding) => void) | undefined;
+  readonly onPin?: ((binding: PluginBinding) => void) | undefined;
+  readonly onUnpin?: ((binding: PluginBinding) => void) | undefined;
 }) {
   const { data, guests, guestPath, onPin, onUnpin } = props;
   const { plugin, versions } = data;
-  const { bindings } = plugin.status;
-  if (bindings.length === 0) {
-    return <p class="soft">None: all guests that it was published for are removed.</p>;
-  }
-  const nameOf = ({ guestId }: Binding) => guests.get(guestId) ?? 'a removed guest';
+  const isTeam = guestPath !== undefined;
+  const bindings = useList<PluginBinding>(`${props.apiPath}/bindings`, {
+    ...(isTeam && { sort: 'guestKey' }),
+    limit: 20,
+  });
+  const { reload } = bindings.page;
+  useEffect(() => {
+    reload();
+  }, [plugin]);
+  const nameOf = ({ guestId, guestKey }: PluginBinding) => guestKey ?? guests.get(guestId) ?? 'a removed guest';
   const hasPublished = versions.some(({ state }) => state === 'published');
-  const table = (
-    <Table
+  return (
+    <DataTable
+      list={bindings}
       caption={`Active versions of ${plugin.name}`}
-      rows={bindings}
+      noun="guest"
+      {...(isTeam && { searchHint: 'Guest key' })}
+      empty={<p class="soft">None: all guests that it was published for are removed.</p>}
       rowKey={({ guestId }) => guestId}
       columns={[
         {
           header: 'Guest',
+          ...(isTeam && { sort: 'guestKey' }),
           cell: (binding) =>
-            guestPath !== undefined && guests.has(binding.guestId) ? (
-              <Link to={guestPath(binding.guestId)}>{nameOf(binding)}</Link>
-            ) : (
-              nameOf(binding)
-            ),
+            isTeam ? <Link to={guestPath(binding.guestId)}>{nameOf(binding)}</Link> : nameOf(binding),
         },
         {
           header: 'Version',
@@ -50,7 +60,7 @@ export function BoundTable(props: {
               {
                 header: 'Actions',
                 isActions: true,
-                cell: (binding: Binding) => (
+                cell: (binding: PluginBinding) => (
                   <span class="row-actions">
                     {hasPublished ? (
                       <Button
@@ -78,13 +88,5 @@ export function BoundTable(props: {
             ]),
       ]}
     />
-  );
-  if (!plugin.hasMoreGuests) return table;
-  const guestIds = bindings.map(({ guestId }) => guestId);
-  return (
-    <>
-      {table}
-      <p class="soft small">The plugin has its name under {guestCount(guestIds, true)}; the others are not listed.</p>
-    </>
   );
 }

@@ -57,6 +57,7 @@ export function GuestPluginPage() {
             guests={guestNames(app.data)}
             listPath={listPath}
             onChanged={plugin.reload}
+            onOlderVersions={plugin.loadOlderVersions}
           />
         </GuestOnly>
       ) : (

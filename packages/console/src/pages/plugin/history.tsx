@@ -5,7 +5,9 @@ import { Button } from '../../components/button.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
+import { ErrorView } from '../../components/error-view.tsx';
 import { Time } from '../../components/time.tsx';
+import { useSubmit } from '../../state/use-submit.ts';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
 import {
@@ -24,12 +26,17 @@ interface HistoryProps {
   readonly guests: ReadonlyMap<string, string>;
   readonly roles: Roles;
   readonly onAction: (action: VersionAction, version: Version) => void;
+  readonly onOlder: () => Promise<void>;
 }
 
 /** A plugin's versions on a timeline, the newest first, each with its actions. */
 export function History(props: HistoryProps) {
-  const { versions } = props.data;
+  const { versions, olderCursor } = props.data;
   const [shown, setShown] = useState(pageSize);
+  const older = useSubmit(async () => {
+    if (shown + pageSize > versions.length && olderCursor !== undefined) await props.onOlder();
+    setShown(shown + pageSize);
+  });
   return (
     <>
       <ol class="history">
@@ -37,8 +44,9 @@ export function History(props: HistoryProps) {
           <HistoryEntry key={version.id} {...props} version={version} />
         ))}
       </ol>
-      {versions.length <= shown ? null : (
-        <Button kind="quiet" isSmall onClick={() => setShown(shown + pageSize)}>
+      <ErrorView error={older.error} />
+      {versions.length <= shown && olderCursor === undefined ? null : (
+        <Button kind="quiet" isSmall isBusy={older.isBusy} onClick={older.submit}>
           Older versions
         </Button>
       )}
@@ -46,7 +54,7 @@ export function History(props: HistoryProps) {
   );
 }
 
-interface EntryProps extends HistoryProps {
+interface EntryProps extends Omit<HistoryProps, 'onOlder'> {
   readonly version: Version;
 }
 

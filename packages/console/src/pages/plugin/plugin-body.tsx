@@ -34,6 +34,7 @@ export function PluginBody(props: {
   /** The page to show after the plugin is deleted. */
   readonly listPath: string;
   readonly onChanged: () => void;
+  readonly onOlderVersions: () => Promise<void>;
 }) {
   const { app, data, apiPath, guests, guestPath, publisher } = props;
   const { plugin, versions } = data;
@@ -61,7 +62,7 @@ export function PluginBody(props: {
   const pin = (Dialog: typeof PinDialog, binding: Binding): void => {
     const { extensionPointId, name } = plugin;
     const pinPath = `/api/v1/extension-points/${extensionPointId}/guests/${binding.guestId}/pins/${name}`;
-    const guest = guests.get(binding.guestId) ?? 'this guest';
+    const guest = binding.guestKey ?? guests.get(binding.guestId) ?? 'this guest';
     setDialog(<Dialog {...shared} binding={binding} guest={guest} versions={versions} apiPath={pinPath} />);
   };
   return (
@@ -106,6 +107,7 @@ export function PluginBody(props: {
       >
         <BoundTable
           data={data}
+          apiPath={apiPath}
           guests={guests}
           guestPath={guestPath}
           onPin={roles.isHost ? (binding) => pin(PinDialog, binding) : undefined}
@@ -113,7 +115,7 @@ export function PluginBody(props: {
         />
       </Section>
       <Section title="History">
-        <History data={data} guests={guests} roles={roles} onAction={confirm} />
+        <History data={data} guests={guests} roles={roles} onAction={confirm} onOlder={props.onOlderVersions} />
       </Section>
       {roles.isHost ? <BlockSection plugin={plugin} apiPath={apiPath} guests={guests} onDone={onDone} /> : null}
       {roles.isHost || roles.isPublisher ? (

@@ -7,7 +7,7 @@ import { useApp } from '../team/use-app.ts';
 import { useExtensionPointPath } from '../team/use-extension-point.ts';
 import { PluginBody } from './plugin-body.tsx';
 import { pluginApiPath } from './plugin-path.ts';
-import { type TeamPluginData, useTeamPlugin } from './use-plugin.ts';
+import { usePlugin } from './use-plugin.ts';
 
 /** A plugin for the application's team. */
 export function TeamPluginPage() {
@@ -17,7 +17,7 @@ export function TeamPluginPage() {
   const { apiPath: pointPath, pagePath } = useExtensionPointPath();
   const point = useCachedData(pointPath, (signal) => api.get<ExtensionPoint>(pointPath, { signal }));
   const apiPath = pluginApiPath(extensionPointId, userId, name);
-  const plugin = useTeamPlugin(apiPath, appId);
+  const plugin = usePlugin(apiPath);
   return (
     <AppPageFrame
       app={app}
@@ -31,24 +31,14 @@ export function TeamPluginPage() {
           app={appData}
           data={data}
           apiPath={apiPath}
-          guests={new Map(data.guests.map(({ id, guestKey }) => [id, guestKey]))}
+          guests={new Map(data.plugin.status.bindings.map(({ guestId, guestKey = guestId }) => [guestId, guestKey]))}
           guestPath={(guestId) => `/apps/${appId}/guests/${guestId}`}
-          publisher={<Publisher data={data} />}
+          publisher={data.plugin.userName}
           listPath={pagePath}
           onChanged={plugin.reload}
+          onOlderVersions={plugin.loadOlderVersions}
         />
       )}
     </AppPageFrame>
-  );
-}
-
-function Publisher({ data: { plugin, guests } }: { readonly data: TeamPluginData }) {
-  const user = guests.flatMap(({ users }) => users).find(({ userId }) => userId === plugin.userId);
-  return user === undefined ? (
-    <>
-      <code class="small">{plugin.userId}</code> <span class="soft small">– no longer a guest</span>
-    </>
-  ) : (
-    user.name
   );
 }

@@ -1,4 +1,4 @@
-import type { App, Approval } from '@tenon/protocol';
+import type { App, Approval, ListPage } from '@tenon/protocol';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
@@ -30,7 +30,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
   );
 }
 
-/** So many are counted; where there are more it is no matter how many. */
+/** The largest number that the tab shows. */
 const counted = 99;
 
 /** How many versions wait for the team, in a word; nothing while that is not known, and of none. */
@@ -39,8 +39,8 @@ function useWaiting({ id, role }: App, known: number | undefined): string | unde
   const found = useCachedData(`waiting ${id}`, async (signal) => {
     if (known !== undefined) return known;
     if (role === 'guest') return 0;
-    const query = { limit: counted + 1 };
-    return (await api.get<{ objects: Approval[] }>(`/api/v1/apps/${id}/approvals`, { query, signal })).objects.length;
+    const path = `/api/v1/apps/${id}/approvals`;
+    return (await api.get<ListPage<Approval>>(path, { query: { limit: 1 }, signal })).total ?? 0;
   });
   const count = known ?? (found.status === 'ready' ? found.data : 0);
   if (count === 0) return undefined;

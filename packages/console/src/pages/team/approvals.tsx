@@ -6,74 +6,65 @@ import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { ListView } from '../../components/list-view.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi } from '../../state/services.ts';
-import { useCachedData } from '../../state/use-cached.ts';
-import type { Data } from '../../state/use-data.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
+import { type PagedList, useList } from '../../state/use-list.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, useApp } from './use-app.ts';
 import './approvals.css';
 
-/** The versions that wait for the team, of all extension points that require approval. */
+/** The versions that await the team's approval, of all extension points. */
 export function ApprovalsPage() {
-  const api = useApi();
   const { appId, app } = useApp();
-  const path = `/api/v1/apps/${encodeURIComponent(appId)}/approvals`;
-  const approvals = useCachedData(path, (signal) => api.list<Approval>(path, { signal }));
+  const approvals = useList<Approval>(`/api/v1/apps/${encodeURIComponent(appId)}/approvals`, { limit: 20 });
+  const { page, query } = approvals;
+  const total = page.status === 'ready' && query.q === undefined ? page.data.total : undefined;
   return (
-    <AppFrame app={app} part="Approvals" approvals={approvals.status === 'ready' ? approvals.data.length : undefined}>
+    <AppFrame app={app} part="Approvals" approvals={total}>
       {(data) => <Approvals app={data} approvals={approvals} />}
     </AppFrame>
   );
 }
-
-/** So many are drawn at once. */
-const pageSize = 20;
 
 interface Asked {
   readonly action: 'approve' | 'reject';
   readonly approval: Approval;
 }
 
-function Approvals({ app, approvals }: { readonly app: App; readonly approvals: Data<Approval[]> }) {
-  const [shown, setShown] = useState(pageSize);
+function Approvals({ app, approvals }: { readonly app: App; readonly approvals: PagedList<Approval> }) {
   const [asked, setAsked] = useState<Asked>();
   const keepFocus = useHeadingFocus();
   return (
     <Section
       title="Approvals"
-      intro="Versions that guests have published where approval is required, the oldest first. Nobody gets one before the team has approved it."
+      intro="Versions that await approval, the oldest first. Hosts don’t get a version before the team has approved it."
     >
-      <Loaded of={approvals}>
-        {(list) =>
-          list.length === 0 ? (
-            <EmptyState title="Nothing waits">
-              <p>
-                An extension point can require that the team looks at each new version before programs get it: see its{' '}
-                <Link to={`/apps/${app.id}/extension-points`}>rules</Link>.
-              </p>
-            </EmptyState>
-          ) : (
-            <>
-              <ol class="approvals">
-                {list.slice(0, shown).map((approval) => (
-                  <Waiting key={approval.version.id} app={app} approval={approval} onAsk={setAsked} />
-                ))}
-              </ol>
-              {list.length > shown ? (
-                <Button kind="quiet" isSmall onClick={() => setShown(shown + pageSize)}>
-                  Show more of {list.length}
-                </Button>
-              ) : null}
-            </>
-          )
+      <ListView
+        list={approvals}
+        caption="Versions that await approval"
+        noun="version"
+        searchHint="Plugin, publisher or extension point"
+        empty={
+          <EmptyState title="Nothing to review">
+            <p>
+              An extension point can require the team’s approval for each new version. Turn it on in its{' '}
+              <Link to={`/apps/${app.id}/extension-points`}>rules</Link>.
+            </p>
+          </EmptyState>
         }
-      </Loaded>
+      >
+        {(rows) => (
+          <ol class="approvals">
+            {rows.map((approval) => (
+              <Waiting key={approval.version.id} app={app} approval={approval} onAsk={setAsked} />
+            ))}
+          </ol>
+        )}
+      </ListView>
       {asked === undefined ? null : (
         <VersionDialog
           action={asked.action}
@@ -84,7 +75,12 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
           onDone={() => {
             const { id } = asked.approval.version;
             keepFocus();
-            approvals.update((list) => list.filter(({ version }) => version.id !== id));
+            approvals.page.update(({ objects, total = objects.length, ...others }) => ({
+              ...others,
+              objects: objects.filter(({ version }) => version.id !== id),
+              total: total - 1,
+            }));
+            approvals.page.reload();
           }}
           onClose={() => setAsked(undefined)}
         />
@@ -111,7 +107,7 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
         {semver === null ? null : <span class="soft"> · {semver}</span>}
       </h3>
       <p class="soft">
-        {user.name} published it <Time at={createdAt} /> at{' '}
+        Published by {user.name} <Time at={createdAt} /> for{' '}
         <Link to={`/apps/${app.id}/extension-points/${extensionPoint.id}`}>{extensionPoint.name}</Link>.
       </p>
       {note === null ? null : <p class="approval-note">{note}</p>}

@@ -1,4 +1,4 @@
-import type { App, Member } from '@tenon/protocol';
+import type { App, ListPage, Member } from '@tenon/protocol';
 import { auditActionsOf } from '@tenon/protocol/audit-actions';
 import { saveBlob } from '../../api/save-blob.ts';
 import { Button } from '../../components/button.tsx';
@@ -13,7 +13,6 @@ import { Filters } from '../audit/filters.tsx';
 import { Trail } from '../audit/trail.tsx';
 import { useFilter } from '../audit/use-filter.ts';
 import { AppFrame } from './app-frame.tsx';
-import { compareText } from './guest-data.ts';
 import { mayOwn, useApp } from './use-app.ts';
 
 /** Who did what in an application, for its owners. */
@@ -68,11 +67,10 @@ function AppTrail({ app }: { readonly app: App }) {
 function usePeople(app: App): readonly Option[] {
   const api = useApi();
   const path = `/api/v1/apps/${app.id}/members`;
-  const members = useCachedData(path, (signal) => api.list<Member>(path, { signal }));
+  const query = { sort: 'name' };
+  const members = useCachedData(`${path} by name`, (signal) => api.get<ListPage<Member>>(path, { query, signal }));
   if (members.status !== 'ready') return [];
-  return members.data
-    .map(({ userId, name }) => ({ value: userId, label: name }))
-    .toSorted((a, b) => compareText(a.label, b.label));
+  return members.data.objects.map(({ userId, name }) => ({ value: userId, label: name }));
 }
 
 /** Has all that the filter lets through saved as a file. */

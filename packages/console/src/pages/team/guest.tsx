@@ -5,15 +5,17 @@ import { href } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { useList } from '../../state/use-list.ts';
 import { AppPageFrame } from './app-frame.tsx';
 import { BoundPlugins } from './bound-plugins.tsx';
-import { fetchGuest, type InvitedGuest } from './guest-data.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
+import { InvitationNote } from './invitation-note.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
@@ -24,7 +26,8 @@ export function GuestPage() {
   const { session } = useServices();
   const { appId, app } = useApp();
   const { guestId = '' } = useRoute().params;
-  const guest = useCachedData(`guest ${appId} ${guestId}`, (signal) => fetchGuest(session.api, appId, guestId, signal));
+  const path = `/api/v1/apps/${encodeURIComponent(appId)}/guests/${encodeURIComponent(guestId)}`;
+  const guest = useCachedData(path, (signal) => session.api.get<Guest>(path, { signal }));
   return (
     <AppPageFrame
       app={app}
@@ -37,9 +40,15 @@ export function GuestPage() {
         <>
           <dl class="facts">
             <div>
+              <dt>Guest key</dt>
+              <dd>
+                <CopyText text={data.guestKey} what="the guest key" />
+              </dd>
+            </div>
+            <div>
               <dt>Guest id</dt>
               <dd>
-                <CopyText text={data.id} what="the guest id" />
+                <code>{data.id}</code>
               </dd>
             </div>
             <div>
@@ -50,7 +59,7 @@ export function GuestPage() {
             </div>
           </dl>
           <Users app={appData} guest={data} onChanged={guest.reload} />
-          <Invitations app={appData} guest={data} onChanged={guest.reload} />
+          <Invitations app={appData} guest={data} />
           <BoundPlugins appId={appId} guest={data} />
           {mayManage(appData.role) ? <RemoveGuest appId={appId} guest={data} /> : null}
         </>
@@ -61,7 +70,7 @@ export function GuestPage() {
 
 interface PartProps {
   readonly app: App;
-  readonly guest: InvitedGuest;
+  readonly guest: Guest;
   readonly onChanged: () => void;
 }
 
@@ -121,10 +130,16 @@ function Users({ app, guest, onChanged }: PartProps) {
   );
 }
 
-function Invitations({ app, guest, onChanged }: PartProps) {
+function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
   const { session, toasts } = useServices();
   const [isInviting, setInviting] = useState(false);
   const [revoked, setRevoked] = useState<Invitation>();
+  const invitations = useList<Invitation>(`/api/v1/apps/${app.id}/invitations`, {
+    prefix: 'invitations-',
+    fixed: { guestId: guest.id },
+    sort: '-createdAt',
+    limit: 10,
+  });
   const mayInvite = mayManage(app.role);
   return (
     <Section
@@ -132,64 +147,67 @@ function Invitations({ app, guest, onChanged }: PartProps) {
       actions={
         mayInvite ? (
           <Button kind="quiet" isSmall onClick={() => setInviting(true)}>
-            Invite again
+            New invitation
           </Button>
         ) : undefined
       }
     >
-      {guest.invitations.length === 0 ? (
-        <p class="soft">There are none.</p>
-      ) : (
-        <Table
-          caption="Invitations to the guest"
-          rows={guest.invitations}
-          rowKey={({ id }) => id}
-          columns={[
-            { header: 'For', cell: ({ name, email }) => <Note name={name} email={email} /> },
-            { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              header: 'State',
-              cell: ({ status, settledAt, expiresAt }) => (
-                <>
-                  <InvitationBadge status={status} />{' '}
-                  <span class="soft small">
-                    {status === 'pending' ? 'ends ' : ''}
-                    <Time at={settledAt ?? expiresAt} />
-                  </span>
-                </>
-              ),
-            },
-            {
-              header: 'Actions',
-              isActions: true,
-              cell: (invitation) =>
-                mayInvite && invitation.status === 'pending' ? (
-                  <Button
-                    kind="quiet"
-                    isSmall
-                    label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? 'nobody in particular'}`}
-                    onClick={() => setRevoked(invitation)}
-                  >
-                    Revoke
-                  </Button>
-                ) : null,
-            },
-          ]}
-        />
-      )}
+      <DataTable
+        list={invitations}
+        caption="Invitations to the guest"
+        noun="invitation"
+        empty={<p class="soft">No invitations</p>}
+        rowKey={({ id }) => id}
+        columns={[
+          { header: 'For', cell: (invitation) => <InvitationNote invitation={invitation} /> },
+          { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          {
+            header: 'State',
+            cell: ({ status, settledAt, expiresAt }) => (
+              <>
+                <InvitationBadge status={status} />{' '}
+                <span class="soft small">
+                  {status === 'pending' ? 'expires ' : ''}
+                  <Time at={settledAt ?? expiresAt} />
+                </span>
+              </>
+            ),
+          },
+          {
+            header: 'Actions',
+            isActions: true,
+            cell: (invitation) =>
+              mayInvite && invitation.status === 'pending' ? (
+                <Button
+                  kind="quiet"
+                  isSmall
+                  label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? guest.guestKey}`}
+                  onClick={() => setRevoked(invitation)}
+                >
+                  Revoke
+                </Button>
+              ) : null,
+          },
+        ]}
+      />
       {isInviting ? (
-        <InviteDialog app={app} guestKey={guest.guestKey} onInvited={onChanged} onClose={() => setInviting(false)} />
+        <InviteDialog
+          app={app}
+          guestKey={guest.guestKey}
+          onInvited={invitations.page.reload}
+          onClose={() => setInviting(false)}
+        />
       ) : null}
       {revoked === undefined ? null : (
         <ConfirmDialog
           title="Revoke the invitation?"
-          action="Revoke it"
+          action="Revoke invitation"
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
             setRevoked(undefined);
-            toasts.show('The link does not work any more.');
-            onChanged();
+            toasts.show('Invitation revoked.');
+            invitations.page.reload();
           }}
         >
           <p>Its link stops working at once. You can invite again at any time.</p>
@@ -199,17 +217,7 @@ function Invitations({ app, guest, onChanged }: PartProps) {
   );
 }
 
-function Note({ name, email }: Pick<Invitation, 'name' | 'email'>) {
-  if (name === null && email === null) return <span class="soft">no note</span>;
-  return (
-    <>
-      {name}
-      {email === null ? null : <span class={name === null ? undefined : 'note-address'}>{email}</span>}
-    </>
-  );
-}
-
-function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest: InvitedGuest }) {
+function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest: Guest }) {
   const { session, toasts } = useServices();
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);

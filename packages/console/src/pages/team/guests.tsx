@@ -1,21 +1,19 @@
-import type { App } from '@tenon/protocol';
+import type { App, Guest } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
-import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi } from '../../state/services.ts';
-import { useCachedData } from '../../state/use-cached.ts';
+import { useList } from '../../state/use-list.ts';
 import { AppFrame } from './app-frame.tsx';
-import { fetchGuests, type InvitedGuest } from './guest-data.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
+import { InvitationNote } from './invitation-note.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
-/** Who writes plugins for an application, by guest key. */
+/** An application's guests, by guest key. */
 export function GuestsPage() {
   const { app } = useApp();
   return (
@@ -26,100 +24,77 @@ export function GuestsPage() {
 }
 
 function Guests({ app }: { readonly app: App }) {
-  const api = useApi();
-  const path = `/api/v1/apps/${app.id}/guests`;
-  const guests = useCachedData(path, (signal) => fetchGuests(api, app.id, signal));
+  const guests = useList<Guest>(`/api/v1/apps/${app.id}/guests`, { filters: ['state'], sort: 'guestKey' });
   const [isInviting, setInviting] = useState(false);
   const invite = mayManage(app.role) ? <Button onClick={() => setInviting(true)}>Invite a guest</Button> : undefined;
-  const isEmpty = guests.status === 'ready' && guests.data.length === 0;
+  const { page, query } = guests;
+  const isEmpty =
+    page.status === 'ready' && page.data.objects.length === 0 && Object.values(query).every((value) => !value);
   return (
     <Section title="Guests" actions={isEmpty ? undefined : invite}>
-      <Loaded of={guests}>
-        {(list) =>
-          list.length === 0 ? (
-            <EmptyState title="No guests yet" action={invite}>
-              <p>
-                A guest is somebody who writes plugins for {app.name}, under a guest key that you choose: a customer’s
-                id in your program, for example. You get a link to pass on; who opens it can accept.
-              </p>
-            </EmptyState>
-          ) : (
-            <GuestTable app={app} guests={list} />
-          )
+      <DataTable
+        list={guests}
+        caption="Guests"
+        noun="guest"
+        searchHint="Guest key, user or invitation"
+        filters={[{ name: 'state', label: 'Any state', options: states }]}
+        empty={
+          <EmptyState title="No guests yet" action={invite}>
+            <p>
+              A guest writes plugins for {app.name} under a guest key that you choose, such as a customer’s id. You get
+              a link to pass on. The person who opens it can accept.
+            </p>
+          </EmptyState>
         }
-      </Loaded>
-      {isInviting ? (
-        <InviteDialog
-          app={app}
-          isTaken={(key) => guests.status === 'ready' && guests.data.some(({ guestKey }) => guestKey === key)}
-          onInvited={guests.reload}
-          onClose={() => setInviting(false)}
-        />
-      ) : null}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            header: 'Guest key',
+            sort: 'guestKey',
+            cell: ({ id, guestKey }) => (
+              <Link to={`/apps/${app.id}/guests/${id}`}>
+                <code>{guestKey}</code>
+              </Link>
+            ),
+          },
+          { header: 'Users', cell: (guest) => <Users guest={guest} /> },
+          { header: 'Latest invitation', cell: ({ latestInvitation }) => <LatestInvitation of={latestInvitation} /> },
+          { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ]}
+      />
+      {isInviting ? <InviteDialog app={app} onInvited={guests.page.reload} onClose={() => setInviting(false)} /> : null}
     </Section>
   );
 }
 
-function GuestTable({ app, guests }: { readonly app: App; readonly guests: readonly InvitedGuest[] }) {
-  return (
-    <DataTable
-      caption="Guests"
-      keptAs={`guests ${app.id}`}
-      rows={guests}
-      rowKey={({ id }) => id}
-      searchHint="Guest key, user or note"
-      searchText={({ guestKey, users, invitations }) =>
-        [
-          guestKey,
-          ...users.flatMap(({ name, userId }) => [name, userId]),
-          ...invitations.flatMap(({ name, email, status }) => [name ?? '', email ?? '', status]),
-        ].join('\n')
-      }
-      columns={[
-        {
-          header: 'Guest key',
-          cell: ({ id, guestKey }) => (
-            <Link to={`/apps/${app.id}/guests/${id}`}>
-              <code>{guestKey}</code>
-            </Link>
-          ),
-        },
-        { header: 'Users', cell: ({ users }) => <UserNames names={users.map(({ name }) => name)} /> },
-        { header: 'Invitations', cell: ({ invitations }) => <InvitationSummary invitations={invitations} /> },
-        { header: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-      ]}
-    />
-  );
-}
+const states = [
+  { value: 'active', label: 'With users' },
+  { value: 'invited', label: 'Invited, no users' },
+  { value: 'inactive', label: 'No users, no open invitation' },
+];
 
 const shownNames = 3;
 
-function UserNames({ names }: { readonly names: readonly string[] }) {
-  if (names.length === 0) return <span class="soft">nobody yet</span>;
-  const more = names.length - shownNames;
+function Users({ guest: { users } }: { readonly guest: Guest }) {
+  if (users.length === 0) return <span class="soft">no users yet</span>;
+  const more = users.length - shownNames;
   return (
     <>
-      {names.slice(0, shownNames).join(', ')}
+      {users
+        .slice(0, shownNames)
+        .map(({ name }) => name)
+        .join(', ')}
       {more > 0 ? <span class="soft"> and {more} more</span> : null}
     </>
   );
 }
 
-/** What there is to know at a glance: what is still open, else how the newest one ended. */
-function InvitationSummary({ invitations }: { readonly invitations: InvitedGuest['invitations'] }) {
-  const pending = invitations.filter(({ status }) => status === 'pending').length;
-  const [newest] = invitations;
-  if (newest === undefined) return <span class="soft">none</span>;
+function LatestInvitation({ of }: { readonly of: Guest['latestInvitation'] }) {
+  if (of === null) return <span class="soft">none</span>;
   return (
-    <span>
-      <InvitationBadge status={pending > 0 ? 'pending' : newest.status} />
-      {invitations.length > 1 ? (
-        <span class="soft small">
-          {' '}
-          {pending > 1 ? `${pending} pending of ` : 'of '}
-          {invitations.length}
-        </span>
-      ) : null}
+    <span class="badges">
+      <InvitationBadge status={of.status} />
+      {of.name === null && of.email === null ? null : <InvitationNote invitation={of} />}
     </span>
   );
 }

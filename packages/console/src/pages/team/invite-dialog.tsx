@@ -1,4 +1,4 @@
-import type { App, InvitationLink } from '@tenon/protocol';
+import type { App, Guest, InvitationLink } from '@tenon/protocol';
 import { guestKeyFault } from '@tenon/protocol/names';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
@@ -7,6 +7,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
+import { useLookup } from '../../state/use-lookup.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
 /** Makes an invitation, and shows its link, which nobody sees again. */
@@ -14,7 +15,6 @@ export function InviteDialog(props: {
   readonly app: App;
   /** Where it is to be a further invitation to a guest that there is. */
   readonly guestKey?: string | undefined;
-  readonly isTaken?: (guestKey: string) => boolean;
   /** An invitation has been made: what is shown of them is out of date. */
   readonly onInvited: () => void;
   readonly onClose: () => void;
@@ -26,6 +26,8 @@ export function InviteDialog(props: {
   const [email, setEmail] = useState('');
   const [link, setLink] = useState<string>();
   const fault = guestKey === '' ? undefined : guestKeyFault(guestKey);
+  const mayBeTaken = props.guestKey === undefined && guestKey !== '' && fault === undefined;
+  const present = useLookup<Guest>(`/api/v1/apps/${app.id}/guests`, mayBeTaken ? { guestKey } : undefined);
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     const notes = { ...(name.trim() === '' ? {} : { name }), ...(email.trim() === '' ? {} : { email }) };
     const body = { deliveryMethod: 'link', guestKey, ...notes };
@@ -61,7 +63,7 @@ export function InviteDialog(props: {
             hasFocus
             placeholder="customers/globex"
             error={fault === undefined ? fieldError('guestKey') : `A guest key ${fault}.`}
-            hint={<KeyHint guestKey={guestKey} isTaken={props.isTaken?.(guestKey) ?? false} />}
+            hint={<KeyHint guestKey={guestKey} isTaken={present !== undefined} />}
           />
         )}
         <TextField
@@ -100,8 +102,8 @@ export function InviteDialog(props: {
 }
 
 function KeyHint({ guestKey, isTaken }: { readonly guestKey: string; readonly isTaken: boolean }) {
-  if (isTaken) return <>There is a guest with this key: this makes a further invitation to it.</>;
+  if (isTaken) return <>A guest has this key already. This creates another invitation for that guest.</>;
   // What URL parsers change when a key stands in a path as it is, as older clients send it.
-  if (/[%?#\\]/.test(guestKey)) return <>Your program has to percent-encode this key where it fetches plugins.</>;
-  return <>What your program calls this customer. Guests never see it, and it cannot be changed later.</>;
+  if (/[%?#\\]/.test(guestKey)) return <>Your application must percent-encode this key when it fetches plugins.</>;
+  return <>Your application’s name for this customer. Guests never see it, and it can’t be changed later.</>;
 }

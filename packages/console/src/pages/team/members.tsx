@@ -5,13 +5,11 @@ import { href } from '../../base-path.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
-import { useCachedData } from '../../state/use-cached.ts';
+import { useList } from '../../state/use-list.ts';
 import { AppFrame } from './app-frame.tsx';
-import { compareText } from './guest-data.ts';
 import { MemberDialog } from './member-dialog.tsx';
 import { RemoveMemberDialog } from './remove-member-dialog.tsx';
 import { TeamInvitations } from './team-invitations.tsx';
@@ -35,21 +33,22 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
   const account = useAccount();
   const { route } = useLocation();
   const path = `/api/v1/apps/${app.id}/members`;
-  const members = useCachedData(path, (signal) => session.api.list<Member>(path, { signal }));
-  const invitationsPath = `${path}/invitations`;
-  const invitations = useCachedData(invitationsPath, (signal) =>
-    session.api.list<MemberInvitation>(invitationsPath, { signal }),
-  );
+  const members = useList<Member>(path, { sort: 'role' });
+  const invitations = useList<MemberInvitation>(`${path}/invitations`, {
+    prefix: 'invitations-',
+    fixed: { isSettled: 'false' },
+    sort: '-createdAt',
+  });
   const [asked, setAsked] = useState<Asked>();
   const close = (): void => setAsked(undefined);
   const mayChange = mayOwn(app.role);
 
   const put = async (userId: string, role: MemberRole): Promise<void> => {
     const member = await session.api.put<Member>(`${path}/${encodeURIComponent(userId)}`, { role });
-    members.update((list) => [...list.filter((other) => other.userId !== member.userId), member]);
     close();
+    members.page.reload();
     toasts.show(`${member.name} is ${asRole(member.role)} now.`);
-    invitations.reload();
+    invitations.page.reload();
     if (member.userId === account.id) onOwnRole();
   };
   const remove = async (member: Member, withGuests: boolean): Promise<void> => {
@@ -62,8 +61,8 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
     }
     await session.api.delete(`${path}/${member.userId}${withGuests ? '?guests=remove' : ''}`);
     close();
-    invitations.reload();
-    members.update((list) => list.filter(({ userId }) => userId !== member.userId));
+    invitations.page.reload();
+    members.page.reload();
     toasts.show(`${member.name} is not in the team any more.`);
   };
 
@@ -75,72 +74,66 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
           mayChange ? <Button onClick={() => setAsked({ kind: 'invite' })}>Invite to the team</Button> : undefined
         }
       >
-        <Loaded of={members}>
-          {(list) => (
-            <>
-              <DataTable
-                caption="Members of the team"
-                keptAs={path}
-                rows={list.toSorted(byRoleAndName)}
-                rowKey={({ userId }) => userId}
-                searchHint="Name, user id or role"
-                searchText={({ name, userId, role }) => `${name}\n${userId}\n${role}`}
-                columns={[
-                  {
-                    header: 'Name',
-                    cell: ({ name, userId }) => (
-                      <>
-                        {name} {userId === account.id ? <Badge kind="good">you</Badge> : null}
-                      </>
-                    ),
-                  },
-                  {
-                    header: 'Role',
-                    cell: ({ role }) => <span title={roleWords[role]}>{role}</span>,
-                  },
-                  { header: 'User id', cell: ({ userId }) => <code class="small">{userId}</code> },
-                  { header: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  {
-                    header: 'Actions',
-                    isActions: true,
-                    cell: (member) =>
-                      mayChange || member.userId === account.id ? (
-                        <span class="row-actions">
-                          {mayChange ? (
-                            <Button
-                              kind="quiet"
-                              isSmall
-                              label={`Change role of ${member.name}`}
-                              onClick={() => setAsked({ kind: 'change', member })}
-                            >
-                              Change role
-                            </Button>
-                          ) : null}
-                          <Button
-                            kind="quiet"
-                            isSmall
-                            label={
-                              member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`
-                            }
-                            onClick={() => setAsked({ kind: 'remove', member })}
-                          >
-                            {member.userId === account.id ? 'Leave' : 'Remove'}
-                          </Button>
-                        </span>
-                      ) : null,
-                  },
-                ]}
-              />
-              {mayChange ? (
-                <HowToInvite isAlone={list.length === 1} />
-              ) : (
-                <p class="soft small">Owners change the team.</p>
-              )}
-            </>
-          )}
-        </Loaded>
+        <DataTable
+          list={members}
+          caption="Members of the team"
+          noun="member"
+          searchHint="Name or user id"
+          empty={null}
+          rowKey={({ userId }) => userId}
+          columns={[
+            {
+              header: 'Name',
+              sort: 'name',
+              cell: ({ name, userId }) => (
+                <>
+                  {name} {userId === account.id ? <Badge kind="good">you</Badge> : null}
+                </>
+              ),
+            },
+            {
+              header: 'Role',
+              sort: 'role',
+              cell: ({ role }) => <span title={roleWords[role]}>{role}</span>,
+            },
+            { header: 'User id', cell: ({ userId }) => <code class="small">{userId}</code> },
+            { header: 'Joined', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            {
+              header: 'Actions',
+              isActions: true,
+              cell: (member) =>
+                mayChange || member.userId === account.id ? (
+                  <span class="row-actions">
+                    {mayChange ? (
+                      <Button
+                        kind="quiet"
+                        isSmall
+                        label={`Change role of ${member.name}`}
+                        onClick={() => setAsked({ kind: 'change', member })}
+                      >
+                        Change role
+                      </Button>
+                    ) : null}
+                    <Button
+                      kind="quiet"
+                      isSmall
+                      label={member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`}
+                      onClick={() => setAsked({ kind: 'remove', member })}
+                    >
+                      {member.userId === account.id ? 'Leave' : 'Remove'}
+                    </Button>
+                  </span>
+                ) : null,
+            },
+          ]}
+        />
+        {mayChange ? (
+          <HowToInvite isAlone={members.page.status === 'ready' && members.page.data.total === 1} />
+        ) : (
+          <p class="soft small">Owners change the team.</p>
+        )}
         {asked?.kind === 'invite' ? (
-          <TeamInviteDialog app={app} onInvited={invitations.reload} onClose={close} />
+          <TeamInviteDialog app={app} onInvited={invitations.page.reload} onClose={close} />
         ) : null}
         {asked?.kind === 'change' ? (
           <MemberDialog member={asked.member} onChange={(role) => put(asked.member.userId, role)} onClose={close} />
@@ -155,17 +148,9 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
           />
         ) : null}
       </Section>
-      {invitations.status === 'ready' ? (
-        <TeamInvitations app={app} invitations={invitations.data} onChanged={invitations.reload} />
-      ) : null}
+      <TeamInvitations app={app} invitations={invitations} />
     </>
   );
-}
-
-const order: readonly MemberRole[] = ['owner', 'admin', 'viewer'];
-
-function byRoleAndName(a: Member, b: Member): number {
-  return order.indexOf(a.role) - order.indexOf(b.role) || compareText(a.name, b.name);
 }
 
 function HowToInvite({ isAlone }: { readonly isAlone: boolean }) {

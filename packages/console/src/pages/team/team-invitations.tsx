@@ -6,32 +6,28 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { newestFirst } from './guest-data.ts';
+import type { PagedList } from '../../state/use-list.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
+import { InvitationNote } from './invitation-note.tsx';
 import { mayOwn } from './use-app.ts';
 
 /** The open invitations to the team, and those that expired. */
-export function TeamInvitations(props: {
-  readonly app: App;
-  readonly invitations: readonly MemberInvitation[];
-  readonly onChanged: () => void;
-}) {
-  const { app, invitations, onChanged } = props;
+export function TeamInvitations(props: { readonly app: App; readonly invitations: PagedList<MemberInvitation> }) {
+  const { app, invitations } = props;
   const { session, toasts } = useServices();
   const [revoked, setRevoked] = useState<MemberInvitation>();
-  const open = newestFirst(invitations.filter(({ status }) => status === 'pending' || status === 'expired'));
-  if (open.length === 0) return null;
+  const { page, query } = invitations;
+  if (page.status !== 'ready' || (page.data.objects.length === 0 && query.cursor === undefined)) return null;
   return (
     <Section title="Invitations">
       <DataTable
         caption="Invitations to the team"
-        keptAs={`team invitations ${app.id}`}
-        rows={open}
+        list={invitations}
+        noun="invitation"
+        empty={null}
         rowKey={({ id }) => id}
-        searchHint="Note, role or inviter"
-        searchText={({ name, email, role, invitedBy }) => [name ?? '', email ?? '', role, invitedBy.name].join('\n')}
         columns={[
-          { header: 'For', cell: (invitation) => <For invitation={invitation} /> },
+          { header: 'For', cell: (invitation) => <InvitationNote invitation={invitation} /> },
           { header: 'Role', cell: ({ role }) => role },
           { header: 'Status', cell: ({ status }) => <InvitationBadge status={status} /> },
           { header: 'Invited by', cell: ({ invitedBy }) => invitedBy.name },
@@ -62,7 +58,7 @@ export function TeamInvitations(props: {
             await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
             setRevoked(undefined);
             toasts.show('The link does not work any more.');
-            onChanged();
+            page.reload();
           }}
         >
           <p>Its link stops working at once. You can invite again at any time.</p>
@@ -70,9 +66,4 @@ export function TeamInvitations(props: {
       )}
     </Section>
   );
-}
-
-function For({ invitation: { name, email } }: { readonly invitation: MemberInvitation }) {
-  if (name === null && email === null) return <span class="soft">nobody in particular</span>;
-  return <>{[name, email].filter((note) => note !== null).join(', ')}</>;
 }

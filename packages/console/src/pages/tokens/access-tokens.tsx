@@ -1,4 +1,5 @@
-import type { App, TokenCreated, TokenInfo } from '@tenon/protocol';
+import type { App, ListPage, TokenCreated, TokenInfo } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { serverUrl } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
@@ -6,52 +7,52 @@ import { CommandBlock } from '../../components/command-block.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { type PagedList, useList } from '../../state/use-list.ts';
 import { Expiry } from './expiry.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 
 /** Tokens for the distribution API, in one's own name. */
 export function AccessTokensSection() {
   const { session, toasts } = useServices();
-  const tokens = useCachedData('/api/v1/tokens', (signal) => session.api.list<TokenInfo>('/api/v1/tokens', { signal }));
-  const apps = useCachedData('/api/v1/apps', (signal) => session.api.list<App>('/api/v1/apps', { signal }));
+  const tokens = useList<TokenInfo>('/api/v1/tokens', { prefix: 'tokens-', sort: '-createdAt' });
+  const apps = useCachedData('apps by name', (signal) =>
+    session.api.get<ListPage<App>>('/api/v1/apps', { query: { sort: 'name' }, signal }),
+  );
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<TokenCreated>();
   const [revoked, setRevoked] = useState<TokenInfo>();
-  const knownApps = apps.status === 'ready' ? apps.data : [];
+  const knownApps = apps.status === 'ready' ? apps.data.objects : [];
   const make = <Button onClick={() => setMaking(true)}>New token</Button>;
-  const isEmpty = tokens.status === 'ready' && tokens.data.length === 0;
+  const isEmpty = tokens.page.status === 'ready' && tokens.page.data.objects.length === 0;
   return (
     <Section
       title="Access tokens"
       intro="For hosts that fetch plugins and CI that publishes. They expire after the period you choose."
       actions={isEmpty ? undefined : make}
     >
-      <Loaded of={tokens}>
-        {(list) =>
-          list.length === 0 ? (
-            <EmptyState title="No access tokens" action={make}>
-              <p>
-                On your own machine, <code>tenon login</code> creates one for you. Create one here for a program, with
-                only the scopes and the application that it needs.
-              </p>
-            </EmptyState>
-          ) : (
-            <TokenTable tokens={list} apps={knownApps} onRevoke={setRevoked} />
-          )
+      <TokenTable
+        tokens={tokens}
+        apps={knownApps}
+        empty={
+          <EmptyState title="No access tokens" action={make}>
+            <p>
+              On your own machine, <code>tenon login</code> creates one for you. Create one here for a program, with
+              only the scopes and the application that it needs.
+            </p>
+          </EmptyState>
         }
-      </Loaded>
+        onRevoke={setRevoked}
+      />
       {isMaking ? (
         <NewTokenDialog
           apps={knownApps}
           onMade={(token) => {
-            const { token: _secret, ...info } = token;
-            tokens.update((list) => [...list, info]);
+            tokens.page.reload();
             setMaking(false);
             setMade(token);
           }}
@@ -79,7 +80,7 @@ export function AccessTokensSection() {
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/tokens/${revoked.id}`);
-            tokens.update((list) => list.filter(({ id }) => id !== revoked.id));
+            tokens.page.reload();
             setRevoked(undefined);
             toasts.show('Token revoked.');
           }}
@@ -92,19 +93,19 @@ export function AccessTokensSection() {
 }
 
 function TokenTable(props: {
-  readonly tokens: readonly TokenInfo[];
+  readonly tokens: PagedList<TokenInfo>;
   readonly apps: readonly App[];
+  readonly empty: ComponentChildren;
   readonly onRevoke: (token: TokenInfo) => void;
 }) {
   const nameOf = new Map(props.apps.map(({ id, name }) => [id, name]));
   return (
     <DataTable
       caption="Access tokens"
-      keptAs="tokens"
-      rows={props.tokens.toReversed()}
+      list={props.tokens}
+      noun="token"
+      empty={props.empty}
       rowKey={({ id }) => id}
-      searchHint="Name, scope or application"
-      searchText={({ name, scopes, appId }) => [name, ...scopes, appId ?? '', nameOf.get(appId ?? '') ?? ''].join('\n')}
       columns={[
         { header: 'Name', cell: ({ name }) => name },
         { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },

@@ -10,13 +10,12 @@ import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
-import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi, useServices } from '../../state/services.ts';
-import { useCachedData } from '../../state/use-cached.ts';
 import { useData } from '../../state/use-data.ts';
+import { useList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { Expiry } from './expiry.tsx';
 
@@ -30,58 +29,48 @@ const lifetimes = [
 /** Keys for the instrumentation endpoint. */
 export function ApiKeysSection() {
   const { session, toasts } = useServices();
-  const keys = useCachedData('/api/v1/api-keys', (signal) =>
-    session.api.list<ApiKeyInfo>('/api/v1/api-keys', { signal }),
-  );
+  const keys = useList<ApiKeyInfo>('/api/v1/api-keys', { prefix: 'keys-', sort: '-createdAt' });
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<ApiKeyCreated>();
   const [revoked, setRevoked] = useState<ApiKeyInfo>();
   const make = <Button onClick={() => setMaking(true)}>New API key</Button>;
-  const isEmpty = keys.status === 'ready' && keys.data.length === 0;
+  const isEmpty = keys.page.status === 'ready' && keys.page.data.objects.length === 0;
   return (
     <Section
       title="API keys"
       intro="For the instrumentation endpoint only. They expire after the period you choose."
       actions={isEmpty ? undefined : make}
     >
-      <Loaded of={keys}>
-        {(list) =>
-          list.length === 0 ? (
-            <EmptyState title="No API keys" action={make}>
-              <p>With an API key, a build can instrument WebAssembly modules for tracing.</p>
-            </EmptyState>
-          ) : (
-            <DataTable
-              caption="API keys"
-              keptAs="api keys"
-              rows={list.toReversed()}
-              rowKey={({ id }) => id}
-              searchHint="Name"
-              searchText={({ name }) => name}
-              columns={[
-                { header: 'Name', cell: ({ name }) => name },
-                { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
-                { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-                {
-                  header: 'Actions',
-                  isActions: true,
-                  cell: (key) => (
-                    <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
-                      Revoke
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )
+      <DataTable
+        list={keys}
+        caption="API keys"
+        noun="key"
+        empty={
+          <EmptyState title="No API keys" action={make}>
+            <p>With an API key, a build can instrument WebAssembly modules for tracing.</p>
+          </EmptyState>
         }
-      </Loaded>
+        rowKey={({ id }) => id}
+        columns={[
+          { header: 'Name', cell: ({ name }) => name },
+          { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+          { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+          {
+            header: 'Actions',
+            isActions: true,
+            cell: (key) => (
+              <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+                Revoke
+              </Button>
+            ),
+          },
+        ]}
+      />
       {isMaking ? (
         <NewKeyDialog
           onMade={(key) => {
-            const { apiKey: _secret, ...info } = key;
-            keys.update((list) => [...list, info]);
+            keys.page.reload();
             setMaking(false);
             setMade(key);
           }}
@@ -96,7 +85,7 @@ export function ApiKeysSection() {
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/api-keys/${revoked.id}`);
-            keys.update((list) => list.filter(({ id }) => id !== revoked.id));
+            keys.page.reload();
             setRevoked(undefined);
             toasts.show('API key revoked.');
           }}

@@ -5,6 +5,7 @@ import { Button } from '../../../components/button.tsx';
 import { count } from '../../../components/count.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { useToast } from '../../../state/services.ts';
+import { useLocalList } from '../../../state/use-local-list.ts';
 import { type Selection, withNames } from '../inspect/selection.ts';
 import type { LoadedModule } from '../inspect/use-module.ts';
 import type { RunResult } from './messages.ts';
@@ -22,6 +23,7 @@ export function HotFunctions(props: {
   const { result, loaded, selection, onSelection } = props;
   const { functions, moreFunctions } = result;
   const toast = useToast();
+  const list = useLocalList(functions, ({ function: { name, rawName } }) => `${name}\n${rawName}`);
   if (functions.length === 0) return null;
   const exclude = (): void => {
     const names = functions
@@ -48,11 +50,11 @@ export function HotFunctions(props: {
       </div>
       <DataTable<FunctionStatistics>
         caption="Called functions"
+        noun="function"
         searchHint="Function"
-        keptAs="trace functions"
-        rows={functions}
+        list={list}
+        empty={null}
         rowKey={({ function: { index } }) => `${index}`}
-        searchText={({ function: { name, rawName } }) => `${name}\n${rawName}`}
         columns={[
           { header: 'Function', cell: ({ function: { name } }) => <code>{shortened(name)}</code> },
           { header: 'Self', cell: ({ selfTimeNano }) => <Duration of={selfTimeNano} /> },
