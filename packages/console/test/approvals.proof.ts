@@ -34,7 +34,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
   it('are none before a rule says so, which one sets on the page of rules', async () => {
     const { page } = owner;
     await owner.open(approvals());
-    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}`);
     await page.getByText('Hosts get a new version as soon as it is published.').waitFor();
@@ -96,7 +96,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await dialog.getByText('version 1 →').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await dialog.getByRole('button', { name: 'Approve version' }).click();
-    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
     await page.getByRole('link', { name: 'Approvals', exact: true }).waitFor();
 
     const path = `/api/v1/artifacts/${workshop.point.id}/plugin/${ada.userId}`;

@@ -65,7 +65,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.open('/');
     await visitor.signIn(email, password);
     await visitor.open('/');
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'BODY');
     await page.getByRole('link', { name: /your account/ }).click();
     await page.waitForFunction(() => document.activeElement?.textContent === 'Your account');
@@ -79,7 +79,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await visitor.open('/');
     await visitor.signIn(email, password);
     await visitor.open('/');
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     await page.keyboard.press('Tab');
     await page.waitForFunction(() => document.activeElement?.textContent === 'Skip to the content');
     await page.keyboard.press('Enter');
@@ -156,7 +156,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     const { page } = visitor;
     await visitor.open('/');
     await visitor.signIn(email, password);
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     let documents = 0;
     await page.route(/\/assets\/account-/, (route) => route.fulfill({ status: 404, body: '' }));
     page.on('request', (request) => {
@@ -168,7 +168,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     await page.getByRole('link', { name: 'Applications' }).first().click();
     await page.reload();
     documents = 0;
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     await page.route(`${stage.url}/`, (route) =>
       route.request().isNavigationRequest()
         ? route.continue()
@@ -189,7 +189,7 @@ describe('the frame around the pages, below a path', { skip: noBrowser }, () => 
     const { page } = context;
     await context.open('/');
     await context.signIn(email, password);
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: /your account/ }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();

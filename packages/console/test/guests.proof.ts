@@ -94,7 +94,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     const dialog = page.getByRole('dialog', { name: 'Remove Peter Gibbons from this guest?' });
     await dialog.getByText('stop being served under').waitFor();
     await dialog.getByRole('button', { name: 'Remove the user' }).click();
-    await page.getByText('Nobody yet: an invitation has to be accepted first.').waitFor();
+    await page.getByText('No users yet. A user appears here after accepting an invitation.').waitFor();
     const guest = (await guests()).find(({ guestKey }) => guestKey === 'customers/initech');
     assert.deepEqual(guest?.users, []);
   });
@@ -135,7 +135,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: guestKey }).click();
 
     await page.getByRole('button', { name: 'Remove the guest …' }).click();
-    await page.getByRole('dialog').getByText('Programs that ask for the plugins of').waitFor();
+    await page.getByRole('dialog').getByText('Hosts get no plugins for').waitFor();
     await page.getByRole('button', { name: 'Remove the guest', exact: true }).click();
     await page.getByRole('heading', { name: 'Guests', level: 2 }).waitFor();
     await page.getByRole('link', { name: guestKey }).waitFor({ state: 'detached' });

@@ -85,7 +85,7 @@ describe('signing in', { skip: noBrowser }, () => {
     const { page } = visitor;
     await visitor.open('/');
     await visitor.signIn(email, password);
-    await page.getByRole('heading', { name: 'In the team' }).waitFor();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
     const seen = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
     assert.doesNotMatch(seen, /tnn_|session/);
     const [cookie] = (await page.context().cookies()).filter(({ name }) => name.startsWith('tenon-session'));

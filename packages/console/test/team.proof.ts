@@ -37,7 +37,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const guest = await somebody('Barbara Liskov');
     const { page } = guest;
     await guest.open('/');
-    await page.getByRole('heading', { name: 'As a guest' }).waitFor();
+    await page.getByRole('heading', { name: 'Applications you extend' }).waitFor();
     await page.getByText('On this server, operators and members of a team create applications.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'New application' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -132,7 +132,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await invite('owner', 'Nobody');
     await page.getByRole('row', { name: /Nobody.*owner.*pending/ }).waitFor();
     await page.getByRole('button', { name: 'Revoke the invitation for Nobody' }).click();
-    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('button', { name: 'Revoke invitation', exact: true }).click();
     await page.getByRole('row', { name: /Nobody/ }).waitFor({ state: 'detached' });
 
     await ada.page.goto(await invite('viewer', 'Ada'));

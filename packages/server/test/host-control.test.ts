@@ -328,7 +328,7 @@ describe('GET /apps/:appId/guests/:guestId/bindings', () => {
     );
     const path = `/api/v1/apps/${workshop.appId}/guests/${first}/bindings`;
     const page = await ok<List<GuestBinding>>(service, 'GET', `${path}?limit=3`, { token: viewer.token });
-    const nextCursor = JSON.stringify([workshop.extensionPointId, 'b']);
+    const nextCursor = JSON.stringify([workshop.extensionPointId, 'b', 'b']);
     assert.deepEqual(page, { objects: bindings.slice(0, 3), nextCursor, total: 4 });
     const search = await ok<List<GuestBinding>>(service, 'GET', `${path}?q=MED`, { token: viewer.token });
     assert.deepEqual(search.objects, bindings.slice(3));

@@ -17,7 +17,7 @@ import { type BindingRecord, type BoundRecord, columns, type GuestRecord, type P
 import { ConflictError } from '../db/store-errors.ts';
 
 const guestBindingOrders: Orders<'extensionPoint'> = {
-  extensionPoint: [sql.ref('bindings.extensionPointId'), sql.ref('bindings.name')],
+  extensionPoint: [sql.ref('bindings.extensionPointId'), sql.ref('plugins.sortKey'), sql.ref('bindings.name')],
 };
 
 const pluginBindingOrders: Orders<BindingSort> = {

@@ -2,6 +2,7 @@ import { type AuditDetail, isPluginName } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from '../auth/access.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
+import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
@@ -149,7 +150,7 @@ export async function listGuestBindings(
   const { id } = await findGuest(read, access, guestId);
   return readPage(
     page,
-    ({ extensionPointId, name }: GuestBinding) => cursorOfValues(extensionPointId, name),
+    ({ extensionPointId, name }: GuestBinding) => cursorOfValues(extensionPointId, naturalKey(name), name),
     (range) => read.bindingsOfGuest(id, range, text),
     () => read.countBindingsOfGuest(id, text),
   );

@@ -2,6 +2,7 @@ import type { App, Plugin } from '@tenon/protocol';
 import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
+import { counted } from '../../components/count.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Link } from '../../components/link.tsx';
@@ -54,6 +55,9 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
   );
 }
 
+/** With more guests, only their number is shown. */
+const shownGuests = 3;
+
 /** Where a plugin stands: in a word while all is well, else in the server's own words. */
 function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
   const { status, version, guestIds } = plugin;
@@ -70,6 +74,7 @@ function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests
     );
   }
   if (guests.size < 2) return <Badge kind="good">yes</Badge>;
+  if (guestIds.length > shownGuests) return <Badge kind="good">for {counted(guestIds.length, 'guest')}</Badge>;
   return (
     <span class="bound">
       {guestIds.map((id) => (

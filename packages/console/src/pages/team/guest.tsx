@@ -78,9 +78,9 @@ function Users({ app, guest, onChanged }: PartProps) {
   const { session, toasts } = useServices();
   const [leaving, setLeaving] = useState<GuestUser>();
   return (
-    <Section title="Users" intro="Who has accepted an invitation to this guest. Each publishes plugins of their own.">
+    <Section title="Users" intro="People who accepted an invitation to this guest. Each publishes their own plugins.">
       {guest.users.length === 0 ? (
-        <p class="soft">Nobody yet: an invitation has to be accepted first.</p>
+        <p class="soft">No users yet. A user appears here after accepting an invitation.</p>
       ) : (
         <Table
           caption="Users of the guest"
@@ -116,7 +116,7 @@ function Users({ app, guest, onChanged }: PartProps) {
           onConfirm={async () => {
             await session.api.delete(`/api/v1/apps/${app.id}/guests/${guest.id}/users/${leaving.userId}`);
             setLeaving(undefined);
-            toasts.show('The user does not hold this guest any more.');
+            toasts.show('User removed from the guest.');
             onChanged();
           }}
         >
@@ -238,12 +238,12 @@ function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest:
           onConfirm={async () => {
             await session.api.delete(`/api/v1/apps/${appId}/guests/${guest.id}`);
             route(href(`/apps/${appId}/guests`), true);
-            toasts.show('The guest is removed.');
+            toasts.show('Guest removed.');
           }}
         >
           <p>
-            Programs that ask for the plugins of <code>{guest.guestKey}</code> get none from now on.{' '}
-            {usersInWords(guest.users.length)} can publish nothing under it any more.
+            Hosts get no plugins for <code>{guest.guestKey}</code> from now on. {usersInWords(guest.users.length)} can
+            no longer publish for it.
           </p>
         </ConfirmDialog>
       ) : null}
@@ -252,6 +252,6 @@ function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest:
 }
 
 function usersInWords(count: number): string {
-  if (count === 0) return 'Who has been invited';
+  if (count === 0) return 'The people whom you invited';
   return count === 1 ? 'Its user' : `Its ${count} users`;
 }

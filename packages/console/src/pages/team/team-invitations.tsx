@@ -52,12 +52,12 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
       {revoked === undefined ? null : (
         <ConfirmDialog
           title="Revoke the invitation?"
-          action="Revoke it"
+          action="Revoke invitation"
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
             setRevoked(undefined);
-            toasts.show('The link does not work any more.');
+            toasts.show('Invitation revoked.');
             page.reload();
           }}
         >

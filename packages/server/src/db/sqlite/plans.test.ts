@@ -173,7 +173,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countVersionsAwaitingApproval: (ask) => [ask.countVersionsAwaitingApproval(app, 'a')],
   bindingsOfGuest: (ask) => [
     ask.bindingsOfGuest(guest, {}),
-    ask.bindingsOfGuest(guest, { after: JSON.stringify([point, 'plugin']), limit: 10 }, 'a'),
+    ask.bindingsOfGuest(guest, { after: JSON.stringify([point, 'plugin', 'plugin']), limit: 10 }, 'a'),
   ],
   countBindingsOfGuest: (ask) => [ask.countBindingsOfGuest(guest, 'a')],
   bindingsOfPlugin: (ask) => [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type VersionState } from '@tenon/protocol';
+import { naturalKey } from '../../../src/db/natural-key.ts';
 import { cursorOfValues } from '../../../src/db/page-queries.ts';
 import type { VersionDecision, VersionRecord } from '../../../src/db/records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, unheld } from '../../helpers/records.ts';
@@ -238,7 +239,7 @@ export function versionsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.binding(extensionPoint.id, other.id, 'held'), beside);
     });
 
-    it('are listed for a guest by extension point and name in code-unit order, with publisher and block', async () => {
+    it('are listed for a guest by extension point and name as people sort, with publisher and block', async () => {
       const { app, key, guest, owner, publisher, extensionPoint } = await records().stage();
       const names = ['10', '9', 'B', 'a', 'constructor'];
       const bound = new Map<string, object>();
@@ -254,11 +255,11 @@ export function versionsContract(backend: Backend): void {
       bound.set('10', { ...bound.get('10'), block });
       const listed = await assertPages(
         (page) => store.it.read.bindingsOfGuest(guest.id, page),
-        ({ name }) => cursorOfValues(extensionPoint.id, name),
+        ({ name }) => cursorOfValues(extensionPoint.id, naturalKey(name), name),
       );
       assert.deepEqual(
         listed,
-        [...names].sort().map((name) => bound.get(name)),
+        ['9', '10', 'a', 'B', 'constructor'].map((name) => bound.get(name)),
       );
     });
 
