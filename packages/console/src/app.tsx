@@ -39,7 +39,7 @@ export function App({ services }: { readonly services: Services }) {
 
 const pages = pageRoutes.map((route) => ({ path: route.path, component: framed(route) }));
 
-/** Puts what all pages have around one: the layout, who may see it, what stands there while its code is loaded. */
+/** Renders a page in the layout, after the sign-in if it needs one, and a placeholder while its code loads. */
 function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): ComponentType {
   if (isOwnDocument !== isTraceDocument) return InOtherDocument;
   const Content = lazy(() => loadPage(load));
@@ -48,7 +48,7 @@ function framed({ access, isBare, isOwnDocument = false, load }: PageRoute): Com
     const { session, view } = useSession();
     const { url } = useLocation();
     if (view.status === 'loading') {
-      void Content.preload(); // both are needed, so both are asked for
+      void Content.preload(); // in parallel with the session
       return <Waiting />;
     }
     if (view.status === 'failed') {
