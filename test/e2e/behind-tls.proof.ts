@@ -148,7 +148,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     await page.getByText('Hello, Ada!').waitFor();
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await page.getByRole('link', { name: 'Applications' }).click();
-    await page.getByRole('heading', { name: 'Applications' }).waitFor();
+    await page.getByRole('heading', { name: 'Applications', exact: true }).waitFor();
     assert.equal(await page.evaluate(() => crossOriginIsolated), false);
   });
 

@@ -61,13 +61,13 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('link', { name: 'Trace' }).getAttribute('aria-current'), 'page');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: 'Applications' }).click();
-    await page.getByRole('heading', { name: 'Applications' }).waitFor();
+    await page.getByRole('heading', { name: 'Applications', exact: true }).waitFor();
     assert.equal(await isIsolated(), false);
     await page.goBack();
     await page.getByText('Drop a .wasm file here').waitFor();
     assert.equal(await isIsolated(), true);
     await page.goForward();
-    await page.getByRole('heading', { name: 'Applications' }).waitFor();
+    await page.getByRole('heading', { name: 'Applications', exact: true }).waitFor();
     assert.equal(await isIsolated(), false);
   });
 
