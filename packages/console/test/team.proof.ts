@@ -163,7 +163,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'Change role of Ada Lovelace' }).click();
     await page.getByLabel('admin').check();
-    await page.getByRole('button', { name: 'Change the role' }).click();
+    await page.getByRole('button', { name: 'Change role', exact: true }).click();
     await page.getByRole('row', { name: /Ada Lovelace.*admin/ }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
@@ -176,7 +176,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Remove Ada Lovelace from the team' }).click();
     await page.getByLabel('End this guest access too').check();
     assert.deepEqual(await faultsInBothColours(page), []);
-    await page.getByRole('button', { name: 'Remove the member' }).click();
+    await page.getByRole('button', { name: 'Remove member', exact: true }).click();
     await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor({ state: 'detached' });
     await ada.open(`/apps/${workshop.app.id}`);
     await ada.page.getByRole('heading', { name: 'Application not found' }).waitFor();

@@ -1,12 +1,12 @@
 import type { ErrorCode, Problem } from '@tenon/protocol';
 
-/** Why a request came to nothing: an answer that is an error, or no answer. */
+/** The code of an error response, or `unreachable`. */
 export type ApiErrorCode = ErrorCode | 'unreachable';
 
 /** One field at fault: `pointer` is a JSON Pointer into the body that was sent. */
 export type FieldFault = NonNullable<Problem['errors']>[number];
 
-/** An error as the server answered it, in words for people. */
+/** An error response of the server. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;
@@ -14,9 +14,9 @@ export class ApiError extends Error {
   readonly status: number;
   readonly title: string;
   readonly errors: readonly FieldFault[];
-  /** By which the operator finds the request in the log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
-  /** After how many seconds it may be tried again, where the server says so. */
+  /** The delay before a retry, if the server sent one. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -47,7 +47,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** No answer came at all. */
+/** The error of a request without a response. */
 export function unreachable(cause: unknown): ApiError {
   return new ApiError(
     {

@@ -1,13 +1,13 @@
 import type { SessionToken } from '@tenon/protocol';
 
-/** Keeps one access token in memory, and gets another before it ends. */
+/** Caches one access token, and fetches a new one before it expires. */
 export interface TokenCache {
   token(): Promise<string>;
-  /** Forgets the token; one that was named only if it is the present one. */
+  /** Forgets the token; a given one only if it is the current one. */
   forget(token?: string): void;
 }
 
-/** A token that ends within this time is not used any more: a request may take a while, and clocks differ. */
+/** A token that expires within this time isn't used, because requests take time and clocks differ. */
 const marginMs = 2 * 60_000;
 
 /**

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 
 /** A page: its path, its access, its first requests, and its code. */
 export interface PageRoute {
-  /** Without the path prefix; `:name` stands for a segment. */
+  /** The path without the prefix; `:name` matches a segment. */
   readonly path: string;
   /** `signedIn`: without a session, the sign-in form replaces the page. */
   readonly access: 'anyone' | 'signedIn';

@@ -20,14 +20,14 @@ export function MemberDialog(props: {
     <Dialog title={`The role of ${member.name}`} onClose={onClose}>
       <form onSubmit={submit}>
         <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} />
-        <p class="soft small">Open invitations that the new role may not make are revoked.</p>
+        <p class="soft small">Pending invitations that the new role may not create are revoked.</p>
         <ErrorView error={error} />
         <div class="actions actions-end">
           <Button kind="quiet" onClick={onClose}>
             Cancel
           </Button>
           <Button type="submit" isBusy={isBusy} isDisabled={role === member.role}>
-            Change the role
+            Change role
           </Button>
         </div>
       </form>

@@ -19,7 +19,7 @@ export function RemoveMemberDialog(props: {
   return (
     <ConfirmDialog
       title={isSelf ? 'Leave the team?' : `Remove ${member.name} from the team?`}
-      action={isSelf ? 'Leave the team' : 'Remove the member'}
+      action={isSelf ? 'Leave the team' : 'Remove member'}
       onClose={onClose}
       onConfirm={() => onConfirm(withGuests)}
     >
