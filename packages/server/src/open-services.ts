@@ -31,6 +31,7 @@ import { createReadiness } from './ops/status/readiness.ts';
 import { totalsOf } from './ops/status/request-totals.ts';
 import { createStatus } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
+import { defaultPackageBuilds, readOwnPackages } from './packages/own-packages.ts';
 import type { Addresses, Services } from './services.ts';
 import { withEffects } from './with-effects.ts';
 import type { OnTaskEnd } from './workers/pool.ts';
@@ -166,8 +167,10 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     writes: rates.writes,
     codeTries: rates.codeTries,
     deviceLogins: rates.deviceLogins,
+    packageReads: rates.packageReads,
     devicePolls: createDevicePolls(data.monotonicClock),
     console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
+    packages: config.only === undefined ? readOwnPackages(defaultPackageBuilds) : [],
     openApi: createOpenApiText(config.only, addresses),
     traces: data.tracing?.requests,
     settings: config,

@@ -17,6 +17,7 @@ import { changeMutations, changeQueries } from './changes/change-queries.ts';
 import type { Db } from './db/db.ts';
 import { Effects, type MutationRules } from './db/mutation.ts';
 import { nodeMutations, nodeQueries } from './db/node-queries.ts';
+import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
 import { bindingMutations, bindingQueries } from './plugins/binding-queries.ts';
 import { extensionPointMutations, extensionPointQueries } from './plugins/extension-point-queries.ts';
@@ -48,6 +49,7 @@ const allQueries = {
   ...changeQueries,
   ...operatorQueries,
   ...nodeQueries,
+  ...packageQueries,
 };
 
 const allMutations = {
@@ -73,6 +75,7 @@ const allMutations = {
   ...changeMutations,
   ...operatorMutations,
   ...nodeMutations,
+  ...packageMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -17,6 +17,7 @@ import type { Route } from './http/route.ts';
 import { instrumentRoutes } from './instrument/instrument-routes.ts';
 import { healthRoutes } from './ops/status/health-routes.ts';
 import { statusRoutes } from './ops/status/status-routes.ts';
+import { packageRoutes } from './packages/package-routes.ts';
 import { bindingRoutes } from './plugins/binding-routes.ts';
 import { contentRoutes } from './plugins/content-routes.ts';
 import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
@@ -45,6 +46,7 @@ export const allRoutes: readonly Route[] = [
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,
   ...instrumentRoutes,
+  ...packageRoutes,
   ...consoleRoutes,
   ...healthRoutes,
   ...statusRoutes,

@@ -21,6 +21,7 @@ import { type MetricsServer, serveMetrics } from './ops/metrics/serve-metrics.ts
 import { startHeartbeat } from './ops/status/heartbeat.ts';
 import { statusTickMs } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
+import { offerPackages } from './packages/offer-packages.ts';
 import { bindingsPath } from './plugins/binding-routes.ts';
 import type { Addresses, Services } from './services.ts';
 
@@ -151,6 +152,7 @@ export async function serve(
       }
       await runMaintenance(services, checkClock);
       void finishChanges(services, stopping.signal);
+      await offerPackages(data.deps, services.packages, log);
     }
     await heartbeat?.beat();
     if (isFirstWorker) void logReadinessFailures(services);

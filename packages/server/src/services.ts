@@ -15,6 +15,7 @@ import type { RequestCounts } from './ops/metrics/instrument-requests.ts';
 import type { Readiness } from './ops/status/readiness.ts';
 import type { Status } from './ops/status/status.ts';
 import type { RequestTraces } from './ops/tracing/trace-requests.ts';
+import type { OwnPackage } from './packages/own-packages.ts';
 
 /** The results of authorization, for route handlers. */
 export type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from './auth/access.ts';
@@ -52,8 +53,12 @@ export interface Services {
   /** Started logins with a device code, by client address. */
   readonly deviceLogins: RateLimiter;
   readonly devicePolls: DevicePolls;
+  /** Reads of packages, by client address. */
+  readonly packageReads: RateLimiter;
   /** `undefined` if the console is not built. */
   readonly console: ConsoleFiles | undefined;
+  /** The packages that this server was built with. */
+  readonly packages: readonly OwnPackage[];
   /** The OpenAPI description as JSON. */
   readonly openApi: () => Buffer;
   /** `undefined` without metrics. */

@@ -614,6 +614,8 @@ const rows: Readonly<Record<string, Row>> = {
     target: () => ({ path: `${api}/status` }),
   },
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
+  'GET /packages': { cells: everybody(200), target: () => ({ path: '/packages' }) },
+  'GET /packages/:file': { cells: everybody(404), target: () => ({ path: '/packages/unknown.tgz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
   'GET /reference/errors': { cells: everybody(200), target: () => ({ path: '/reference/errors' }) },
 };

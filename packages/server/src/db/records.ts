@@ -20,6 +20,7 @@ import type { AccountAuditEvent, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
+import type { PackagePart, PackageRecord } from './package-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
 
@@ -384,6 +385,8 @@ export interface Database {
   operators: OperatorRecord;
   nodes: NodeRecord & { readonly lastSeenAtMs: number };
   maintenance_runs: MaintenanceRunRecord;
+  packages: PackageRecord;
+  package_parts: PackagePart;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -404,6 +407,7 @@ function columnsOf<R>() {
 
 /** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
+  packages: columnsOf<PackageRecord>()('packages', ['file name version size integrity createdAtMs']),
   users: columnsOf<UserRecord>()('users', ['id name email createdAtMs deletedAtMs']),
   passwords: columnsOf<PasswordRecord>()('passwords', ['userId hash updatedAtMs']),
   sessions: columnsOf<SessionRecord>()('sessions', [

@@ -92,6 +92,7 @@ export const tags = {
   'Browser session': "sign-in for the console's pages; requests from other origins are rejected",
   'Command-line login': 'OAuth 2.0: a program gets an access token that a person approves',
   Instrumentation: 'add tracing to a module',
+  Packages: 'the libraries and the command line, for `npm install`',
   Operation: "the server's health, status, and API description",
   Pages: 'pages for browsers',
 } as const;

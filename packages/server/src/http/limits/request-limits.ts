@@ -28,6 +28,7 @@ type RateSettings = Pick<
   | 'writeBurst'
   | 'codeTriesPerMinute'
   | 'deviceLoginsPerMinute'
+  | 'packageReadsPerMinute'
   | 'signUpsPerHour'
   | 'inviterSignUpsPerDay'
 >;
@@ -54,6 +55,7 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     writes: limiter(config.writesPerSecond, 1, config.writeBurst),
     codeTries: guessLimiter(config.codeTriesPerMinute, minuteSeconds),
     deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),
+    packageReads: limiter(config.packageReadsPerMinute, minuteSeconds),
     signUps: limiter(config.signUpsPerHour, hourSeconds),
     inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
     takenEmails: guessLimiter(takenEmailsPerDay, daySeconds),
