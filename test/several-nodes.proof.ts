@@ -111,14 +111,11 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
 
   it('is copied into a folder, by its settings in the environment', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-copy-'));
-    const none = Object.fromEntries(Object.keys(settings).map((name) => [name, '']));
-    for (const args of [
-      ['admin', 'copy', '--to', folder],
-      ['admin', 'verify', '--data-dir', folder],
-    ]) {
-      const { status, stderr } = await run(args, args[1] === 'verify' ? none : {});
-      assert.equal(status, 0, stderr);
-    }
+    const copied = await run(['admin', 'copy', '--to', folder]);
+    assert.equal(copied.status, 0, copied.stderr);
+    const verified = await run(['admin', 'verify', '--store', folder]);
+    assert.deepEqual([verified.status, verified.stderr.split('\n')[0]], [0, `store  folder ${folder}`]);
+    assert.equal((await run(['admin', 'verify', '--store', join(folder, 'missing')])).status, 4);
     await rm(folder, { recursive: true });
   });
 

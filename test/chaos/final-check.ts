@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Version } from '@tenon/protocol';
@@ -74,8 +71,7 @@ async function checkVersions({ client, fixture, report }: Workload, path: string
 
 /** `tenon admin verify` hashes every content and checks every reference. */
 async function verifyStore({ report }: Workload, settings: Readonly<Record<string, string>>): Promise<void> {
-  const dataDir = settings.TENON_DATA_DIR ?? join(tmpdir(), `tenon-chaos-verify-${process.pid}`);
-  const args = [tenon, 'admin', 'verify', '--json', '--data-dir', dataDir];
+  const args = [tenon, 'admin', 'verify', '--json'];
   const { promise, resolve } = Promise.withResolvers<void>();
   execFile(process.execPath, args, { env: { PATH: process.env.PATH, ...settings } }, (error, stdout, stderr) => {
     if (error !== null) report.violation(`tenon admin verify: ${error.message}\n${stdout}\n${stderr}`);
@@ -84,5 +80,4 @@ async function verifyStore({ report }: Workload, settings: Readonly<Record<strin
     resolve();
   });
   await promise;
-  if (settings.TENON_DATA_DIR === undefined) await rm(dataDir, { recursive: true, force: true });
 }

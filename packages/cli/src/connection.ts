@@ -30,11 +30,6 @@ export interface Connection {
 /** The folder of logins, and the server of the plugin's `tenon.toml`. */
 export type ConnectionPlace = CredentialsPlace & Pick<ServerSources, 'projectServer'> & QuickstartPlace;
 
-/** The data folder: `--data-dir`, else TENON_DATA_DIR, else `./tenon-data`. */
-export function dataFolder(options: Pick<ConnectionOptions, 'dataDir'>, environment: Environment): string {
-  return options.dataDir ?? (environment.TENON_DATA_DIR || './tenon-data');
-}
-
 /**
  * Finds the server as {@link chooseServer} does, then a token for it: `--token`, else TENON_TOKEN, else a login at that
  * server, else that server's own `quickstart.env`. What belongs to one server is never sent to another.

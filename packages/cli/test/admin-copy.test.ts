@@ -52,7 +52,7 @@ describe('tenon admin copy', () => {
     assert.equal(restored.exitCode, 0, restored.stderr);
     assert.deepEqual([restored.json().contents, restored.json().rows.versions], [1, 1]);
     await withServerOn(inFolder('new'), async (url) => assert.deepEqual(await list({ url }), seen));
-    assert.equal((await tenon(['admin', 'verify', '--data-dir', inFolder('backup')])).exitCode, 0);
+    assert.equal((await tenon(['admin', 'verify', '--store', inFolder('backup')])).exitCode, 0);
     assert.deepEqual(await list(server), seen);
   });
 
@@ -90,16 +90,16 @@ describe('tenon admin copy', () => {
     const ended = await tenon(args, { signal: controller.signal });
     assert.notEqual(ended.exitCode, 0);
     for (const command of [
-      ['serve', '--port', '0', '--log-level', 'silent'],
-      ['admin', 'verify'],
-      ['admin', 'user', 'create', 'Ada'],
+      ['serve', '--port', '0', '--log-level', 'silent', '--data-dir'],
+      ['admin', 'verify', '--store'],
+      ['admin', 'user', 'create', 'Ada', '--store'],
     ]) {
-      const { exitCode, stderr } = await tenon([...command, '--data-dir', dataDir]);
+      const { exitCode, stderr } = await tenon([...command, dataDir]);
       assert.deepEqual([exitCode, /is an unfinished copy/.test(stderr)], [5, true], stderr);
       assert.match(stderr, /Run the same "tenon admin copy" again/);
     }
     assert.equal((await tenon(args)).exitCode, 0);
-    assert.equal((await tenon(['admin', 'verify', '--data-dir', dataDir])).exitCode, 0);
+    assert.equal((await tenon(['admin', 'verify', '--store', dataDir])).exitCode, 0);
   });
 
   it('says what is wrong with a store, and changes nothing', async () => {

@@ -87,7 +87,7 @@ describe('tenon app audit', () => {
 
 describe('tenon admin audit', () => {
   it('shows what the operator did, in whatever trail', async () => {
-    const { exitCode, stdout, stderr } = await tenon(['admin', 'user', 'invite', '--data-dir', server.dataDir]);
+    const { exitCode, stdout, stderr } = await tenon(['admin', 'user', 'invite', '--store', server.dataDir]);
     assert.equal(exitCode, 0, stderr);
     const shown = await tenon(['admin', 'audit', '--json', '--action', 'link.create']);
     const [entry] = JSON.parse(shown.stdout) as OperatorAuditEntry[];

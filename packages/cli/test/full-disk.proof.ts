@@ -100,7 +100,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     await ended;
   }
 
-  const admin = (...args: string[]) => start(['admin', ...args, '--data-dir', dataDir], { within: disk.within }).ended;
+  const admin = (...args: string[]) => start(['admin', ...args, '--store', dataDir], { within: disk.within }).ended;
 
   const pluginPath = (name: string) =>
     `/api/v1/artifacts/${environment.TENON_EXTENSION_POINT_ID}/plugin/${environment.TENON_USER_ID}/${name}`;
@@ -162,7 +162,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
     const copy = join(elsewhere.path, name);
     const copied = await start(['admin', 'copy', '--from', dataDir, '--to', copy], { within: disk.within }).ended;
     assert.equal(copied.exitCode, 0, copied.stderr);
-    assert.equal((await start(['admin', 'verify', '--data-dir', copy]).ended).exitCode, 0);
+    assert.equal((await start(['admin', 'verify', '--store', copy]).ended).exitCode, 0);
     await rm(copy, { recursive: true });
   }
 

@@ -96,7 +96,7 @@ describe('tenon admin', () => {
     for (const copy of copies) {
       const { exitCode, stderr } = await start(['admin', 'copy', '--from', server.dataDir, '--to', copy]).ended;
       assert.equal(exitCode, 0, stderr);
-      const verified = await start(['admin', 'verify', '--data-dir', server.dataDir]).ended;
+      const verified = await start(['admin', 'verify', '--store', server.dataDir]).ended;
       assert.equal(verified.exitCode, 0, verified.stdout);
     }
     isOver = true;
@@ -104,7 +104,7 @@ describe('tenon admin', () => {
     assert.ok(changes > before, 'the server was busy meanwhile');
 
     for (const copy of copies) {
-      assert.equal((await tenon(['admin', 'verify', '--data-dir', copy])).exitCode, 0);
+      assert.equal((await tenon(['admin', 'verify', '--store', copy])).exitCode, 0);
       await withServerOn(copy, async (url) => {
         const { body } = await asHost(url, server.quickstart);
         for (const name of ['constructor', '10', 'steady', 'greet']) assert.ok(name in JSON.parse(body), name);
@@ -133,11 +133,11 @@ describe('tenon admin', () => {
         if (said.includes(note)) copy.child.kill('SIGKILL');
       });
       await copy.ended;
-      const { exitCode, stderr } = await start(['admin', 'verify', '--data-dir', dataDir]).ended;
+      const { exitCode, stderr } = await start(['admin', 'verify', '--store', dataDir]).ended;
       assert.deepEqual([exitCode, /is an unfinished copy/.test(stderr)], [5, true], `${note}: ${stderr}`);
     }
     assert.equal((await start(args).ended).exitCode, 0);
-    assert.equal((await tenon(['admin', 'verify', '--data-dir', dataDir])).exitCode, 0);
+    assert.equal((await tenon(['admin', 'verify', '--store', dataDir])).exitCode, 0);
   });
 
   it('collect keeps files that the database does not know, and verify ends with 8, until it is forced', async () => {
@@ -148,14 +148,14 @@ describe('tenon admin', () => {
     const file = join(dataDir, 'blobs', digest.slice(0, 2), digest);
     await writeFile(file, orphan);
     const run = async (...args: string[]) => {
-      const outcome = await tenon(['admin', 'gc', '--data-dir', dataDir, ...args]);
+      const outcome = await tenon(['admin', 'gc', '--store', dataDir, ...args]);
       assert.equal(outcome.exitCode, 0, outcome.stderr);
       return outcome;
     };
     const first = await run('--grace', '1ms');
     assert.match(first.stdout, /^deleted +0 contents, 0 B\nunused, in grace +0 contents, 0 B\n$/);
     assert.match(first.stderr, /1 file kept that the database does not know/);
-    const verified = await tenon(['admin', 'verify', '--data-dir', dataDir]);
+    const verified = await tenon(['admin', 'verify', '--store', dataDir]);
     assert.equal(verified.exitCode, 8);
     assert.match(verified.stdout, /^unknown +content [\w-]{43}: its file has no row in the database/m);
     assert.match(verified.stderr, /The database does not know 1 file: it has lost commits\./);
@@ -164,36 +164,36 @@ describe('tenon admin', () => {
     assert.equal((await stat(file)).size, orphan.length);
     assert.match((await run('--force')).stdout, /^deleted +1 content, 2.0 KiB\n/);
     await assert.rejects(stat(file), { code: 'ENOENT' });
-    assert.equal((await tenon(['admin', 'gc', '--data-dir', dataDir, '--grace', 'soon'])).exitCode, 2);
-    assert.equal((await tenon(['admin', 'verify', '--data-dir', dataDir])).exitCode, 0);
+    assert.equal((await tenon(['admin', 'gc', '--store', dataDir, '--grace', 'soon'])).exitCode, 2);
+    assert.equal((await tenon(['admin', 'verify', '--store', dataDir])).exitCode, 0);
   });
 
   it('verify shows every fault, and ends with 1', async () => {
     const dataDir = inFolder('broken');
     await demand('copy', '--to', dataDir);
-    const whole = await tenon(['admin', 'verify', '--data-dir', dataDir]);
+    const whole = await tenon(['admin', 'verify', '--store', dataDir]);
     assert.equal(whole.exitCode, 0);
     assert.match(whole.stdout, /faults +none\n$/);
     const files = (await readdir(join(dataDir, 'blobs'), { recursive: true })).filter((name) => name.length > 60);
     const [file] = files;
     assert.ok(file !== undefined);
     await writeFile(join(dataDir, 'blobs', file), 'damaged');
-    const damaged = await tenon(['admin', 'verify', '--data-dir', dataDir]);
+    const damaged = await tenon(['admin', 'verify', '--store', dataDir]);
     assert.equal(damaged.exitCode, 1);
     assert.match(
       damaged.stdout,
       /^fault +content [\w-]{43}: its file has 7 bytes, and not \d+; 1 version references it$/m,
     );
     assert.match(damaged.stderr, /Not all is as it must be: 2 faults\./);
-    const json = await tenon(['admin', 'verify', '--data-dir', dataDir, '--json']);
+    const json = await tenon(['admin', 'verify', '--store', dataDir, '--json']);
     assert.deepEqual([json.json().isWhole, json.json().faults.length], [false, 2]);
     await rm(join(dataDir, 'blobs', file));
-    assert.match((await tenon(['admin', 'verify', '--data-dir', dataDir])).stdout, /its file is missing/);
+    assert.match((await tenon(['admin', 'verify', '--store', dataDir])).stdout, /its file is missing/);
   });
 
   it('make no folder where there is no data', async () => {
     for (const args of [['verify'], ['gc']]) {
-      const outcome = await tenon(['admin', ...args, '--data-dir', inFolder('nowhere')]);
+      const outcome = await tenon(['admin', ...args, '--store', inFolder('nowhere')]);
       assert.equal(outcome.exitCode, 4, args.join(' '));
       assert.match(outcome.stderr, /There is no data in /);
     }

@@ -177,14 +177,14 @@ describe('admin commands', () => {
     await mkdir(closed);
     await writeFile(join(closed, 'tenon.db'), '');
     await chmod(closed, 0);
-    const { exitCode, stderr } = await runTenon(['admin', 'verify', '--data-dir', closed]);
+    const { exitCode, stderr } = await runTenon(['admin', 'verify', '--store', closed]);
     assert.equal(exitCode, 1);
     assert.match(stderr, /Cannot read .+: permission denied/);
     assert.match(stderr, /the user that the server runs as/);
   });
 
   it('say that a folder holds no data', async () => {
-    const { exitCode, stderr } = await runTenon(['admin', 'verify', '--data-dir', join(folder.path, 'none')]);
+    const { exitCode, stderr } = await runTenon(['admin', 'verify', '--store', join(folder.path, 'none')]);
     assert.equal(exitCode, 4);
     assert.match(stderr, /There is no data in/);
   });

@@ -12,6 +12,7 @@ export { type CollectOptions, type CollectResult, collect } from './blobs/collec
 export { type VerifyOptions, type VerifyResult, verify } from './blobs/verify.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config/config.ts';
 export { type Setting, type Settings, settings } from './config/settings.ts';
+export { describeStore } from './config/store-places.ts';
 export { version } from './config/version.ts';
 export type { StoreFault } from './db/blob-records.ts';
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './db/records.ts';

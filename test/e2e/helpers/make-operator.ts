@@ -7,6 +7,6 @@ import { tenon } from '../../helpers/server.ts';
 
 /** Makes a user an operator, on the server's machine. */
 export async function makeOperator({ server }: Stage, userId: string): Promise<void> {
-  const args = [tenon, 'admin', 'operator', 'grant', userId, '--yes', '--data-dir', join(server.folder, 'tenon-data')];
+  const args = [tenon, 'admin', 'operator', 'grant', userId, '--yes', '--store', join(server.folder, 'tenon-data')];
   await promisify(execFile)(process.execPath, args);
 }

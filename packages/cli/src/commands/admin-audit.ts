@@ -6,14 +6,14 @@ import type { Command } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
-import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
+import { type AdminOptions, withPresentData, withStore } from './admin-data.ts';
 
 export function addAdminAuditCommand(group: Command, io: Io): void {
   group
     .command('audit')
     .description('show the audit trails of the server and of all applications, newest first')
     .addOption(new Option('--action <action>', 'only this action').choices(Object.keys(auditActions)))
-    .use((command) => withAuditFilter(command, io), withDataFolder)
+    .use((command) => withAuditFilter(command, io), withStore)
     .examples('tenon admin audit --since 7d', 'tenon admin audit --action link.create --json')
     .action((options: AdminOptions & AuditOptions) =>
       withPresentData(io, options, (deps, out) => showAudit(deps, out, options)),

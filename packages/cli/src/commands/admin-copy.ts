@@ -1,14 +1,11 @@
-import { readFile, stat } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
 import { type Config, type CopiedStore, type CopyStep, copyStore } from '@tenon/server';
 import { type Command, withJson } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { count, formatSize } from '../text.ts';
-import { readConfig, translating } from './admin-data.ts';
+import { readStore, translating } from './admin-data.ts';
 
 interface CopyFlags {
   readonly from?: string;
@@ -44,10 +41,11 @@ async function runCopy(io: Io, { from, to, json = false }: CopyFlags): Promise<v
   if (from === undefined && to === undefined) throw usageError('Name a store with --from, --to, or both.');
   const out = createReporter(io, json);
   const [source, target] = [await readStore(io, from), await readStore(io, to)];
-  await translating(target, async () => {
+  const run = async () => {
     const copied = await copyWithProgress(io, out, source, target);
     out.result({ ...copied }, () => showCopied(out, copied));
-  });
+  };
+  await translating(target, run, '--to');
 }
 
 const steps: Readonly<Record<CopyStep, string | undefined>> = {
@@ -98,26 +96,4 @@ function showCopied(out: Reporter, { rows, contents, bytes }: CopiedStore): void
   out.note(
     'The copy is verified. It holds all plugins, guest keys and e-mail addresses: keep it where only you can read it.',
   );
-}
-
-/** Settings of which a file must have one. */
-const places = ['TENON_DATABASE_URL', 'TENON_S3_BUCKET', 'TENON_DATA_DIR'];
-
-/** A folder or a file of settings, so that the command line shows no password. */
-async function readStore(io: Io, name: string | undefined): Promise<Config> {
-  if (name === undefined) return readConfig(io, {});
-  if (!(await isFile(name))) return readConfig({ environment: {} }, { dataDir: name });
-  const environment = parseEnv(await readFile(name, 'utf8')) as Io['environment'];
-  if (places.some((place) => environment[place])) return readConfig({ environment }, {});
-  throw usageError(`The settings ${name} name no store: expected one of ${places.join(', ')}.`);
-}
-
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (isMissing && !path.endsWith('.env')) return false;
-    throw fileError(`Cannot read the store ${path}`, error);
-  }
 }

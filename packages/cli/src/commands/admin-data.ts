@@ -1,74 +1,84 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, ConfigError, type Deps, loadConfig, openData, settings } from '@tenon/server';
+import { parseEnv } from 'node:util';
+import { type Config, ConfigError, type Deps, describeStore, loadConfig, openData, settings } from '@tenon/server';
 import type { Command } from 'commander';
 import { withJson } from '../command.ts';
-import { dataFolder } from '../connection.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { printable } from '../text.ts';
 import { translateServerError } from './server-errors.ts';
 
-/** The options of commands that work on a data folder. */
+/** The options of commands that work on a store. */
 export interface AdminOptions {
   readonly publicUrl?: string;
   /** In seconds. */
   readonly grace?: string;
-  readonly dataDir?: string;
+  readonly store?: string;
   readonly json?: boolean;
 }
 
-export function withDataFolder(command: Command): Command {
-  return withJson(command).option('--data-dir <folder>', "the server's data folder (default: ./tenon-data)");
+export function withStore(command: Command): Command {
+  return withJson(command).option(
+    '--store <store>',
+    'a data folder, or a file with the settings of a server (default: the store of the settings in the environment)',
+  );
 }
 
-/** Opens the data folder, which is made when it isn't there, and closes it after the work. */
+/** Opens the store, whose data folder is made when it isn't there, names it on stderr, and closes it after the work. */
 export async function withData(
   io: Io,
   options: AdminOptions,
   work: (deps: Deps, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig(io, options);
+  const config = await readStore(io, options.store, options);
   await translating(config, async () => {
     const data = await openData(config);
+    const out = createReporter(io, options.json === true);
+    out.note(`store  ${printable(describeStore(config))}`);
     try {
-      await work(data.deps, createReporter(io, options.json === true), config);
+      await work(data.deps, out, config);
     } finally {
       await data.close();
     }
   });
 }
 
-/** As {@link withData}, for a data folder that must be there. */
+/** As {@link withData}, for a store that must be there. */
 export async function withPresentData(
   io: Io,
   options: AdminOptions,
   work: (deps: Deps, out: Reporter, config: Config) => Promise<void>,
 ): Promise<void> {
-  const { dataDir, databaseUrl } = readConfig(io, options);
+  const { dataDir, databaseUrl } = await readStore(io, options.store, options);
   if (databaseUrl === undefined && !(await isPresent(join(dataDir, 'tenon.db')))) {
     throw new CliError('not_found', `There is no data in ${dataDir}.`, {
       exitCode: exitCodes.notFound,
-      hint: 'Name the data folder with --data-dir.',
+      hint: 'Name a data folder, or a file of settings, with --store.',
     });
   }
   await withData(io, options, work);
 }
 
-/** Does what concerns a data folder, and says in people's words what kept it from being done. */
-export async function translating(config: Config, work: () => Promise<void>): Promise<void> {
+/**
+ * Does what concerns a store, and says in people's words what kept it from being done.
+ *
+ * @param option the option that names the store
+ */
+export async function translating(config: Config, work: () => Promise<void>, option = '--store'): Promise<void> {
   try {
     await work();
   } catch (error) {
-    throw translateServerError(error, config);
+    throw translateServerError(error, config, option);
   }
 }
 
-/** Settings that have a part in the work on a server's data. */
-const variables = [
-  settings.publicUrl,
-  settings.collectGraceMs,
+/** The settings of a store. */
+const storeVariables = [
+  settings.dataDir,
   settings.databaseUrl,
   settings.databaseConnections,
   settings.s3Bucket,
@@ -80,17 +90,54 @@ const variables = [
   settings.s3PathStyle,
 ].map(({ variable }) => variable);
 
-/** The server's other settings have no part in this, and what is wrong with them is no obstacle. */
-export function readConfig({ environment }: Pick<Io, 'environment'>, options: AdminOptions): Config {
-  const { publicUrl, grace: collectGraceMs } = options;
+/** The other settings that matter here. Faults in the rest of the server's settings are no obstacle. */
+const otherVariables = [settings.publicUrl, settings.collectGraceMs].map(({ variable }) => variable);
+
+/** Settings of which a file must have one. */
+const places = [settings.databaseUrl, settings.s3Bucket, settings.dataDir].map(({ variable }) => variable);
+
+/**
+ * Reads the settings of a store. A named store is a data folder, or a file of settings, so that the command line shows no password. Of the
+ * environment's settings, those of a store then don't count.
+ *
+ * @param name without it, the store of the environment
+ */
+export async function readStore(
+  { environment }: Pick<Io, 'environment'>,
+  name: string | undefined,
+  { publicUrl, grace: collectGraceMs }: AdminOptions = {},
+): Promise<Config> {
+  const flags = { publicUrl, collectGraceMs };
+  if (name === undefined) return readConfig(flags, pick(environment, [...storeVariables, ...otherVariables]));
+  const others = pick(environment, otherVariables);
+  if (!(await isFile(name))) return readConfig({ ...flags, dataDir: name }, others);
+  const file = parseEnv(await readFile(name, 'utf8')) as Io['environment'];
+  if (places.some((place) => file[place])) {
+    return readConfig(flags, { ...others, ...pick(file, [...storeVariables, ...otherVariables]) });
+  }
+  throw usageError(`The settings ${name} name no store: expected one of ${places.join(', ')}.`);
+}
+
+function pick(environment: Io['environment'], names: readonly string[]): Io['environment'] {
+  return Object.fromEntries(names.filter((name) => environment[name]).map((name) => [name, environment[name]]));
+}
+
+function readConfig(...[flags, environment]: Required<Parameters<typeof loadConfig>>): Config {
   try {
-    return loadConfig(
-      { dataDir: dataFolder(options, environment), publicUrl, collectGraceMs },
-      Object.fromEntries(variables.map((name) => [name, environment[name]])),
-    );
+    return loadConfig(flags, environment);
   } catch (error) {
     if (error instanceof ConfigError) throw usageError(error.message.replace('--collect-grace-ms', '--grace'));
     throw error;
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && !path.endsWith('.env')) return false;
+    throw fileError(`Cannot read the store ${path}`, error);
   }
 }
 

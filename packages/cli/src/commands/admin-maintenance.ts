@@ -1,4 +1,12 @@
-import { type CollectResult, collect, type Deps, type VerifyOptions, type VerifyResult, verify } from '@tenon/server';
+import {
+  type CollectResult,
+  collect,
+  type Deps,
+  describeStore,
+  type VerifyOptions,
+  type VerifyResult,
+  verify,
+} from '@tenon/server';
 import type { Command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -6,7 +14,7 @@ import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { count, formatSize, printable } from '../text.ts';
-import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
+import { type AdminOptions, withPresentData, withStore } from './admin-data.ts';
 import { addTrustClockCommand } from './admin-trust-clock.ts';
 
 /** Adds what keeps a data folder in order: `verify`, `gc`, `trust-clock`. */
@@ -14,14 +22,20 @@ export function addMaintenanceCommands(group: Command, io: Io): void {
   group
     .command('verify')
     .description('read all data, hash every plugin, and check every reference')
-    .use(withDataFolder)
-    .examples('tenon admin verify', 'tenon admin verify --json | jq .faults')
+    .use(withStore)
+    .examples(
+      'tenon admin verify',
+      'tenon admin verify --store /var/backups/tenon/monday',
+      'tenon admin verify --json | jq .faults',
+    )
     .addHelpText(
       'after',
       `The exit code is 1 if something is wrong, and 8 if the only fault is that the database does not know some files: it has lost
 commits, or was replaced by an older copy.`,
     )
-    .action((options: AdminOptions) => withPresentData(io, options, (deps, out) => runVerify(io, deps, out)));
+    .action((options: AdminOptions) =>
+      withPresentData(io, options, (deps, out, config) => runVerify(io, deps, out, describeStore(config))),
+    );
 
   group
     .command('gc')
@@ -32,12 +46,13 @@ commits, or was replaced by an older copy.`,
       '--grace <duration>',
       'time between the first run that finds a content and its deletion (default: gc-grace of TENON_TIMES, else 1d)',
     )
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin gc --dry-run', 'tenon admin gc --grace 60s')
     .action((options: AdminOptions & { dryRun?: boolean; force?: boolean }) =>
-      withPresentData(io, options, (deps, out, { collectGraceMs }) =>
+      withPresentData(io, options, (deps, out, config) =>
         runCollect(io, deps, out, {
-          graceMs: collectGraceMs,
+          store: describeStore(config),
+          graceMs: config.collectGraceMs,
           isDryRun: options.dryRun === true,
           isForced: options.force === true,
         }),
@@ -47,12 +62,12 @@ commits, or was replaced by an older copy.`,
   addTrustClockCommand(group, io);
 }
 
-async function runVerify(io: Io, deps: Deps, out: Reporter): Promise<void> {
+async function runVerify(io: Io, deps: Deps, out: Reporter, store: string): Promise<void> {
   const found = await withProgress(io, out, 'Verifying', (progress) =>
     io.interruptible((signal) => verify(deps, { onProgress: progress, signal })),
   );
   const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
-  out.result({ isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
+  out.result({ store, isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
   if (faults + unknown === 0) return;
   if (faults === 0) {
     throw new CliError('lost_commits', `The database does not know ${count(unknown, 'file')}: it has lost commits.`, {
@@ -85,20 +100,23 @@ function showVerified(
 }
 
 interface CollectRequest {
+  /** The store in words. */
+  readonly store: string;
   readonly graceMs: number;
   readonly isDryRun: boolean;
   readonly isForced: boolean;
 }
 
 async function runCollect(io: Io, deps: Deps, out: Reporter, request: CollectRequest): Promise<void> {
-  const collected = await io.interruptible((signal) => collect(deps, { ...request, signal }));
+  const { store, isDryRun, ...options } = request;
+  const collected = await io.interruptible((signal) => collect(deps, { ...options, isDryRun, signal }));
   if (collected === undefined) {
     throw new CliError('in_use', 'Another process is collecting at this moment.', {
       exitCode: exitCodes.unavailable,
       hint: 'It may be the server. Try again in a while.',
     });
   }
-  out.result({ isDryRun: request.isDryRun, ...collected }, () => showCollected(out, collected, request));
+  out.result({ store, isDryRun, ...collected }, () => showCollected(out, collected, request));
 }
 
 function showCollected(out: Reporter, collected: CollectResult, { isDryRun }: CollectRequest): void {

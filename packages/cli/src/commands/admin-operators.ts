@@ -2,7 +2,7 @@ import { grantOperator, revokeOperator } from '@tenon/server';
 import { type Command, withConfirmation } from '../command.ts';
 import type { Io } from '../io.ts';
 import { formatTime } from '../text.ts';
-import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
+import { type AdminOptions, withPresentData, withStore } from './admin-data.ts';
 import { confirmUser } from './admin-user.ts';
 
 const changes = [
@@ -35,7 +35,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
       .use(withConfirmation)
       .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
       .description(description)
-      .use(withDataFolder)
+      .use(withStore)
       .examples(`tenon admin operator ${name} ada@example.org`, `tenon admin operator ${name} usr_01j29hyr4… --yes`)
       .action((named: string, options: AdminOptions & { yes?: boolean }) =>
         withPresentData(io, options, async (deps, out) => {
@@ -50,7 +50,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
   group
     .command('list')
     .description("list the operators, who can see the server's status")
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin operator list')
     .action((options: AdminOptions) =>
       withPresentData(io, options, async (deps, out) => {

@@ -1,14 +1,14 @@
 import { trustClock } from '@tenon/server';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
-import { type AdminOptions, withDataFolder, withPresentData } from './admin-data.ts';
+import { type AdminOptions, withPresentData, withStore } from './admin-data.ts';
 
 /** Adds `trust-clock`, by which an operator vouches for a clock that maintenance takes for wrong. */
 export function addTrustClockCommand(group: Command, io: Io): void {
   group
     .command('trust-clock')
     .description('confirm that the clock of this machine is right, so that the server deletes expired data')
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin trust-clock')
     .addHelpText(
       'after',

@@ -12,7 +12,7 @@ async function assertUser(deps: Deps, named: string): Promise<UserId> {
   if (user !== undefined) return user.id;
   throw new CliError('not_found', `There is no user ${printable(named)} on this server.`, {
     exitCode: exitCodes.notFound,
-    hint: 'Make one with `tenon admin user create <name>`, or name the right server with --data-dir or TENON_DATABASE_URL.',
+    hint: 'Make one with `tenon admin user create <name>`, or name the right server with --store.',
   });
 }
 

@@ -23,7 +23,7 @@ import { parseScopes, tokenScopes } from '../scopes.ts';
 import { formatTime, printable } from '../text.ts';
 import { addAdminAuditCommand } from './admin-audit.ts';
 import { addCopyCommand } from './admin-copy.ts';
-import { type AdminOptions, withData, withDataFolder } from './admin-data.ts';
+import { type AdminOptions, withData, withStore } from './admin-data.ts';
 import { addMaintenanceCommands } from './admin-maintenance.ts';
 import { addOperatorCommands } from './admin-operators.ts';
 import { confirmUser } from './admin-user.ts';
@@ -71,7 +71,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     .argument('<name>')
     .option('--email <email>', 'the e-mail address')
     .description("create a user who can't sign in, and write the id")
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin user create Ada', 'tenon admin token create $(tenon admin user create Ada)')
     .action((name: string, options: AdminOptions & { email?: string }) =>
       withData(io, options, async (deps, out) => {
@@ -98,7 +98,7 @@ export function addAdminCommands(program: Command, io: Io): void {
       ),
     )
     .description('create an access token for a user, and write it')
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin token create usr_01j29hyr4… --scope read --name "host application"')
     .action((user: string, options: TokenOptions) =>
       withData(io, options, async (deps, out) => {
@@ -114,7 +114,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     .option('--user <user>', 'the user: an id, usr_…, or an e-mail address (default: a new user of that name)')
     .addOption(new Option('--expires-in <duration>', 'the lifetime (default: 90d)').argParser(parseLifetimeDays))
     .description('create an API key for the instrumentation endpoint, and write it')
-    .use(withDataFolder)
+    .use(withStore)
     .examples('tenon admin api-key create "build machine"')
     .action((name: string, options: AdminOptions & ApiKeyOptions) =>
       withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
@@ -127,7 +127,7 @@ export function addAdminCommands(program: Command, io: Io): void {
 }
 
 function withLinkOptions(command: Command): void {
-  withDataFolder(command).option(
+  withStore(command).option(
     '--public-url <url>',
     'the URL of the server (default: TENON_PUBLIC_URL, else the URL at its last start)',
   );

@@ -72,7 +72,7 @@ async function serve(io: Io, command: Command): Promise<void> {
   try {
     await serveUntilStopped(config, onListening);
   } catch (error) {
-    throw translateServerError(error, config);
+    throw translateServerError(error, config, '--data-dir');
   }
 }
 
@@ -125,7 +125,7 @@ function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstSta
     return [
       'There are no API keys yet. To create one:',
       '',
-      `  ${tenon} admin api-key create "build machine" --data-dir ${folder}`,
+      `  ${tenon} admin api-key create "build machine" --store ${folder}`,
       '',
     ];
   }

@@ -4,8 +4,12 @@ import { type Config, CopyError, type CopyErrorCode, DomainError } from '@tenon/
 import { CliError, type CliErrorOptions, usageError } from '../errors.ts';
 import { exitCodeOfStatus, exitCodes } from '../exit-codes.ts';
 
-/** Says in people's words what kept the server's own parts from working. What it doesn't know stays as it is. */
-export function translateServerError(error: unknown, config: Config): unknown {
+/**
+ * Says in people's words what kept the server's own parts from working. What it doesn't know stays as it is.
+ *
+ * @param option the command's option that names the data folder
+ */
+export function translateServerError(error: unknown, config: Config, option: string): unknown {
   if (error instanceof DomainError) {
     return new CliError(error.code, error.message, {
       exitCode: exitCodeOfStatus(errorCodes[error.code].status),
@@ -21,13 +25,13 @@ export function translateServerError(error: unknown, config: Config): unknown {
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') return listenError(error, config);
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'it cannot be made there' : code && folderReasons[code];
   if (reason)
-    return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, 'Name another one with --data-dir.');
+    return usageError(`Cannot use the data folder ${dataDir}: ${reason}.`, `Name another one with ${option}.`);
   if (error.name === 'UnknownBlobsError') {
     return new CliError('unknown_blobs', `${error.message}.`, {
       exitCode: exitCodes.conflict,
       hint:
         databaseUrl === undefined && s3Bucket === undefined
-          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or copy a backup to an empty folder with "tenon admin copy". To start with an empty server, name another --data-dir.`
+          ? `Nothing was changed. Put ${dataDir}/tenon.db back, or copy a backup to an empty folder with "tenon admin copy". To start with an empty server, name another folder with ${option}.`
           : 'Nothing was changed. Put the database back, or name the right one, or another bucket or prefix.',
       cause: error,
     });
@@ -74,7 +78,7 @@ export function translateServerError(error: unknown, config: Config): unknown {
   }
   if (error.name === 'NewerSchemaError') {
     return new CliError('newer_data', error.message, {
-      hint: `Run the newer version, or name another ${databaseUrl === undefined ? '--data-dir' : 'database with TENON_DATABASE_URL'}.`,
+      hint: `Run the newer version, or name another ${databaseUrl === undefined ? option : 'database with TENON_DATABASE_URL'}.`,
       cause: error,
     });
   }
