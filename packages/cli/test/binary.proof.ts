@@ -94,7 +94,7 @@ describe('tenon serve', () => {
     child.kill('SIGTERM');
     const { exitCode, stdout, stderr } = await ended;
     assert.equal(exitCode, 0);
-    assert.match(stdout, /serves http:\/\/localhost:\d+\n/);
+    assert.match(stdout, /serves http:\/\/localhost:\d+\nstore {2}folder \S+\n/);
     assert.ok(stdout.includes(`. ${dataDir}/quickstart.env`));
     assert.doesNotMatch(stdout + stderr, /tn[nk]_|code=/);
     const { TENON_PASSWORD = '?' } = parseEnv(await readFile(join(dataDir, 'quickstart.env'), 'utf8'));

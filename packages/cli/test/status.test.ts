@@ -20,7 +20,8 @@ describe('tenon status', () => {
   it('shows the owner of the first start how the server is', async () => {
     const { exitCode, stdout } = await tenon(['status'], { environment });
     assert.equal(exitCode, 0);
-    assert.match(stdout, /^metadata +SQLite, answers in /m);
+    assert.match(stdout, /^metadata +SQLite \/.*tenon\.db, answers in /m);
+    assert.match(stdout, /^plugins in +folder \/.*blobs, answers in /m);
     assert.match(stdout, new RegExp(`^process +\\S+, pid ${process.pid}, `, 'm'));
     assert.match(stdout, /^state +ready$/m);
     assert.doesNotMatch(stdout, /NODE/);

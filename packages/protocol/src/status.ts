@@ -110,12 +110,17 @@ export const serverStatus = Type.Object({
   readAt: timestamp('when the status was read'),
   metadata: Type.Object({
     kind: oneOf(['sqlite', 'postgresql']),
+    place: Type.String({ description: "the database's host and name, or the path of its file" }),
     ...reachability,
     knowsCommits: Type.Boolean({
       description: 'whether the server sees the commits of other processes; otherwise it does not use its caches',
     }),
   }),
-  blobs: Type.Object({ kind: oneOf(['folder', 's3']), ...reachability }),
+  blobs: Type.Object({
+    kind: oneOf(['folder', 's3']),
+    place: Type.String({ description: 'the bucket with its prefix and endpoint, or the path of the folder' }),
+    ...reachability,
+  }),
   process: processStatus,
   nodes: Type.Array(nodeStatus, {
     description:

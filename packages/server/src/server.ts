@@ -4,9 +4,10 @@ import { createApp } from './app.ts';
 import { finishPendingChanges } from './apps/finish-deletions.ts';
 import { createClockCheck } from './blobs/clock-gap.ts';
 import { startGarbageCollector } from './blobs/garbage-collector.ts';
-import { assertBlobsKnown, UnknownBlobsError } from './blobs/unknown-objects.ts';
+import { assertBlobsKnown, assertBlobsPresent, MissingBlobsError, UnknownBlobsError } from './blobs/unknown-objects.ts';
 import type { Config } from './config/config.ts';
 import { defaultBaseUrl } from './config/listen-address.ts';
+import { describeStore } from './config/store-places.ts';
 import { makeDurableFolder } from './db/durable-folder.ts';
 import { createStartupRetry } from './db/startup-retry.ts';
 import { ReadOnlyError } from './db/store.ts';
@@ -58,7 +59,7 @@ const finishIntervalMs = 60_000;
  *
  * @param onServing called when the server accepts requests, before its start is complete
  * @throws NewerSchemaError for a data folder of a newer version; UnknownBlobsError for a database without plugins next to a blob store with
- *   some; UnavailableError when a store is unavailable for 15 seconds; file system and network errors
+ *   some, and MissingBlobsError for the reverse; UnavailableError when a store is unavailable for 15 seconds; file system and network errors
  */
 export async function serve(
   configured: Config,
@@ -75,9 +76,10 @@ export async function serve(
   const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
   try {
     await assertBlobsKnown(data.deps);
+    await assertBlobsPresent(data.deps);
   } catch (error) {
     // The readiness check reports an unavailable blob store.
-    if (error instanceof UnknownBlobsError) {
+    if (error instanceof UnknownBlobsError || error instanceof MissingBlobsError) {
       await data.close();
       await tracing?.close();
       metrics.close();
@@ -156,7 +158,8 @@ export async function serve(
     }
     await heartbeat?.beat();
     if (isFirstWorker) void logReadinessFailures(services);
-    log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port }, 'listening');
+    const store = describeStore(config);
+    log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port, store }, 'listening');
     return {
       url,
       port: bound.port,

@@ -52,6 +52,17 @@ describe('serve() on a data folder that', () => {
     await (await start()).close();
   });
 
+  it('has a database with contents and none of their blobs does not start, and changes nothing', async () => {
+    const before = await quickstart();
+    await rename(join(dataDir, 'blobs'), join(dataDir, 'aside'));
+    const message = /has none of them \(1 checked\)/;
+    await assert.rejects(start({ collectIntervalMs: '1ms' }), { name: 'MissingBlobsError', message });
+    assert.equal(await quickstart(), before);
+    await rm(join(dataDir, 'blobs'), { recursive: true });
+    await rename(join(dataDir, 'aside'), join(dataDir, 'blobs'));
+    await (await start()).close();
+  });
+
   it('has an up-to-date quickstart.env writes no file', async () => {
     const port = String((await start().then(async (server) => [server.port, await server.close()] as const))[0]);
     const before = await stat(join(dataDir, 'quickstart.env'));

@@ -20,7 +20,7 @@ const path = '/api/v1/status';
 /** The status of a service's process, with what it knows replaced. */
 function statusOf(services: Services, readiness: Readiness, databaseUrl?: string): Status {
   const { deps, draining, contents, changeStreams, workers } = services;
-  const settings = { databaseUrl, s3Bucket: undefined };
+  const settings = { ...deps.settings, databaseUrl, s3Bucket: undefined };
   const totals = () => totalsOf(undefined);
   const observed = {
     draining,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   type Config,
   ConfigError,
+  describeStore,
   type FirstStart,
   loadConfig,
   type RunningServer,
@@ -13,7 +14,7 @@ import { type Command, withJson } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { createReporter } from '../output.ts';
-import { shellWord } from '../text.ts';
+import { printable, shellWord } from '../text.ts';
 import { translateServerError } from './server-errors.ts';
 
 type Options = {
@@ -67,7 +68,9 @@ async function serve(io: Io, command: Command): Promise<void> {
   const out = createReporter(io, options.json === true);
   const onListening = ({ url, port }: RunningServer, start: FirstStart) => {
     const quickstartFile = join(config.dataDir, 'quickstart.env');
-    out.result({ url, port, version, quickstartFile, ...start }, () => out.write(welcome(io, config, url, start)));
+    out.result({ url, port, version, store: describeStore(config), quickstartFile, ...start }, () =>
+      out.write(welcome(io, config, url, start)),
+    );
   };
   try {
     await serveUntilStopped(config, onListening);
@@ -91,7 +94,11 @@ function readConfig(io: Io, options: Options): Config {
 
 function welcome(io: Io, config: Config, url: string, start: FirstStart): string {
   const isInstrumentOnly = config.only === 'instrument';
-  const lines = [`Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`, ''];
+  const lines = [
+    `Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`,
+    `store  ${printable(describeStore(config))}`,
+    '',
+  ];
   if (start.state === 'demo_made') {
     lines.push('The demo data is an application, an extension point, a guest, and a plugin that greets.');
   }

@@ -36,6 +36,16 @@ export function translateServerError(error: unknown, config: Config, option: str
       cause: error,
     });
   }
+  if (error.name === 'MissingBlobsError') {
+    return new CliError('missing_blobs', `${error.message}.`, {
+      exitCode: exitCodes.conflict,
+      hint:
+        s3Bucket === undefined
+          ? `Nothing was changed. Put ${join(dataDir, 'blobs')} back, set TENON_S3_BUCKET if the plugins are in an object store, or restore a backup: ${restore}.`
+          : 'Nothing was changed. Name the right bucket and prefix, or restore a backup: tenon admin copy --help.',
+      cause: error,
+    });
+  }
   if (resultCodeOf(error) === notADatabase) {
     const file = join(dataDir, 'tenon.db');
     return new CliError(

@@ -3,9 +3,9 @@ import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { calling, type Session } from '../session.ts';
-import { type Cell, type Field, formatNumber, formatSize, formatTime } from '../text.ts';
+import { type Cell, type Field, formatNumber, formatSize, formatTime, printable } from '../text.ts';
 
-type StoreReach = Pick<ServerStatus['blobs'], 'isReachable' | 'pingMs'>;
+type StoreReach = Pick<ServerStatus['blobs'], 'place' | 'isReachable' | 'pingMs'>;
 
 interface StatusOptions {
   readonly watch?: boolean;
@@ -56,7 +56,8 @@ function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: Server
   );
 }
 
-function reach(out: Reporter, store: string, { isReachable, pingMs }: StoreReach, warning = ''): Cell {
+function reach(out: Reporter, kind: string, { place, isReachable, pingMs }: StoreReach, warning = ''): Cell {
+  const store = `${kind} ${printable(place)}`;
   if (!isReachable) return { text: `${store}, unreachable`, style: out.style.error };
   const text = `${store}, answers in ${pingMs ?? 0} ms${warning}`;
   return warning === '' ? text : { text, style: out.style.warning };

@@ -1,4 +1,4 @@
-import { type BlobKey, parseBlobKey } from '../db/blob-key.ts';
+import { type BlobKey, blobKey, parseBlobKey } from '../db/blob-key.ts';
 import type { Deps } from '../deps.ts';
 
 /** How many objects one query looks up. */
@@ -6,6 +6,9 @@ const batchSize = 500;
 
 /** The maximum number of objects that are counted for the error message. */
 const maxCounted = 1000;
+
+/** How many contents a start looks up in the blob store. */
+const sampleSize = 8;
 
 type JobDeps = Pick<Deps, 'store' | 'blobs'>;
 
@@ -36,6 +39,36 @@ export async function assertBlobsKnown({ store: { read }, blobs }: JobDeps): Pro
   // Checks again, because contents may have been published and deleted during the listing.
   if ((await anyObjectExists(blobs, unknown)) && !(await hasContents(read)))
     throw new UnknownBlobsError(unknown.length);
+}
+
+/** The database has contents, but the blob store has none of them: it was emptied, or it belongs to other data. */
+export class MissingBlobsError extends Error {
+  override readonly name = 'MissingBlobsError';
+
+  constructor(checked: number) {
+    super(
+      `The database has contents, but its plugin store has none of them (${checked} checked). ` +
+        'The plugin store was emptied or replaced, or this is the wrong one',
+    );
+  }
+}
+
+/**
+ * Detects a blob store that doesn't belong to the database: it has none of a sample of the contents that versions reference. Addresses are
+ * hashes, so the first ones are a random sample.
+ *
+ * @throws MissingBlobsError
+ */
+export async function assertBlobsPresent({ store: { read }, blobs }: JobDeps): Promise<void> {
+  const findMissing = async () => {
+    const rows = (await read.blobs({ limit: sampleSize })).filter((row) => row.state === 'present' && row.isReferenced);
+    const sizes = await Promise.all(rows.map((row) => blobs.size(blobKey(row))));
+    return sizes.every((size) => size === undefined) ? rows.length : 0;
+  };
+  // Checks again, because the contents may have been deleted meanwhile.
+  if ((await findMissing()) === 0) return;
+  const missing = await findMissing();
+  if (missing > 0) throw new MissingBlobsError(missing);
 }
 
 async function hasContents(read: JobDeps['store']['read']): Promise<boolean> {

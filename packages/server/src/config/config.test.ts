@@ -107,6 +107,13 @@ describe('loadConfig()', () => {
       'TENON_PROT is not a setting of this version; did you mean TENON_PORT?',
     ]);
   });
+
+  it('warns about PostgreSQL without an object store', () => {
+    const database = { TENON_DATABASE_URL: 'postgresql://tenon:s3cret@db.internal/tenon' };
+    const message = "TENON_DATABASE_URL is set without TENON_S3_BUCKET: several nodes must share the plugins' folder";
+    assert.deepEqual(loadConfig({}, database).warnings, [`${message} tenon-data/blobs`]);
+    assert.deepEqual(loadConfig({}, { ...database, TENON_S3_BUCKET: 'plugins' }).warnings, []);
+  });
 });
 
 describe('loadConfig(), of OpenTelemetry’s variables', () => {

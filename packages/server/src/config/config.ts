@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import process from 'node:process';
 import { nearestWord } from '@tenon/extension-schema/nearest-word';
 import { pairsOf } from './readers.ts';
@@ -12,7 +13,7 @@ export interface Config extends Settings {
   readonly demo: boolean | undefined;
   /** The number of this worker, from 1. The first worker does the work of a first start, and runs the background jobs. */
   readonly worker: number;
-  /** Warnings about unknown variables. */
+  /** Warnings about unknown variables, and about a folder that several nodes must share. */
   readonly warnings: readonly string[];
 }
 
@@ -72,7 +73,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   const config = values as unknown as SettingValues;
   faults.push(...inconsistencies(config));
   if (faults.length > 0) throw new ConfigError(faults);
-  const warnings = unknownVariables(environment, isTraced);
+  const warnings = [...unknownVariables(environment, isTraced), ...unsharedFolder(config)];
   const worker = Number(environment[workerVariable] || 1);
   return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
 }
@@ -129,6 +130,13 @@ function unknownVariables(environment: Environment, isTraced: boolean): readonly
     .filter((name) => !known.has(name))
     .sort()
     .map((name) => `${name} is not a setting of this version${hint(name, known)}`);
+}
+
+/** Several nodes on one database need one store for the plugins. */
+function unsharedFolder({ databaseUrl, s3Bucket, dataDir }: SettingValues): readonly string[] {
+  if (databaseUrl === undefined || s3Bucket !== undefined) return [];
+  const folder = join(dataDir, 'blobs');
+  return [`TENON_DATABASE_URL is set without TENON_S3_BUCKET: several nodes must share the plugins' folder ${folder}`];
 }
 
 function hint(name: string, known: Iterable<string>): string {

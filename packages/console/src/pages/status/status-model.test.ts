@@ -34,8 +34,8 @@ function node(fields: Partial<NodeStatus> = {}): NodeStatus {
 function status(fields: Partial<ServerStatus> = {}): ServerStatus {
   return {
     readAt: '2026-01-01T00:00:00.000Z',
-    metadata: { kind: 'sqlite', isReachable: true, pingMs: 1, knowsCommits: true },
-    blobs: { kind: 'folder', isReachable: true, pingMs: 1 },
+    metadata: { kind: 'sqlite', place: '/data/tenon.db', isReachable: true, pingMs: 1, knowsCommits: true },
+    blobs: { kind: 'folder', place: '/data/blobs', isReachable: true, pingMs: 1 },
     process: process(),
     nodes: [],
     ...fields,

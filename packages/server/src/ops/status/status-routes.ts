@@ -42,8 +42,8 @@ const exampleProcess: ProcessStatus = {
 
 export const statusExample: ServerStatus = {
   readAt,
-  metadata: { kind: 'postgresql', isReachable: true, pingMs: 0.4, knowsCommits: true },
-  blobs: { kind: 's3', isReachable: true, pingMs: 1.2 },
+  metadata: { kind: 'postgresql', place: 'db.internal/tenon', isReachable: true, pingMs: 0.4, knowsCommits: true },
+  blobs: { kind: 's3', place: 'tenon-plugins', isReachable: true, pingMs: 1.2 },
   process: exampleProcess,
   nodes: [
     {

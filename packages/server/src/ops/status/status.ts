@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { newId, type ServerStatus } from '@tenon/protocol';
-import type { Settings } from '../../config/settings.ts';
+import { type StorePlaceSettings, storePlaces } from '../../config/store-places.ts';
 import { version } from '../../config/version.ts';
 import type { SeenNode } from '../../db/node-records.ts';
 import type { Deps } from '../../deps.ts';
@@ -19,7 +20,7 @@ export const statusTickMs = 5_000;
 const lostAfterMs = 60_000;
 
 export interface StatusDeps extends Pick<Deps, 'store' | 'clock'> {
-  readonly settings: Pick<Settings, 'databaseUrl' | 's3Bucket'>;
+  readonly settings: StorePlaceSettings;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
@@ -40,6 +41,7 @@ export function createStatus(deps: StatusDeps) {
   const activity = createActivity(totals, boundsMs, now);
   const utilization = createWindow(performance.eventLoopUtilization(), now);
   const clockWarnings = new Map<string, string>();
+  const places = storePlaces({ ...settings, dataDir: resolve(settings.dataDir) });
   const [id, node, startedAtMs] = [newId('process'), hostname(), clock()];
 
   const reasonsOf = (failures: readonly StoreFailure[]): string[] => [
@@ -100,10 +102,15 @@ export function createStatus(deps: StatusDeps) {
         readAt: time(clock()),
         metadata: {
           kind: hasNodes ? 'postgresql' : 'sqlite',
+          place: places.metadata,
           ...reachability(pings.metadata),
           knowsCommits: store.isRevisionTrusted(),
         },
-        blobs: { kind: settings.s3Bucket === undefined ? 'folder' : 's3', ...reachability(pings.blobs) },
+        blobs: {
+          kind: settings.s3Bucket === undefined ? 'folder' : 's3',
+          place: places.blobs,
+          ...reachability(pings.blobs),
+        },
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };
@@ -116,7 +123,6 @@ export function createStatus(deps: StatusDeps) {
   };
 }
 
-/** Omits the stores' locations, because URLs contain credentials. */
 function reachability({ failure, durationMs }: PingResult) {
   const isReachable = failure === undefined;
   return { isReachable, pingMs: isReachable ? Math.round(durationMs * 100) / 100 : null };
