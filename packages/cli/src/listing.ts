@@ -22,15 +22,16 @@ export interface ListTable<T> {
   readonly whenEmpty: string;
 }
 
-/** Writes a list, up to `--limit` entries, as JSON or as a table. Notes it when there are more. */
+/** Writes a list, up to `--limit` entries, as JSON or as a table, and returns them. Notes it when there are more. */
 export async function showList<T extends TSchema>(
   { api, out }: Pick<Session, 'api' | 'out'>,
   { limit }: ListOptions,
   path: string,
   item: T,
   { headings, row, whenEmpty }: ListTable<Static<T>>,
-): Promise<void> {
+): Promise<Static<T>[]> {
   const { entries, isAll } = await api.first(path, item, limit);
   if (!isAll) out.note(`Showing the first ${entries.length}. For all, leave out --limit.`);
   out.result(entries, () => out.table(headings, entries.map(row), whenEmpty));
+  return entries;
 }

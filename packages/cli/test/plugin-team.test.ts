@@ -23,10 +23,15 @@ describe("the team's commands", () => {
       own.map((entry: { version: { number: number } }) => entry.version.number),
       [1],
     );
-    assert.match(
-      (await demand(['app', 'approvals'])).stdout,
-      new RegExp(`sums +1 +${guest.guestName} .*${guest.id} +please`),
-    );
+    const approvals = await demand(['app', 'approvals']);
+    assert.match(approvals.stdout, new RegExp(`sums +1 +${guest.guestName} .*${guest.id} +please`));
+    assert.equal(approvals.stderr, `To approve the first: tenon plugin approve ${guest.id}@1\n`);
+    const elsewhere = { environment: { ...world.server.quickstart } };
+    const missing = await tenon(['plugin', 'approve', 'sums@1'], elsewhere);
+    const point = `Greetings (${world.server.quickstart.TENON_EXTENSION_POINT_ID}, from TENON_EXTENSION_POINT_ID)`;
+    assert.equal(missing.exitCode, 4);
+    assert.ok(missing.stderr.includes(`There is no plugin "sums" at ${point}`), missing.stderr);
+    assert.match(missing.stderr, /--extension-point/);
     assert.equal((await tenon(['plugin', 'approve', '@1'], guest.setting)).exitCode, 3, 'not by its publisher');
     assert.match((await demand(['plugin', 'approve', `${guest.id}@1`])).stderr, /It is bound under 1 guest now/);
     assert.equal(await guest.bound(), first.stdout.trim());

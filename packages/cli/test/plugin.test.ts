@@ -163,7 +163,12 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
 
     assert.match((await guest.plugin('restore', '@2')).stderr, /^Restored version 2 of sums\./);
     assert.match((await guest.plugin('rollback', '@3')).stderr, /^sums follows its newest version again\./);
-    assert.equal((await tenon(['plugin', 'rollback', '@9'], guest.setting)).exitCode, 7);
+    const unknown = await tenon(['plugin', 'rollback', '@9'], guest.setting);
+    const hint = `To see its versions: tenon plugin versions ${guest.id}`;
+    assert.deepEqual([unknown.exitCode, unknown.stderr], [7, `error: sums has no version 9.\n${hint}\n`]);
+    const absent = await tenon(['plugin', 'rollback', 'fx@9'], guest.setting);
+    assert.equal(absent.exitCode, 4);
+    assert.ok(absent.stderr.includes(`"fx" at ${guest.guestName} (${guest.extensionPoint}, from tenon.toml)`));
     assert.equal((await tenon(['plugin', 'rollback', '@two'], guest.setting)).exitCode, 2);
     assert.equal((await tenon(['plugin', 'rollback', 'sums@0'], guest.setting)).exitCode, 2);
     assert.match((await guest.plugin('rollback', 'sums@3')).stderr, /^sums follows its newest version again\./);

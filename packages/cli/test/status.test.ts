@@ -5,6 +5,17 @@ import { type InProcessServer, startInProcessServer } from '../../../test/helper
 import { start } from './helpers/binary.ts';
 import { tenon } from './helpers/streams.ts';
 
+it('tenon whoami names the application of the token, or all of them', async () => {
+  const server = await startInProcessServer();
+  const { TENON_TOKEN = '', TENON_APP_ID = '' } = server.quickstart;
+  const environment = { TENON_URL: server.url, TENON_TOKEN };
+  assert.match((await tenon(['whoami'], { environment })).stdout, /^works in +all applications$/m);
+  const token = (await tenon(['token', 'create', 'one', '--app', TENON_APP_ID], { environment })).stdout.trim();
+  const own = { environment: { ...environment, TENON_TOKEN: token } };
+  assert.match((await tenon(['whoami'], own)).stdout, new RegExp(`^works in +${TENON_APP_ID}$`, 'm'));
+  await server.stop();
+});
+
 describe('tenon status', () => {
   let server: InProcessServer;
   let environment: Record<string, string>;

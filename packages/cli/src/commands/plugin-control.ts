@@ -15,8 +15,8 @@ import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plug
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
-import { count, countGuests, formatSize, formatTime, printable } from '../text.ts';
-import { aboutPlugin, aboutVersion, type VersionReference } from './plugin-versions.ts';
+import { count, countGuests, formatSize, formatTime, printable, shellWord } from '../text.ts';
+import { aboutPlugin, aboutVersion, assertVersion, type VersionReference } from './plugin-versions.ts';
 
 /** Decisions of the application's team about plugins. */
 export function addControlCommands(group: Command, io: Io): void {
@@ -144,7 +144,8 @@ async function pin(
   const place = await findPlugin(session, options, named, 'team');
   const pinned = [];
   for (const guest of await guestsOf(session, place, options)) {
-    pinned.push(await api.send('PUT', pinPath(place, guest), { version }, guestBindingSchema));
+    const sent = api.send('PUT', pinPath(place, guest), { version }, guestBindingSchema);
+    pinned.push(await assertVersion(sent, version, place));
   }
   out.result(pinned, () =>
     out.note(`Pinned ${place.name} to version ${version} under ${count(pinned.length, 'guest')}.`),
@@ -174,7 +175,7 @@ function pinPath({ extensionPoint, name }: PluginPlace, guest: string): string {
 }
 
 async function listApprovals(session: Session, options: ListOptions & { app?: string }): Promise<void> {
-  await showList(
+  const [first] = await showList(
     session,
     options,
     path`/api/v1/apps/${await resolveApp(session, options.app)}/approvals`,
@@ -194,4 +195,8 @@ async function listApprovals(session: Session, options: ListOptions & { app?: st
       whenEmpty: 'Nothing awaits approval.',
     },
   );
+  if (first !== undefined) {
+    const { pluginId, version } = first;
+    session.out.note(`To approve the first: tenon plugin approve ${shellWord(`${pluginId}@${version.number}`)}`);
+  }
 }

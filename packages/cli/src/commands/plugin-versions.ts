@@ -14,10 +14,10 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
-import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
+import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
-import { countGuests, formatSize, formatTime, printable } from '../text.ts';
+import { countGuests, formatSize, formatTime, printable, shellWord } from '../text.ts';
 
 const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
 
@@ -183,12 +183,27 @@ async function rollBack(
 ): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
-  const plugin = await api.send('POST', `${place.path}/rollback`, { version }, pluginSchema);
+  const sent = api.send('POST', `${place.path}/rollback`, { version }, pluginSchema);
+  const plugin = await assertVersion(sent, version, place);
   const isNewest = plugin.version.number === version;
   const what = isNewest
     ? `${place.name} follows its newest version again.`
     : `Rolled ${place.name} back to version ${version}.`;
   out.result(plugin, () => out.note(`${what} ${printable(plugin.status.detail)}`));
+}
+
+/** Waits for a request that names a version in its body. @throws CliError that says so if the plugin has no such version */
+export async function assertVersion<T>(sent: Promise<T>, version: number, place: PluginPlace): Promise<T> {
+  try {
+    return await sent;
+  } catch (cause) {
+    if (!(cause instanceof CliError) || !cause.problem?.errors?.some(({ pointer }) => pointer === '/version'))
+      throw cause;
+    const { code, exitCode, requestId } = cause;
+    const reference = shellWord(`${place.extensionPoint}/plugin/${place.user}/${place.name}`);
+    const hint = `To see its versions: tenon plugin versions ${reference}`;
+    throw new CliError(code, `${place.name} has no version ${version}.`, { exitCode, hint, requestId, cause });
+  }
 }
 
 async function yank(

@@ -25,7 +25,7 @@ async function whoami({ api, out, connection }: Session): Promise<void> {
       ...(profile === undefined ? [] : [['profile', profile] as const]),
       ['token', `${me.token.name} (${me.token.id})`],
       ['scopes', me.token.scopes.join(', ')],
-      ['only for', me.token.appId ?? 'no application: it works in all'],
+      ['works in', me.token.appId ?? 'all applications'],
       ['expires', formatTime(me.token.expiresAt)],
     ]),
   );

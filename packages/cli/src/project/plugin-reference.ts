@@ -1,7 +1,15 @@
-import { isId, isPluginName, me as meSchema, type Plugin, plugin as pluginSchema } from '@tenon/protocol';
+import {
+  extensionPoint as extensionPointSchema,
+  isId,
+  isPluginName,
+  me as meSchema,
+  type Plugin,
+  plugin as pluginSchema,
+} from '@tenon/protocol';
 import { path } from '../api.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { printable } from '../text.ts';
 import { type PluginSession, pluginExtensionPoint } from './plugin-session.ts';
 
 /** A plugin at the server. */
@@ -52,7 +60,8 @@ export async function findPlugin(
   const all = await session.api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
   const found = all.filter(({ name }) => name === reference);
   const own = side === 'publisher' && found.length > 1 ? await ownOf(session, found) : undefined;
-  return only(own === undefined ? found : [own], extensionPoint, reference);
+  if (found.length === 0) throw await noPlugin(session, choice, extensionPoint, reference);
+  return only(own === undefined ? found : [own], reference);
 }
 
 async function ownOf({ api }: PluginSession, found: readonly Plugin[]): Promise<Plugin | undefined> {
@@ -60,14 +69,30 @@ async function ownOf({ api }: PluginSession, found: readonly Plugin[]): Promise<
   return found.find(({ userId }) => userId === id);
 }
 
-function only(found: readonly Plugin[], extensionPoint: string, name: string): PluginPlace {
-  const [first, second] = found;
-  if (first === undefined) {
-    throw new CliError('not_found', `There is no plugin "${name}" at ${extensionPoint}, or you may not see it.`, {
-      exitCode: exitCodes.notFound,
-      hint: 'To see those there are: tenon plugin list',
-    });
-  }
+/** Says where the plugin was looked for, and why there: a variable of a sourced `quickstart.env` is easily forgotten. */
+async function noPlugin(
+  session: PluginSession,
+  choice: PluginChoice,
+  extensionPoint: string,
+  name: string,
+): Promise<CliError> {
+  const found = await session.api.get(path`/api/v1/extension-points/${extensionPoint}`, extensionPointSchema);
+  const place = `${printable(found.name)} (${extensionPoint}${originOf(session, choice)})`;
+  return new CliError('not_found', `There is no plugin "${name}" at ${place}, or you may not see it.`, {
+    exitCode: exitCodes.notFound,
+    hint: 'To see those there are: tenon plugin list. To name another extension point: --extension-point',
+  });
+}
+
+function originOf({ io, connection, project }: PluginSession, { extensionPoint }: PluginChoice): string {
+  if (extensionPoint !== undefined) return ', from --extension-point';
+  if (project?.settings.extensionPoint !== undefined) return ', from tenon.toml';
+  if (connection.extensionPointId === undefined) return '';
+  return `, from ${io.environment.TENON_EXTENSION_POINT_ID ? 'TENON_EXTENSION_POINT_ID' : 'quickstart.env'}`;
+}
+
+function only(found: readonly Plugin[], name: string): PluginPlace {
+  const [first, second] = found as readonly [Plugin, ...Plugin[]];
   if (second === undefined) return placeOf(first.extensionPointId, first.userId, first.name);
   const ids = found.map(({ id }) => `  ${id}`).join('\n');
   throw usageError(`${found.length} users publish a plugin "${name}".`, `Name one by its id:\n${ids}`);
