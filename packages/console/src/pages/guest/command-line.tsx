@@ -1,5 +1,6 @@
 import { serverUrl } from '../../base-path.ts';
 import { CommandBlock } from '../../components/command-block.tsx';
+import { InstallCommand } from '../../components/install-command.tsx';
 import { pluginNameOf } from './check-module.ts';
 import type { Target } from './publish-form.tsx';
 
@@ -21,6 +22,7 @@ export function CommandLine(props: {
   return (
     <div class="publish-aside stack">
       <h3>From the command line</h3>
+      <InstallCommand />
       <div>
         <p class="small soft">Log in once:</p>
         <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />

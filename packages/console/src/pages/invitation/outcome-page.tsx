@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { serverUrl } from '../../base-path.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
+import { InstallCommand } from '../../components/install-command.tsx';
 import { Page } from '../../components/page.tsx';
 import type { InvitationOutcome } from '../../state/invitation-outcome.ts';
 import { useSession } from '../../state/services.ts';
@@ -72,6 +73,7 @@ function BecameGuest({ app }: { readonly app: AppName }) {
       </div>
       <div class="stack next-way">
         <h2>Or from the command line</h2>
+        <InstallCommand />
         <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />
         <p class="soft small">
           The command opens a page where you approve the login. Each extension point’s page shows the publish command.
