@@ -120,7 +120,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
     await fillIn('Sign in', { 'E-mail address': emailOf(name), Password: password });
     await page
       .getByRole('alert')
-      .getByText(/No account has this e-mail address and this password/)
+      .getByText(/Incorrect e-mail or password/)
       .waitFor();
   });
 

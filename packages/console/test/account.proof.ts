@@ -127,7 +127,7 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page
       .getByRole('alert')
-      .getByText(/No account has this e-mail address and this password/)
+      .getByText(/Incorrect e-mail or password/)
       .waitFor();
     await visitor.close();
   });

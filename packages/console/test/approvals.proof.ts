@@ -134,4 +134,33 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('link', { name: 'Audit trail' }).count(), 0);
     await vera.visitor.close();
   });
+
+  it('appear when the reader returns to the tab, and stay while the server cannot be reached', async () => {
+    const { page } = owner;
+    const returnToTab = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await owner.open(approvals());
+    await page.getByRole('button', { name: 'Approve version 1 of sum' }).waitFor();
+    await ada.publish(workshop.point.id, 'variance', greetThatSays('v'));
+    await returnToTab();
+    await page.getByRole('button', { name: 'Approve version 1 of variance' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 2 waiting' }).waitFor();
+
+    await owner.open(`/apps/${workshop.app.id}/guests`);
+    await page.getByRole('link', { name: 'Approvals 2 waiting' }).waitFor();
+    await ada.publish(workshop.point.id, 'total', greetThatSays('t'));
+    await returnToTab();
+    await page.getByRole('link', { name: 'Approvals 3 waiting' }).waitFor();
+
+    let failed = 0;
+    await page.route('**/api/v1/apps/**', (route) => {
+      failed += 1;
+      return route.fulfill({ status: 503, body: '' });
+    });
+    await returnToTab();
+    while (failed < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+    await page.unroute('**/api/v1/apps/**');
+    await page.getByRole('link', { name: 'Approvals 3 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'customers/globex' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
 });

@@ -136,6 +136,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'Remove the guest …' }).click();
     await page.getByRole('dialog').getByText('Hosts get no plugins for').waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Cancel', 'the safe button');
     await page.getByRole('button', { name: 'Remove the guest', exact: true }).click();
     await page.getByRole('heading', { name: 'Guests', level: 2 }).waitFor();
     await page.getByRole('link', { name: guestKey }).waitFor({ state: 'detached' });

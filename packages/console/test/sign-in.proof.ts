@@ -54,7 +54,7 @@ describe('signing in', { skip: noBrowser }, () => {
       assert.deepEqual(await axeFaults(page), []);
     }
     assert.equal(reported[0], reported[1]);
-    assert.match(reported[0] ?? '', /No account has this e-mail address and this password/);
+    assert.match(reported[0] ?? '', /Incorrect e-mail or password/);
     await visitor.close();
   });
 

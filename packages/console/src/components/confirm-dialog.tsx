@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useSubmit } from '../state/use-submit.ts';
-import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { ErrorView } from './error-view.tsx';
 import { TextField } from './field.tsx';
+import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for confirmation of an action that can't be undone. */
 export function ConfirmDialog(props: {
@@ -23,47 +21,31 @@ export function ConfirmDialog(props: {
 }) {
   const { isDangerous = true, typed } = props;
   const [text, setText] = useState('');
-  const missingId = useId();
   const isTyped = typed === undefined || oneSpaced(text) === oneSpaced(typed);
   const missing = props.missing ?? (isTyped ? undefined : `Type the name to enable “${props.action}”.`);
-  const { submit, isBusy, error } = useSubmit(props.onConfirm);
+  const form = useSubmit(props.onConfirm);
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      <form onSubmit={submit}>
-        {props.children}
-        {typed === undefined ? null : (
-          <TextField
-            label={`Type “${typed}” to confirm`}
-            name="confirmation"
-            value={text}
-            onInput={setText}
-            isCode
-            isRequired
-            hasFocus
-          />
-        )}
-        <ErrorView error={error} />
-        {missing === undefined ? null : (
-          <p class="soft small" id={missingId}>
-            {missing}
-          </p>
-        )}
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={props.onClose}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            kind={isDangerous ? 'danger' : 'primary'}
-            isBusy={isBusy}
-            isDisabled={missing !== undefined}
-            describedBy={missing === undefined ? undefined : missingId}
-          >
-            {props.action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={props.title}
+      action={props.action}
+      isDangerous={isDangerous}
+      missing={missing}
+      form={form}
+      onClose={props.onClose}
+    >
+      {props.children}
+      {typed === undefined ? null : (
+        <TextField
+          label={`Type “${typed}” to confirm`}
+          name="confirmation"
+          value={text}
+          onInput={setText}
+          isCode
+          isRequired
+          hasFocus
+        />
+      )}
+    </FormDialog>
   );
 }
 

@@ -18,7 +18,7 @@ export function LeaveDialog({
       <div class="stack">
         <p>{text}</p>
         <div class="actions actions-end">
-          <Button kind="quiet" onClick={stay}>
+          <Button kind="quiet" onClick={stay} hasFocus>
             Stay
           </Button>
           <Button kind="danger" onClick={leave}>

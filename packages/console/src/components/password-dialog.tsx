@@ -3,10 +3,8 @@ import { useServices } from '../state/services.ts';
 import type { PasswordRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
-import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { ErrorView } from './error-view.tsx';
 import { PasswordField } from './field.tsx';
+import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for the password when the server wants it again before it goes on; one for the whole console. */
 export function PasswordDialog() {
@@ -16,29 +14,18 @@ export function PasswordDialog() {
 
 function PasswordForm({ request }: { readonly request: PasswordRequest }) {
   const [password, setPassword] = useState('');
-  const { submit, isBusy, error } = useSubmit(() => request.confirm(password));
+  const form = useSubmit(() => request.confirm(password));
   return (
-    <Dialog title="Confirm your password" onClose={request.cancel}>
-      <form onSubmit={submit}>
-        <p>This action requires your password.</p>
-        <PasswordField
-          label="Password"
-          name="password"
-          value={password}
-          onInput={setPassword}
-          autoComplete="current-password"
-          hasFocus
-        />
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={request.cancel}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy}>
-            Continue
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Confirm your password" action="Continue" form={form} onClose={request.cancel}>
+      <p>This action requires your password.</p>
+      <PasswordField
+        label="Password"
+        name="password"
+        value={password}
+        onInput={setPassword}
+        autoComplete="current-password"
+        hasFocus
+      />
+    </FormDialog>
   );
 }

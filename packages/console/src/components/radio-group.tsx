@@ -13,6 +13,8 @@ export function RadioGroup<Value extends string>(props: {
   readonly options: readonly Choice<Value>[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
+  /** Whether the dialog focuses the chosen option first. */
+  readonly hasFocus?: boolean;
 }) {
   const id = useId();
   return (
@@ -26,6 +28,7 @@ export function RadioGroup<Value extends string>(props: {
             name={props.name}
             value={value}
             checked={value === props.value}
+            autofocus={props.hasFocus === true && value === props.value}
             aria-describedby={hint === undefined ? undefined : `${id}-${value}-hint`}
             onChange={() => props.onChange(value)}
           />

@@ -8,7 +8,7 @@ import { type InvitationOutcome, readInvitationOutcome, storeInvitationOutcome }
 import { clearLinkCode, readLinkCode } from '../state/link-codes.ts';
 import { markNavigated } from '../state/navigation.ts';
 import { useSession } from '../state/services.ts';
-import { useData } from '../state/use-data.ts';
+import { useData, useReloadOnReturn } from '../state/use-data.ts';
 import { Answer } from './invitation/invitation-response.tsx';
 import { InvitationSignIn } from './invitation/invitation-sign-in.tsx';
 import { OutcomePage } from './invitation/outcome-page.tsx';
@@ -39,14 +39,7 @@ function OpenInvitation({
   // Public, because the reader may not have an account yet.
   const preview = useData(() => session.calls.post<InvitationPreview>('/api/v1/invitations/preview', { code }), [code]);
 
-  useEffect(() => {
-    // It may have been answered in another tab, or revoked.
-    const look = (): void => {
-      if (document.visibilityState === 'visible') preview.reload();
-    };
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
-  }, [preview.reload]);
+  useReloadOnReturn(preview.reload); // answered in another tab, or revoked
 
   const settleIfOver = (error: unknown): boolean => {
     const kind = endOf(error);

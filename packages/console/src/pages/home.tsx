@@ -4,10 +4,9 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { ErrorView } from '../components/error-view.tsx';
 import { TextField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { Link } from '../components/link.tsx';
 import { ListView } from '../components/list-view.tsx';
 import { Page } from '../components/page.tsx';
@@ -92,33 +91,22 @@ function NewAppDialog({ onClose }: { readonly onClose: () => void }) {
   const api = useApi();
   const { route } = useLocation();
   const [name, setName] = useState('');
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     const { id } = await api.post<App>('/api/v1/apps', { name });
     route(href(`/apps/${id}`));
   }, ['name']);
   return (
-    <Dialog title="New application" onClose={onClose}>
-      <form onSubmit={submit}>
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onInput={setName}
-          maxLength={200}
-          error={fieldError('name')}
-          hint="Your team and your guests see it. You can change it later."
-          hasFocus
-        />
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy}>
-            Create
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="New application" action="Create" form={form} onClose={onClose}>
+      <TextField
+        label="Name"
+        name="name"
+        value={name}
+        onInput={setName}
+        maxLength={200}
+        error={form.fieldError('name')}
+        hint="Your team and your guests see it. You can change it later."
+        hasFocus
+      />
+    </FormDialog>
   );
 }

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useAccount, useServices } from './services.ts';
-import { type Data, useData } from './use-data.ts';
+import { type Data, useData, useReloadOnReturn } from './use-data.ts';
 
 /**
- * Like `useData`, but shows the last data of the key while refetching, so that returning to a page doesn't flicker. Each
- * account has its own entries.
+ * Like `useData`, but shows the last data of the key while refetching, so that returning to a page doesn't flicker, and
+ * refetches when the user returns to the tab. Each account has its own entries.
  *
  * @param key the fetched path, or another unique key
  */
@@ -12,6 +12,7 @@ export function useCachedData<T>(key: string, load: (signal: AbortSignal) => Pro
   const { pageCache } = useServices();
   const entryKey = `${useAccount().id} ${key}`;
   const data = useData(load, [entryKey]);
+  useReloadOnReturn(data.reload);
   const fresh = data.status === 'ready' ? { value: data.data } : undefined;
   useEffect(() => {
     if (fresh !== undefined) pageCache.set(entryKey, fresh.value);

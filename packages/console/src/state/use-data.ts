@@ -1,7 +1,7 @@
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { isAbort } from '../api/api-error.ts';
+import { hasCode, isAbort } from '../api/api-error.ts';
 
-/** Fetched data. A refetch keeps the old data. */
+/** Fetched data. A refetch keeps the old data, also when it fails with a temporary error. */
 export type Data<T> = (
   | { readonly status: 'loading' }
   | { readonly status: 'failed'; readonly error: unknown }
@@ -12,6 +12,8 @@ export type Data<T> = (
   /** Replaces the data, for example with the response of a change. */
   update(change: (data: T) => T): void;
 };
+
+const temporary = ['unreachable', 'unavailable', 'internal', 'rate_limited'] as const;
 
 /**
  * Fetches data, and refetches when an input changes. Leaving the page aborts the request.
@@ -34,7 +36,9 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, inputs: In
         if (!controller.signal.aborted) setState({ status: 'ready', data });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted && !isAbort(error)) setState({ status: 'failed', error });
+        if (controller.signal.aborted || isAbort(error)) return;
+        const mayKeep = hasCode(error, ...temporary);
+        setState((now) => (mayKeep && now.status === 'ready' ? now : { status: 'failed', error }));
       },
     );
     return () => controller.abort();
@@ -47,4 +51,15 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, inputs: In
     [],
   );
   return { ...state, reload, update };
+}
+
+/** Refetches when the user returns to the tab, because the data may have changed meanwhile. */
+export function useReloadOnReturn(reload: () => void): void {
+  useEffect(() => {
+    const onChange = (): void => {
+      if (document.visibilityState === 'visible') reload();
+    };
+    document.addEventListener('visibilitychange', onChange);
+    return () => document.removeEventListener('visibilitychange', onChange);
+  }, [reload]);
 }

@@ -60,5 +60,5 @@ async function attemptLimits(
 }
 
 function invalidCredentials(): DomainError {
-  return new DomainError('invalid_credentials', 'No account has this e-mail address and this password.');
+  return new DomainError('invalid_credentials', 'Incorrect e-mail or password.');
 }

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
 import { PasswordField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
@@ -29,44 +28,40 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const [password, setPassword] = useState('');
   const wanted = email ?? name;
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     await session.api.post<void>('/api/v1/me/deletion', { password });
     session.setAccount(null);
     toasts.show('Account deleted.');
   }, ['password']);
   return (
-    <Dialog title="Delete your account?" onClose={onClose}>
-      <form onSubmit={submit}>
-        <p>
-          Hosts stop receiving your plugins. If you are the only owner of an application, first make someone else an
-          owner or delete it.
-        </p>
-        <TextField
-          label={`Type “${wanted}” to confirm`}
-          name="confirmation"
-          value={typed}
-          onInput={setTyped}
-          isCode
-          hasFocus
-        />
-        <PasswordField
-          label="Password"
-          name="password"
-          value={password}
-          onInput={setPassword}
-          autoComplete="current-password"
-          error={fieldError('password')}
-        />
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" kind="danger" isBusy={isBusy} isDisabled={typed.trim() !== wanted || password === ''}>
-            Delete my account
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Delete your account?"
+      action="Delete my account"
+      isDangerous
+      isDisabled={typed.trim() !== wanted || password === ''}
+      form={form}
+      onClose={onClose}
+    >
+      <p>
+        Hosts stop receiving your plugins. If you are the only owner of an application, first make someone else an owner
+        or delete it.
+      </p>
+      <TextField
+        label={`Type “${wanted}” to confirm`}
+        name="confirmation"
+        value={typed}
+        onInput={setTyped}
+        isCode
+        hasFocus
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        value={password}
+        onInput={setPassword}
+        autoComplete="current-password"
+        error={form.fieldError('password')}
+      />
+    </FormDialog>
   );
 }

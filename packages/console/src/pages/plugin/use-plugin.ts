@@ -1,4 +1,6 @@
 import type { ListPage, Plugin, Version } from '@tenon/protocol';
+import { maxPageLimit } from '@tenon/protocol/list-limits';
+import { useRef } from 'preact/hooks';
 import type { ApiClient } from '../../api/client.ts';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
@@ -16,12 +18,17 @@ const versionsAtOnce = 50;
 
 export function usePlugin(apiPath: string): Data<PluginData> & { loadOlderVersions(): Promise<void> } {
   const api = useApi();
-  const plugin = useCachedData(apiPath, (signal) => fetchPlugin(api, apiPath, signal));
+  // A refetch keeps the older versions that the user has loaded.
+  const shown = useRef(versionsAtOnce);
+  const plugin = useCachedData(apiPath, (signal) => fetchPlugin(api, apiPath, shown.current, signal));
+  if (plugin.status === 'ready') {
+    shown.current = Math.min(Math.max(plugin.data.versions.length, versionsAtOnce), maxPageLimit);
+  }
   const cursor = plugin.status === 'ready' ? plugin.data.olderCursor : undefined;
   return {
     ...plugin,
     async loadOlderVersions() {
-      const older = await fetchVersions(api, apiPath, cursor);
+      const older = await fetchVersions(api, apiPath, { limit: versionsAtOnce, cursor });
       plugin.update((data) => ({
         ...data,
         versions: [...data.versions, ...older.objects],
@@ -31,14 +38,19 @@ export function usePlugin(apiPath: string): Data<PluginData> & { loadOlderVersio
   };
 }
 
-async function fetchPlugin(api: ApiClient, path: string, signal: AbortSignal): Promise<PluginData> {
+async function fetchPlugin(api: ApiClient, path: string, limit: number, signal: AbortSignal): Promise<PluginData> {
   const [plugin, versions] = await Promise.all([
     api.get<Plugin>(path, { signal }),
-    fetchVersions(api, path, undefined, signal),
+    fetchVersions(api, path, { limit }, signal),
   ]);
   return { plugin, versions: versions.objects, olderCursor: versions.nextCursor };
 }
 
-function fetchVersions(api: ApiClient, path: string, cursor: string | undefined, signal?: AbortSignal) {
-  return api.get<ListPage<Version>>(`${path}/versions`, { query: { limit: versionsAtOnce, cursor }, signal });
+interface VersionQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+function fetchVersions(api: ApiClient, path: string, query: VersionQuery, signal?: AbortSignal) {
+  return api.get<ListPage<Version>>(`${path}/versions`, { query: { ...query }, signal });
 }

@@ -1,21 +1,19 @@
 import type { App, Guest, InvitationLink } from '@tenon/protocol';
 import { guestKeyFault } from '@tenon/protocol/names';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
 import { TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useLookup } from '../../state/use-lookup.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
-/** Makes an invitation, and shows its link, which nobody sees again. */
+/** Creates an invitation, and shows its link once. */
 export function InviteDialog(props: {
   readonly app: App;
-  /** Where it is to be a further invitation to a guest that there is. */
+  /** The key of an existing guest, for a further invitation to it. */
   readonly guestKey?: string | undefined;
-  /** An invitation has been made: what is shown of them is out of date. */
+  /** Called after creation. The list of invitations is out of date then. */
   readonly onInvited: () => void;
   readonly onClose: () => void;
 }) {
@@ -28,7 +26,7 @@ export function InviteDialog(props: {
   const fault = guestKey === '' ? undefined : guestKeyFault(guestKey);
   const mayBeTaken = props.guestKey === undefined && guestKey !== '' && fault === undefined;
   const present = useLookup<Guest>(`/api/v1/apps/${app.id}/guests`, mayBeTaken ? { guestKey } : undefined);
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     const notes = { ...(name.trim() === '' ? {} : { name }), ...(email.trim() === '' ? {} : { email }) };
     const body = { deliveryMethod: 'link', guestKey, ...notes };
     setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body)).link);
@@ -47,57 +45,52 @@ export function InviteDialog(props: {
   }
   const isFurther = props.guestKey !== undefined;
   return (
-    <Dialog title={isFurther ? 'Invite to this guest again' : 'Invite a guest'} onClose={onClose}>
-      <form onSubmit={submit}>
-        {isFurther ? (
-          <p>
-            A further person can hold the guest <code>{guestKey}</code>, or the same one whose invitation has expired.
-          </p>
-        ) : (
-          <TextField
-            label="Guest key"
-            name="guestKey"
-            value={guestKey}
-            onInput={setGuestKey}
-            isCode
-            hasFocus
-            placeholder="customers/globex"
-            error={fault === undefined ? fieldError('guestKey') : `A guest key ${fault}.`}
-            hint={<KeyHint guestKey={guestKey} isTaken={present !== undefined} />}
-          />
-        )}
+    <FormDialog
+      title={isFurther ? 'Invite to this guest again' : 'Invite a guest'}
+      action="Create link"
+      isDisabled={fault !== undefined}
+      form={form}
+      onClose={onClose}
+    >
+      {isFurther ? (
+        <p>
+          A further person can hold the guest <code>{guestKey}</code>, or the same one whose invitation has expired.
+        </p>
+      ) : (
         <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onInput={setName}
-          isRequired={false}
-          maxLength={200}
-          hasFocus={isFurther}
-          error={fieldError('name')}
-          hint="Only your team sees the name and the address."
+          label="Guest key"
+          name="guestKey"
+          value={guestKey}
+          onInput={setGuestKey}
+          isCode
+          hasFocus
+          placeholder="customers/globex"
+          error={fault === undefined ? form.fieldError('guestKey') : `A guest key ${fault}.`}
+          hint={<KeyHint guestKey={guestKey} isTaken={present !== undefined} />}
         />
-        <TextField
-          label="E-mail address"
-          name="email"
-          value={email}
-          onInput={setEmail}
-          isRequired={false}
-          maxLength={320}
-          error={fieldError('email')}
-          hint="No e-mail is sent. You get a link to pass on."
-        />
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy} isDisabled={fault !== undefined}>
-            Create link
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <TextField
+        label="Name"
+        name="name"
+        value={name}
+        onInput={setName}
+        isRequired={false}
+        maxLength={200}
+        hasFocus={isFurther}
+        error={form.fieldError('name')}
+        hint="Only your team sees the name and the address."
+      />
+      <TextField
+        label="E-mail address"
+        name="email"
+        value={email}
+        onInput={setEmail}
+        isRequired={false}
+        maxLength={320}
+        error={form.fieldError('email')}
+        hint="No e-mail is sent. You get a link to pass on."
+      />
+    </FormDialog>
   );
 }
 

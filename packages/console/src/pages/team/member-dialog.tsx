@@ -1,8 +1,6 @@
 import type { Member, MemberRole } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { roleChoices } from './use-app.ts';
@@ -15,22 +13,17 @@ export function MemberDialog(props: {
 }) {
   const { member, onChange, onClose } = props;
   const [role, setRole] = useState<MemberRole>(member.role);
-  const { submit, isBusy, error } = useSubmit(() => onChange(role));
+  const form = useSubmit(() => onChange(role));
   return (
-    <Dialog title={`The role of ${member.name}`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} />
-        <p class="soft small">Pending invitations that the new role may not create are revoked.</p>
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy} isDisabled={role === member.role}>
-            Change role
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`The role of ${member.name}`}
+      action="Change role"
+      isDisabled={role === member.role}
+      form={form}
+      onClose={onClose}
+    >
+      <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} hasFocus />
+      <p class="soft small">Pending invitations that the new role may not create are revoked.</p>
+    </FormDialog>
   );
 }

@@ -6,10 +6,9 @@ import { Button } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
@@ -134,42 +133,31 @@ function NewKeyDialog({
   const api = useApi();
   const [name, setName] = useState('');
   const [lifetime, setLifetime] = useState('90');
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     const body = { name, expiresInDays: Number(lifetime) };
     onMade(await api.post<ApiKeyCreated>('/api/v1/api-keys', body));
   }, ['name', 'expiresInDays']);
   return (
-    <Dialog title="New API key" onClose={onClose}>
-      <form onSubmit={submit}>
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onInput={setName}
-          maxLength={200}
-          hasFocus
-          error={fieldError('name')}
-          placeholder="build server"
-          hint="So you can recognise it later."
-        />
-        <SelectField
-          label="Expires in"
-          name="lifetime"
-          value={lifetime}
-          onChange={setLifetime}
-          error={fieldError('expiresInDays')}
-          options={lifetimes}
-        />
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy}>
-            Create key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="New API key" action="Create key" form={form} onClose={onClose}>
+      <TextField
+        label="Name"
+        name="name"
+        value={name}
+        onInput={setName}
+        maxLength={200}
+        hasFocus
+        error={form.fieldError('name')}
+        placeholder="build server"
+        hint="So you can recognise it later."
+      />
+      <SelectField
+        label="Expires in"
+        name="lifetime"
+        value={lifetime}
+        onChange={setLifetime}
+        error={form.fieldError('expiresInDays')}
+        options={lifetimes}
+      />
+    </FormDialog>
   );
 }

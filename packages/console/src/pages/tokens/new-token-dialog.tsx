@@ -1,9 +1,7 @@
 import type { App, TokenCreated, TokenScope } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, SelectField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { scopes, scopeText } from './scope-text.ts';
@@ -37,7 +35,7 @@ export function NewTokenDialog(props: {
   const offered = lifetimes.filter(({ value }) => value === 'other' || Number(value) <= maxDays);
   const lifetime = offered.find(({ value }) => value === chosen)?.value ?? (onlyReads ? '90' : '7');
   const expiresInDays = Number(lifetime === 'other' ? days : lifetime);
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     const body = {
       name,
       scopes: scopes.filter((scope) => wanted.has(scope)),
@@ -53,66 +51,61 @@ export function NewTokenDialog(props: {
     setWanted(next);
   };
   return (
-    <Dialog title="New access token" onClose={props.onClose}>
-      <form onSubmit={submit}>
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onInput={setName}
-          maxLength={200}
-          hasFocus
-          error={fieldError('name')}
-          placeholder="build server"
-          hint="So you can recognise it later."
-        />
-        <fieldset class="choices">
-          <legend>Permissions</legend>
-          {scopes.map((scope) => (
-            <CheckboxField
-              key={scope}
-              name={scope}
-              label={<strong>{scope}</strong>}
-              hint={scopeText[scope]}
-              isChecked={wanted.has(scope)}
-              onChange={(isWanted) => toggle(scope, isWanted)}
-            />
-          ))}
-        </fieldset>
-        <SelectField
-          label="Access"
-          name="appId"
-          value={appId}
-          onChange={setAppId}
-          error={fieldError('appId')}
-          options={[
-            { value: '', label: 'all my applications' },
-            ...props.apps.map(({ id, name: label }) => ({ value: id, label: `only ${label}` })),
-          ]}
-        />
-        <SelectField label="Expires in" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
-        {lifetime === 'other' ? (
-          <TextField
-            label="Days"
-            name="expiresInDays"
-            type="number"
-            min={1}
-            max={maxDays}
-            value={days}
-            onInput={setDays}
-            error={fieldError('expiresInDays')}
+    <FormDialog
+      title="New access token"
+      action="Create token"
+      isDisabled={wanted.size === 0}
+      form={form}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Name"
+        name="name"
+        value={name}
+        onInput={setName}
+        maxLength={200}
+        hasFocus
+        error={form.fieldError('name')}
+        placeholder="build server"
+        hint="So you can recognise it later."
+      />
+      <fieldset class="choices">
+        <legend>Permissions</legend>
+        {scopes.map((scope) => (
+          <CheckboxField
+            key={scope}
+            name={scope}
+            label={<strong>{scope}</strong>}
+            hint={scopeText[scope]}
+            isChecked={wanted.has(scope)}
+            onChange={(isWanted) => toggle(scope, isWanted)}
           />
-        ) : null}
-        <ErrorView error={error} />
-        <div class="actions actions-end">
-          <Button kind="quiet" onClick={props.onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" isBusy={isBusy} isDisabled={wanted.size === 0}>
-            Create token
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        ))}
+      </fieldset>
+      <SelectField
+        label="Access"
+        name="appId"
+        value={appId}
+        onChange={setAppId}
+        error={form.fieldError('appId')}
+        options={[
+          { value: '', label: 'all my applications' },
+          ...props.apps.map(({ id, name: label }) => ({ value: id, label: `only ${label}` })),
+        ]}
+      />
+      <SelectField label="Expires in" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
+      {lifetime === 'other' ? (
+        <TextField
+          label="Days"
+          name="expiresInDays"
+          type="number"
+          min={1}
+          max={maxDays}
+          value={days}
+          onInput={setDays}
+          error={form.fieldError('expiresInDays')}
+        />
+      ) : null}
+    </FormDialog>
   );
 }
