@@ -8,6 +8,7 @@ import { credentialsPath, readCredentials } from './credentials-file.ts';
 import { environmentVariables } from './environment.ts';
 import { CliError } from './errors.ts';
 import type { Io } from './io.ts';
+import { readMetadata } from './login/oauth-client.ts';
 import { findProject, type Project } from './project/project.ts';
 import type { ConnectionOptions } from './server-choice.ts';
 import { isPrivatePath } from './server-url.ts';
@@ -108,6 +109,7 @@ async function diagnoseServer(io: Io, connection: Connection, target: Target, ch
     if (info.version === version) return ok(info.version);
     return warning(`${info.version}, and this is ${version}`, 'Some commands may fail. Use the version of the server.');
   });
+  if (hasLogins) await check('public URL', () => checkPublicUrl(target));
   await check('login', async () => {
     if (!hasLogins) return ok('the server only instruments, and has no logins');
     const token = assertToken(connection);
@@ -128,6 +130,16 @@ async function checkClock({ clockMs }: Io, target: Target): Promise<Finding> {
   const nowMs = clockMs();
   await dropBody(answer);
   return compareClocks(answer.response.headers.get('date'), nowMs) ?? ok('the server sends no date');
+}
+
+/** Requests with a token work at any URL of a server, but logins work only at its public URL. */
+async function checkPublicUrl(target: Target): Promise<Finding> {
+  try {
+    return ok((await readMetadata(target)).issuer);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'issuer_mismatch') throw error;
+    return warning(error.message, `Logins fail at ${target.url}. ${error.hint}`);
+  }
 }
 
 function ok(detail: string): Finding {

@@ -56,7 +56,7 @@ describe('tenon doctor', () => {
   it('finds nothing wrong with a server and a valid token', async () => {
     const { exitCode, checks, names, stderr } = await diagnosed({});
     assert.deepEqual([exitCode, stderr], [0, '']);
-    assert.deepEqual(names, [...local, 'connection', 'clock', 'health', 'version', 'login']);
+    assert.deepEqual(names, [...local, 'connection', 'clock', 'health', 'version', 'public URL', 'login']);
     for (const { name, result, detail } of checks.values()) assert.equal(result, 'ok', `${name}: ${detail}`);
     assert.match(checks.get('login')?.detail ?? '', /^Demo owner; .*manage.*; expires /);
   });
@@ -67,6 +67,16 @@ describe('tenon doctor', () => {
     assert.match(stdout, /^CHECK +RESULT +DETAIL\nNode\.js +ok +v\d+/);
     assert.match(stdout, /^environment +ok +TENON_URL=\S+, TENON_TOKEN \(hidden\)$/m);
     assert.ok(!stdout.includes(environment.TENON_TOKEN ?? ''));
+  });
+
+  it('warns of a URL that is not the public one, where logins fail', async () => {
+    const TENON_URL = server.url.replace('localhost', '127.0.0.1');
+    assert.notEqual(TENON_URL, server.url);
+    const { exitCode, checks } = await diagnosed({ TENON_URL });
+    const { result, detail, hint } = checks.get('public URL') as Check;
+    assert.deepEqual([exitCode, result], [0, 'warning']);
+    assert.equal(detail, `The server at ${TENON_URL} identifies itself as ${server.url}.`);
+    assert.match(hint ?? '', new RegExp(`^Logins fail at ${TENON_URL}\\. .*tenon login --server ${server.url}$`));
   });
 
   it('stops at a URL where nothing listens, with the exit code of an absent server', async () => {

@@ -126,6 +126,28 @@ export function sum(): i32 {
     assert.deepEqual([made.extensionPoint, made.exports], [server.quickstart.TENON_EXTENSION_POINT_ID, ['greet']]);
   });
 
+  it('takes a name, or the only extension point, and otherwise lists those there are', async () => {
+    const { TENON_URL = '', TENON_TOKEN = '', TENON_EXTENSION_POINT_ID = '' } = server.quickstart;
+    const environment = { TENON_URL, TENON_TOKEN };
+    const byName = await tenon(['plugin', 'init', 'by-name', '-e', 'Sheets', '--json'], { environment });
+    assert.equal(byName.json().extensionPoint, extensionPoint);
+    const several = await tenon(['plugin', 'init', 'undecided'], { environment });
+    assert.deepEqual([several.exitCode, several.stdout], [2, '']);
+    assert.match(several.stderr, /^error: Which extension point\?\nName it with --extension-point /);
+    assert.ok(several.stderr.includes(`  ${extensionPoint}  Sheets\n`), several.stderr);
+    assert.ok(several.stderr.includes(`  ${TENON_EXTENSION_POINT_ID}  `), several.stderr);
+    const away = ['--server', 'http://127.0.0.1:9', '--token', 'tnn_x'];
+    assert.equal((await tenon(['plugin', 'init', 'undecided', '-e', 'Sheets', ...away])).exitCode, 6);
+    await assert.rejects(readdir(join(folder.path, 'undecided')), { code: 'ENOENT' });
+    const other = (await tenon(['app', 'create', 'Other'], { environment })).stdout.trim();
+    const elsewhere = { environment: { ...environment, TENON_APP_ID: other } };
+    const sample = (await tenon(['plugin', 'init', 'sample', '--json'], elsewhere)).json();
+    assert.deepEqual([sample.extensionPoint, sample.exports], [null, []]);
+    const create = ['ext', 'create', 'Only', '--app', other, '--schema', '-'];
+    const only = (await tenon(create, { ...elsewhere, stdin: JSON.stringify(schema) })).stdout.trim();
+    assert.equal((await tenon(['plugin', 'init', 'only', '--json'], elsewhere)).json().extensionPoint, only);
+  });
+
   it('makes a sample, and says so, where the server does not answer or there is none', async () => {
     const away = await tenon([
       'plugin',
@@ -150,7 +172,7 @@ export function sum(): i32 {
     const environment = { TENON_DATA_DIR: server.dataDir };
     const unknown = extensionPoint.replace(/.{5}$/, '00000');
     assert.equal((await tenon(['plugin', 'init', 'never', '-e', unknown], { environment })).exitCode, 4);
-    assert.equal((await tenon(['plugin', 'init', 'never', '-e', 'ext_1'], { environment })).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'init', 'never', '-e', 'ext_1'], { environment })).exitCode, 4);
     assert.equal((await tenon(['plugin', 'init', 'never', '--template', 'cobol'])).exitCode, 2);
     assert.equal((await tenon(['plugin', 'init', 'never', '--name', 'a b'])).exitCode, 2);
     await assert.rejects(readdir(join(folder.path, 'never')), { code: 'ENOENT' });

@@ -20,6 +20,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { listExtensionPoints, resolveExtensionPoint } from '../resolve.ts';
 import { type CommonOptions, timeoutMs } from '../session.ts';
 import { readPluginInterface } from '../template/plugin-interface.ts';
 import { type PluginPlan, renderTemplate, type TemplateName, templateNames, templates } from '../template/template.ts';
@@ -144,25 +145,17 @@ async function pick<T extends string>(
 
 type Chosen = Pick<PluginPlan, 'extensionPoint' | 'server' | 'plugin'>;
 
-/** The extension point that is named, else the one that a person picks of those there are at the server, where it is known. */
+/** The extension point that {@link findExtensionPoint} finds, where a server is known. */
 async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
   const { out, options, isAsking } = ways;
   const connection = connectionIfAny(ways);
   const named = options.extensionPoint ?? (isAsking ? undefined : connection?.extensionPointId);
-  if (named !== undefined && !isId('extensionPoint', named)) {
-    throw usageError(
-      `"${named}" is not an extension point id.`,
-      'One looks like ext_…; to see those there are: tenon extension-point list',
-    );
-  }
-  const asked = named === undefined && isAsking && connection?.token !== undefined;
-  if (named === undefined && !asked) return { extensionPoint: undefined, server: undefined, plugin: undefined };
+  const nothing = { extensionPoint: undefined, server: undefined, plugin: undefined };
+  if (named === undefined && connection?.token === undefined) return nothing;
   const server = connection?.url;
   try {
-    const api = connectTo(ways, connection);
-    const found =
-      named === undefined ? await askForOne(ways, api, connection?.extensionPointId) : await readOne(api, named);
-    if (found === undefined) return { extensionPoint: undefined, server: undefined, plugin: undefined };
+    const found = await findExtensionPoint(ways, connectTo(ways, connection), named);
+    if (found === undefined) return nothing;
     const plugin = readPluginInterface(found.schema, found.limits.proposals);
     if (plugin.exports.length === 0)
       out.note(`The extension point "${printable(found.name)}" asks for no export: the sources are a sample.`);
@@ -170,7 +163,8 @@ async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
   } catch (error) {
     const isOutOfReach =
       error instanceof CliError && (error.exitCode === exitCodes.unavailable || error.code === 'no_connection');
-    if (!isOutOfReach) throw error;
+    const isNamedById = named === undefined || isId('extensionPoint', named);
+    if (!isOutOfReach || !isNamedById) throw error;
     out.warn(`${printable(error.message)} What the extension point asks for is not known: the sources are a sample.`);
     return {
       extensionPoint: named === undefined ? undefined : { id: named, name: undefined },
@@ -190,14 +184,33 @@ function connectionIfAny({ io, out, options }: Ways): Connection | undefined {
   }
 }
 
-function connectTo({ io, options, signal }: Ways, connection: Connection | undefined): Api {
+/** A connection to the server, with its API. */
+interface Connected {
+  readonly connection: Connection;
+  readonly api: Api;
+}
+
+function connectTo({ io, options, signal }: Ways, connection: Connection | undefined): Connected {
   if (connection === undefined) throw new CliError('no_connection', 'No server is named, and you are not logged in.');
   const { url, token } = connection;
   if (token === undefined) throw new CliError('no_connection', `There is no access token for ${url}.`);
-  return createApi({ url, token, fetch: io.fetch, timeoutMs: timeoutMs(options), signal });
+  return { connection, api: createApi({ url, token, fetch: io.fetch, timeoutMs: timeoutMs(options), signal }) };
 }
 
-function readOne(api: Api, id: string): Promise<ExtensionPoint> {
+/**
+ * Returns the named extension point, else the one that the user picks, else, without a terminal, the only one.
+ *
+ * @throws CliError as {@link resolveExtensionPoint}
+ */
+async function findExtensionPoint(
+  ways: Ways,
+  connected: Connected,
+  named: string | undefined,
+): Promise<ExtensionPoint | undefined> {
+  const { api, connection } = connected;
+  if (named === undefined && ways.isAsking) return askForOne(ways, api, connection.extensionPointId);
+  if (named === undefined && (await listExtensionPoints(connected)).length === 0) return undefined;
+  const id = await resolveExtensionPoint(connected, named);
   return api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
 }
 
