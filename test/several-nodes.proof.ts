@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { noPostgres, type PostgresServer, startPostgres } from '../packages/server/test/helpers/postgres.ts';
 import { type ObjectStore, startObjectStore } from '../packages/server/test/helpers/s3.ts';
@@ -73,6 +75,19 @@ describe('tenon serve on PostgreSQL and an object store', { skip: noPostgres }, 
       (await asHost(first.quickstart.TENON_URL ?? '')).bytes > 0,
       'the first goes on when the second has ended',
     );
+  });
+
+  it('touches no folder without a demo', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-untouched-'));
+    const env = { ...withoutTenon(process.env), ...settings, TENON_PORT: '0' };
+    const child = spawn(process.execPath, [tenon, 'serve', '--no-demo', '--json'], { cwd: folder, env });
+    const [line] = await once(createInterface(child.stdout), 'line');
+    const stopped = once(child, 'exit');
+    child.kill('SIGTERM');
+    await stopped;
+    assert.equal(line, '{');
+    assert.deepEqual(await readdir(folder), []);
+    await rm(folder, { recursive: true });
   });
 
   it('makes no folder for commands that keep nothing in one', async () => {

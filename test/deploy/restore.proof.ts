@@ -86,7 +86,7 @@ describe(`a node on a backup (${hasDump ? 'by pg_dump' : 'by a copy of the files
     const url = restored?.url ?? (await postgres.createDatabase(live.url)).url;
     await follow(verifies, { ...settings, RESTORED_DATABASE_URL: url });
 
-    const second = await startServer({ settings: settingsOf(url, 'tenon-restored'), args: ['--no-demo'] });
+    const second = await startServer({ settings: settingsOf(url, 'tenon-restored') });
     try {
       assert.deepEqual(await asHost(second.quickstart.TENON_URL ?? '', first.quickstart), before);
     } finally {
@@ -102,11 +102,11 @@ describe(`a node on a backup (${hasDump ? 'by pg_dump' : 'by a copy of the files
       .filter(({ language }) => language === 'sh')
       .map(({ code }) => code.replace(/^ +/gm, ''))
       .join('')
-      .replace(/^(TENON_\w+)=.*$/gm, (_, name: string) => `${name}=${settings[name]}`);
+      .replace(/^(TENON_\w+)=.*$/gm, (line, name: string) => (name in settings ? `${name}=${settings[name]}` : line));
     const script = `${shellFunction(thisRelease)}\n${code}`;
     await run('bash', ['-euc', script], { cwd: first.folder, env: withoutTenon(process.env) });
     await first.stop();
-    const second = await startServer({ settings, args: ['--no-demo'] });
+    const second = await startServer({ settings });
     try {
       assert.deepEqual(await asHost(second.quickstart.TENON_URL ?? '', first.quickstart), before);
     } finally {

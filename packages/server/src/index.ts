@@ -23,7 +23,7 @@ export { type DataServices, openData } from './open-services.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';
 export { type CopiedStore, type CopyOptions, type CopyStep, copyStore } from './ops/copy/copy-store.ts';
 export { CopyError, type CopyErrorCode } from './ops/copy/errors.ts';
-export type { FirstStart, NoDemoReason } from './ops/first-start.ts';
+export { type FirstStart, type NoDemoReason, usesDataFolder } from './ops/first-start.ts';
 export { definitions as metricDefinitions } from './ops/metrics/definitions.ts';
 export { readQuickstart } from './ops/quickstart-file.ts';
 export { type RunningServer, serve } from './server.ts';

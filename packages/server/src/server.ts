@@ -13,7 +13,7 @@ import { createStartupRetry } from './db/startup-retry.ts';
 import { ReadOnlyError } from './db/store.ts';
 import { capConnections } from './http/limits/file-descriptors.ts';
 import { createServices, openData } from './open-services.ts';
-import { type FirstStart, firstStart } from './ops/first-start.ts';
+import { type FirstStart, firstStart, usesDataFolder } from './ops/first-start.ts';
 import { lockFolder } from './ops/folder-lock.ts';
 import { createLog } from './ops/log.ts';
 import { runMaintenance } from './ops/maintenance.ts';
@@ -72,7 +72,8 @@ export async function serve(
   const metrics = createMetrics(config, bindingsPath);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
-  await makeDurableFolder(config.dataDir); // quickstart.env is here even if both stores are elsewhere
+  const hasDataFolder = usesDataFolder(config);
+  if (hasDataFolder) await makeDurableFolder(config.dataDir);
   const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
   try {
     await assertBlobsKnown(data.deps);
@@ -86,7 +87,7 @@ export async function serve(
       throw error;
     }
   }
-  const folderLock = isFirstWorker ? lockFolder(config.dataDir) : undefined;
+  const folderLock = isFirstWorker && hasDataFolder ? lockFolder(config.dataDir) : undefined;
   const bound = { port: config.port };
   const services = createServices(config, data, addressesOf(config, bound), log);
   const app = createApp(services);
@@ -145,11 +146,12 @@ export async function serve(
     const { dataDir, demo, host, only } = config;
     const url = services.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
-    const options = { dataDir, demo, host, only, url, onNotWritten, holdsFolderLock: folderLock !== undefined };
+    const holdsFolderLock = folderLock !== undefined;
+    const options = { dataDir, hasDataFolder, demo, host, only, url, onNotWritten, holdsFolderLock };
     let start: FirstStart | undefined;
     if (isFirstWorker) {
       start = await retryWhileUnavailable(() => firstStart(data.deps, options));
-      if (folderLock === undefined) {
+      if (hasDataFolder && !holdsFolderLock) {
         log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
       }
       await runMaintenance(services, checkClock);

@@ -7,6 +7,7 @@ import {
   loadConfig,
   type RunningServer,
   serveUntilStopped,
+  usesDataFolder,
   version,
 } from '@tenon/server';
 import { Option } from 'commander';
@@ -67,7 +68,7 @@ async function serve(io: Io, command: Command): Promise<void> {
   });
   const out = createReporter(io, options.json === true);
   const onListening = ({ url, port }: RunningServer, start: FirstStart) => {
-    const quickstartFile = join(config.dataDir, 'quickstart.env');
+    const quickstartFile = usesDataFolder(config) ? join(config.dataDir, 'quickstart.env') : null;
     out.result({ url, port, version, store: describeStore(config), quickstartFile, ...start }, () =>
       out.write(welcome(io, config, url, start)),
     );

@@ -57,7 +57,7 @@ export const settings = {
     'TENON_DATA_DIR',
     text,
     './tenon-data',
-    'the folder of `quickstart.env`, and of the metadata and the plugins unless they are stored elsewhere',
+    'the folder of `quickstart.env`, and of the metadata and the plugins unless they are stored elsewhere; not used with PostgreSQL, an object store, and no demo',
   ),
   publicUrl: optional(
     'TENON_PUBLIC_URL',

@@ -1,5 +1,6 @@
 import { createSetUpLink, linkUrl } from '../auth/one-time-links.ts';
 import { hashSecret } from '../auth/secrets.ts';
+import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/listen-address.ts';
 import type { TokenRecord } from '../db/records.ts';
 import { type Queries, ReadOnlyError, StorageFullError } from '../db/store.ts';
@@ -33,9 +34,16 @@ export function noDemoReason({ demo, host, only }: DemoOptions): NoDemoReason | 
   return isLoopback(host) ? undefined : 'public_host';
 }
 
+/** Whether a server uses its data folder: for a store, or for the demo's `quickstart.env`. */
+export function usesDataFolder(config: Pick<Config, 'databaseUrl' | 's3Bucket'> & DemoOptions): boolean {
+  return config.databaseUrl === undefined || config.s3Bucket === undefined || noDemoReason(config) === undefined;
+}
+
 export interface FirstStartOptions extends DemoOptions {
   /** The data folder, which holds `quickstart.env`. */
   readonly dataDir: string;
+  /** Whether the server uses the data folder. Without it, there is no demo and no `quickstart.env`. Default: `true`. */
+  readonly hasDataFolder?: boolean;
   /** `{base_url}`. */
   readonly url: string;
   /** Called when `quickstart.env` can't be updated because the disk is full or read-only. */
@@ -50,6 +58,8 @@ interface QuickstartState {
   /** Whether it holds the e-mail address of an existing account, with that account's initial password. */
   readonly hasSignIn: boolean;
 }
+
+const noQuickstart: QuickstartState = { hasSecrets: false, hasSignIn: false };
 
 /** The result of a start: it created the demo, found data, or left the folder empty. */
 export type FirstStart = QuickstartState &
@@ -78,7 +88,7 @@ export async function firstStart(deps: Deps, options: FirstStartOptions): Promis
   const reason = noDemoReason(options);
   const isCreated = reason === undefined && (await createDemoOnce(deps, options.dataDir));
   if (reason === undefined && !isCreated) await renewExpiredSecrets(deps, options);
-  const quickstart = await updateQuickstart(deps, options);
+  const quickstart = options.hasDataFolder === false ? noQuickstart : await updateQuickstart(deps, options);
   if (isCreated) return { state: 'demo_made', ...quickstart };
   const isInUse = await deps.store.read.anyUser();
   if (isInUse || reason === undefined) return { state: 'in_use', ...quickstart };
