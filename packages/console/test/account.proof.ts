@@ -12,7 +12,7 @@ describe('the account page', { skip: noBrowser }, () => {
   });
   after(() => stage.close());
 
-  /** Somebody new, on the account page. */
+  /** A new user, on the account page. */
   async function newcomer(name: string): Promise<Visitor & { readonly email: string }> {
     const visitor = await stage.visitor();
     const { page } = visitor;

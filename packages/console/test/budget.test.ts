@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-/** The most that a page's script may weigh, compressed, before anything is pressed. */
+/** The maximum size of a page's script, compressed, before anything is pressed. */
 const maxBytes = 150_000;
 
 /** As Vite writes it: what each source became, and what that imports. */

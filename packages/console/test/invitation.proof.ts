@@ -17,7 +17,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
   const heading = (visitor: Visitor, name: string | RegExp) =>
     visitor.page.getByRole('heading', { name, level: 1 }).waitFor();
 
-  it('leads somebody who has no account through making one to the application', async () => {
+  it('leads a user who has no account through making one to the application', async () => {
     const visitor = await stage.visitor();
     const { page } = visitor;
     const link = await workshop.invite('customers/secret-key-of-globex');

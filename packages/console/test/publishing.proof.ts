@@ -28,7 +28,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   });
   after(() => stage.close());
 
-  /** Somebody new who holds the guest, where plugins are published. */
+  /** A new user who holds the guest, where plugins are published. */
   async function guest(guestKey: string, name: string): Promise<Visitor> {
     const visitor = await stage.visitor();
     await signUpThrough(visitor, await workshop.invite(guestKey), name);

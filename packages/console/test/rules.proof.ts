@@ -64,7 +64,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
   });
 
-  it('is not changed to what bound plugins would not fit before somebody has read which and why', async () => {
+  it('is not changed to what bound plugins would not fit before the user has read which and why', async () => {
     const { page } = owner;
     await owner.open(`${pointPath()}/rules`);
     await page.getByLabel('Maximum module size, in bytes').fill('100');

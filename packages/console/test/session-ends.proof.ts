@@ -14,7 +14,7 @@ import {
   type Workshop,
 } from './helpers/workshop.ts';
 
-describe('a session that ends while somebody is writing', { skip: noBrowser }, () => {
+describe('a session that ends while the user is writing', { skip: noBrowser }, () => {
   let stage: Stage;
   let workshop: Workshop;
   let owner: Visitor;
@@ -47,7 +47,7 @@ describe('a session that ends while somebody is writing', { skip: noBrowser }, (
     await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
   }
 
-  it('says why one has to sign in, shows nothing else meanwhile, and goes on with what was typed', async () => {
+  it('says why one has to sign in, shows nothing else meanwhile, and keeps what was typed', async () => {
     const { page } = owner;
     await fillIn('customers/late');
     const again = page.getByRole('dialog', { name: 'Sign in again' });

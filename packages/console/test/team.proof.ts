@@ -22,8 +22,8 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
 
   const newApp = (name: string) => workshop.call<App>('POST', '/api/v1/apps', { name });
 
-  /** Somebody with an account, who is no member of anything. */
-  async function somebody(name: string): Promise<Visitor & { readonly userId: string }> {
+  /** A user without a team. */
+  async function newUser(name: string): Promise<Visitor & { readonly userId: string }> {
     const visitor = await stage.visitor();
     await signUpThrough(visitor, await workshop.invite(`for/${name}`), name);
     await accept(visitor);
@@ -34,7 +34,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
   }
 
   it('is begun by those whom the server lets; others read who may, also once they may', async () => {
-    const guest = await somebody('Barbara Liskov');
+    const guest = await newUser('Barbara Liskov');
     const { page } = guest;
     await guest.open('/');
     await page.getByRole('heading', { name: 'Applications you extend' }).waitFor();
@@ -110,7 +110,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
   });
 
   it('grows by an invitation, with a role that can be changed; the last owner stays one', async () => {
-    const ada = await somebody('Ada Lovelace');
+    const ada = await newUser('Ada Lovelace');
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/members`);
     await page.getByText('You are alone in the team.').waitFor();
@@ -197,7 +197,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
   });
 
   it('leads a guest to the guests’ view, whichever part of the team’s was opened', async () => {
-    const guest = await somebody('Grace Guest');
+    const guest = await newUser('Grace Guest');
     for (const part of ['', '/guests', `/extension-points/${workshop.point.id}`]) {
       await guest.page.goto(`${stage.url}/apps/${workshop.app.id}${part}`);
       await guest.page.waitForURL(`${stage.url}/apps/${workshop.app.id}/plugins`);

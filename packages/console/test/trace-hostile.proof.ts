@@ -136,7 +136,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await page.getByText('The trace ends at the stop').waitFor();
     await page.getByRole('row', { name: 'work' }).waitFor();
 
-    // What it has done takes longer to gather than it took to stop.
+    // What it has done takes longer to collect than it took to stop.
     const busy = wat(`(module
       (func $deep (param i32) (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1))))))
       (func (export "f") (loop $again (call $deep (i32.const 2000)) (br $again))))`);

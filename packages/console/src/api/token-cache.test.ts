@@ -73,7 +73,7 @@ describe('createTokenCache()', () => {
       () => 0,
     );
     const before = keeper.token();
-    keeper.forget(); // somebody else is signed in now
+    keeper.forget(); // another user is signed in now
     const after = keeper.token();
     answers[1]?.resolve('of the one who came');
     assert.equal(await after, 'of the one who came');

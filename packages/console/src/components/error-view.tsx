@@ -42,12 +42,12 @@ function withoutRepeats(
   detail: string,
   faults: readonly FieldFault[],
 ): { detail: string; faults: readonly FieldFault[] } {
-  const isTold = (fault: FieldFault): boolean => detail.includes(fault.detail);
-  if (faults.length > 1 && faults.some(isTold)) {
+  const isRepeated = (fault: FieldFault): boolean => detail.includes(fault.detail);
+  if (faults.length > 1 && faults.some(isRepeated)) {
     const rest = faults.reduce((text, fault) => text.replace(fault.detail, ''), detail);
     if (/^\s*(?:And \d+ more\.)?\s*$/.test(rest)) return { detail: '', faults };
   }
-  return { detail, faults: faults.filter((fault) => !isTold(fault)) };
+  return { detail, faults: faults.filter((fault) => !isRepeated(fault)) };
 }
 
 interface Description {

@@ -39,7 +39,7 @@ function Refused() {
     <Page title="Status">
       <Notice title="Only operators can see this page">
         <p>
-          Ask whoever runs the server to run <code>tenon admin operator grant</code> with your e-mail address.
+          Ask the operator of this server to run <code>tenon admin operator grant</code> with your e-mail address.
         </p>
       </Notice>
     </Page>

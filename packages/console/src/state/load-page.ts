@@ -17,7 +17,7 @@ export function loadPage(load: () => Promise<ComponentType>): Promise<ComponentT
 
 /** Whether the document was already reloaded for this reason within the last minute. */
 function wasJustReloaded(): boolean {
-  const key = 'tenon.loaded-anew';
+  const key = 'tenon.reloaded';
   if (Date.now() - Number(sessionStorage.getItem(key)) < 60_000) return true;
   sessionStorage.setItem(key, String(Date.now()));
   return false;

@@ -38,7 +38,7 @@ export function useSession(): { readonly session: Session; readonly view: Sessio
 /** The signed-in account, on pages that require one. */
 export function useAccount(): Account {
   const { view } = useSession();
-  if (view.status !== 'ready' || view.account === null) throw new Error('Nobody is signed in');
+  if (view.status !== 'ready' || view.account === null) throw new Error('No user is signed in');
   return view.account;
 }
 

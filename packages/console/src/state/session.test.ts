@@ -129,7 +129,7 @@ describe('createSession()', () => {
     assert.equal(accountOf(other), null);
   });
 
-  it('goes on with what it knows when the server is away for a moment', async () => {
+  it('keeps what it knows when the server is away for a moment', async () => {
     const { openTab, goAway } = setUp();
     const [tab, late] = [openTab(), openTab()];
     await tab.signIn({ email: 'ada@example.org', password: 'right' });
@@ -195,7 +195,7 @@ describe('createSession()', () => {
     assert.ok(view.status === 'ready' && view.account === null && view.isEnded);
   });
 
-  it('goes on with nothing of one person for another', async () => {
+  it('keeps nothing of one user for another', async () => {
     const { openTab, end, become } = setUp();
     const [tab, other] = [openTab(), openTab()];
     await tab.signIn({ email: 'ada@example.org', password: 'right' });
@@ -224,7 +224,7 @@ describe('createSession()', () => {
     assert.deepEqual(await making, { apiKey: 'tnk_x' });
   });
 
-  it('has somebody ask for the password, who may be wrong before being right, and goes on', async () => {
+  it('asks for the password, retries after a wrong one, and then continues', async () => {
     const { openTab, wait } = setUp();
     const tab = openTab();
     await tab.signIn({ email: 'ada@example.org', password: 'right' });

@@ -11,7 +11,7 @@ import {
 } from '../../../../test/helpers/module-bytes.ts';
 import type { Visitor } from './stage.ts';
 
-/** Hands a file to the page that is open, as if somebody had chosen it. */
+/** Hands a file to the page that is open, as if the user had chosen it. */
 export async function chooseFile({ page }: Visitor, name: string, bytes: Uint8Array): Promise<void> {
   const file = { name, mimeType: 'application/wasm', buffer: Buffer.from(bytes) };
   await page.locator('input[type=file]').setInputFiles(file);

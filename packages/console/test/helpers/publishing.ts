@@ -13,7 +13,7 @@ export function greetThatSays(text: string): Buffer {
   return Buffer.concat([greet, Buffer.from([0, content.length]), content]);
 }
 
-/** Somebody who publishes, with a browser and with programs. */
+/** A user who publishes, with a browser and with programs. */
 export interface Publisher {
   readonly visitor: Visitor;
   readonly userId: string;
@@ -22,7 +22,7 @@ export interface Publisher {
   publish(extensionPointId: string, name: string, bytes: Buffer, query?: string): Promise<PublishedPlugin>;
 }
 
-/** Signs somebody up who accepts an invitation to the guest. */
+/** Signs a user up who accepts an invitation to the guest. */
 export async function openPublisher(
   stage: Stage,
   workshop: Workshop,

@@ -14,7 +14,7 @@ export interface Stage<Server extends AnyServer = AnyServer> {
   /** Where the server is, without a slash at its end. */
   readonly url: string;
   readonly server: Server;
-  /** Opens a browser in which nothing is stored: somebody else each time. */
+  /** Opens a browser in which nothing is stored: another user each time. */
   visitor(options?: BrowserContextOptions): Promise<Visitor>;
   /** Closes everything; fails if a page of any visitor reported a fault that nobody expected. */
   close(): Promise<void>;

@@ -75,7 +75,7 @@ export async function signUpThrough({ page }: Visitor, link: string, name: strin
   await page.getByRole('button', { name: 'Accept' }).waitFor();
 }
 
-/** The address with which `signUpThrough` signs somebody up. */
+/** The address with which `signUpThrough` signs a user up. */
 export function emailOf(name: string): string {
   return `${name.toLowerCase().replaceAll(/[^a-z]+/g, '.')}@example.org`;
 }
@@ -92,7 +92,7 @@ export async function joinTeam(workshop: Workshop, { call }: Pick<Workshop, 'cal
   await call('POST', '/api/v1/invitations/accept', { code });
 }
 
-/** Ends all sessions of whoever calls. */
+/** Ends all of the caller's sessions. */
 export async function endSessions({ call }: Pick<Workshop, 'call'>): Promise<void> {
   const { objects } = await call<{ objects: { id: string }[] }>('GET', '/api/v1/sessions');
   for (const { id } of objects) await call('DELETE', `/api/v1/sessions/${id}`);

@@ -61,11 +61,11 @@ describe('outlineOf()', () => {
       [{ type: 'array', items: item }, 'list of object'],
       [{ type: 'object', additionalProperties: item }, 'map of object'],
     ] as const) {
-      const told = outlineOf({ exports: { f: { input } } }).exports[0]?.input;
-      assert.equal(told?.type, type);
-      assert.equal(told?.description, 'A row.');
-      assert.deepEqual(told?.fields[0]?.name, 'id');
-      assert.deepEqual(told?.remarks, []);
+      const outline = outlineOf({ exports: { f: { input } } }).exports[0]?.input;
+      assert.equal(outline?.type, type);
+      assert.equal(outline?.description, 'A row.');
+      assert.deepEqual(outline?.fields[0]?.name, 'id');
+      assert.deepEqual(outline?.remarks, []);
     }
   });
 

@@ -129,18 +129,18 @@ function describeValue(value: unknown, depth: number): ValueOutline {
     (each) => isRecord(each) && (isRecord(each.properties) || each.enum),
   );
   const within = isRecord(inner) ? describeValue(inner, depth) : undefined;
-  const isTold = isRecord(properties) && depth < maxDepth;
+  const showsFields = isRecord(properties) && depth < maxDepth;
   return {
     type: typeName(value),
     contentType: textOf(contentType),
     description: textOf(description) ?? within?.description,
     values: Array.isArray(choices) ? choices.map(String) : (within?.values ?? []),
-    fields: isTold ? fieldsOf(properties, required, depth + 1) : (within?.fields ?? []),
+    fields: showsFields ? fieldsOf(properties, required, depth + 1) : (within?.fields ?? []),
     remarks: [
       ...leftover({ contentType, description }),
       ...(typeof type === 'string' ? [] : remarksOf({ format })),
       ...(isRecord(additionalProperties) ? [] : remarksOf({ additionalProperties })),
-      ...(isTold ? [] : remarksOf({ properties, required })),
+      ...(showsFields ? [] : remarksOf({ properties, required })),
       ...(within?.remarks ?? []),
       ...remarksOf(rest),
     ],

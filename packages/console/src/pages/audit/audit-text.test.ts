@@ -46,7 +46,7 @@ describe('describeEntry()', () => {
     );
   });
 
-  it('names guests by their keys where they are told', () => {
+  it('names guests by their keys where they are known', () => {
     const guestKeys = { gst_1: 'customers/globex' };
     const details = { guestIds: ['gst_1'], version: 2 };
     assert.equal(
@@ -71,7 +71,7 @@ describe('describeEntry()', () => {
     assert.equal(describeEntry(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
   });
 
-  it('tells of a guest without a key where none is told, as in one’s own trail', () => {
+  it('names no key of a guest where the event has none, as in one’s own trail', () => {
     const own = entry('guest.invite', { target: { kind: 'guest', id: 'gst_1', name: null } });
     const { guestKeys: _, ...withoutKeys } = own as AppAuditEntry;
     assert.equal(text({ ...withoutKeys, appId: 'app_1', address: null } as AuditEntry, undefined), 'invited a guest');

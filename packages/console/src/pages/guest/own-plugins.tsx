@@ -44,7 +44,7 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
         { header: 'Size', cell: ({ size }) => byteSize(size) },
         { header: 'Published', sort: 'publishedAt', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
         { header: 'Digest', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
-        { header: 'Active', cell: (plugin) => <Standing plugin={plugin} guests={guests} /> },
+        { header: 'Active', cell: (plugin) => <ActiveState plugin={plugin} guests={guests} /> },
         {
           header: 'Actions',
           isActions: true,
@@ -58,8 +58,8 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
 /** With more guests, only their number is shown. */
 const shownGuests = 3;
 
-/** Where a plugin stands: in a word while all is well, else in the server's own words. */
-function Standing({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
+/** A plugin's state: a short text if it is served, otherwise the server's explanation. */
+function ActiveState({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
   const { status, version, guestIds } = plugin;
   const isServed =
     status.state === 'published' &&

@@ -63,7 +63,7 @@ function AppTrail({ app }: { readonly app: App }) {
   );
 }
 
-/** Who can be chosen from: the team. Whoever else did something is reached from the entry itself. */
+/** The members of the team. Entries of other people link to their filter. */
 function usePeople(app: App): readonly Option[] {
   const api = useApi();
   const path = `/api/v1/apps/${app.id}/members`;
