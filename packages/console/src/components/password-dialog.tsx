@@ -3,7 +3,7 @@ import { useServices } from '../state/services.ts';
 import type { PasswordRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
-import { PasswordField } from './field.tsx';
+import { CurrentPasswordField } from './account-fields.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for the password when the server wants it again before it goes on; one for the whole console. */
@@ -18,14 +18,7 @@ function PasswordForm({ request }: { readonly request: PasswordRequest }) {
   return (
     <FormDialog title="Confirm your password" action="Continue" form={form} onClose={request.cancel}>
       <p>This action requires your password.</p>
-      <PasswordField
-        label="Password"
-        name="password"
-        value={password}
-        onInput={setPassword}
-        autoComplete="current-password"
-        hasFocus
-      />
+      <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
     </FormDialog>
   );
 }

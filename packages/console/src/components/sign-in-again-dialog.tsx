@@ -3,7 +3,7 @@ import { useServices } from '../state/services.ts';
 import type { SignInRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
-import { PasswordField } from './field.tsx';
+import { CurrentPasswordField } from './account-fields.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for the password over the current page after the session has ended. The page below keeps its state and is hidden. */
@@ -33,14 +33,7 @@ function SignInAgainForm({ request: { account, signIn, giveUp } }: { readonly re
           {account.name} <span class="soft">{account.email}</span>
         </p>
         <input type="email" name="email" value={account.email ?? ''} autocomplete="username" readOnly hidden />
-        <PasswordField
-          label="Password"
-          name="password"
-          value={password}
-          onInput={setPassword}
-          autoComplete="current-password"
-          hasFocus
-        />
+        <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
       </FormDialog>
     </div>
   );

@@ -1,10 +1,9 @@
-import { minPasswordLength } from '@tenon/protocol/password-length';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
-import { Button } from '../components/button.tsx';
-import { ErrorView } from '../components/error-view.tsx';
-import { CheckboxField, PasswordField } from '../components/field.tsx';
+import { NewPasswordField } from '../components/account-fields.tsx';
+import { CheckboxField } from '../components/field.tsx';
+import { SubmitRow } from '../components/submit-row.tsx';
 import { clearLinkCode } from '../state/link-codes.ts';
 import { useSession, useToast } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -25,14 +24,14 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
   const { route } = useLocation();
   const [password, setPassword] = useState('');
   const [revokeTokens, setRevokeTokens] = useState(true);
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     await session.resetPassword({ code, password, revokeTokens });
     clearLinkCode('reset-password');
     toast('Password changed.');
     route(href('/'), true);
   }, ['password']);
   return (
-    <form onSubmit={submit} class="stack">
+    <form onSubmit={form.submit} class="stack">
       {email === null ? null : (
         <p>
           Account: <strong>{email}</strong>. Setting a password signs out every browser and cancels other password links
@@ -41,14 +40,12 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
       )}
       {/* Password managers look for the name that belongs to the password. */}
       <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
-      <PasswordField
+      <NewPasswordField
         label="New password"
         name="password"
         value={password}
         onInput={setPassword}
-        autoComplete="new-password"
-        error={fieldError('password')}
-        hint={`At least ${minPasswordLength} characters. Try a few unrelated words.`}
+        error={form.fieldError('password')}
         hasFocus
       />
       <CheckboxField
@@ -58,12 +55,7 @@ function NewPasswordForm({ code, email }: { readonly code: string; readonly emai
         onChange={setRevokeTokens}
         hint="Others may have created some. Programs that use them stop working. Clear the box to keep them."
       />
-      <ErrorView error={error} />
-      <div class="actions">
-        <Button type="submit" isBusy={isBusy}>
-          Set password and sign in
-        </Button>
-      </div>
+      <SubmitRow form={form} action="Set password and sign in" />
     </form>
   );
 }

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { currentPath } from '../base-path.ts';
-import { Button } from '../components/button.tsx';
-import { ErrorView } from '../components/error-view.tsx';
-import { PasswordField, TextField } from '../components/field.tsx';
+import { CurrentPasswordField, EmailField } from '../components/account-fields.tsx';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
+import { SubmitRow } from '../components/submit-row.tsx';
 import { readLinkCode } from '../state/link-codes.ts';
 import { markNavigated } from '../state/navigation.ts';
 import { saveReturnPath } from '../state/return-path.ts';
@@ -23,7 +22,7 @@ export function SignInForm(props: {
   const { session, view } = useSession();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     markNavigated(); // the heading of the page that replaces the form gets the focus
     await session.signIn({ email, password });
   }, ['email', 'password']);
@@ -31,31 +30,10 @@ export function SignInForm(props: {
   const isEnded = view.status === 'ready' && view.isEnded === true;
   return (
     <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
-      <form onSubmit={submit} class="stack">
-        <TextField
-          label="E-mail address"
-          name="email"
-          type="email"
-          value={email}
-          onInput={setEmail}
-          autoComplete="username"
-          error={fieldError('email')}
-          hasFocus
-        />
-        <PasswordField
-          label="Password"
-          name="password"
-          value={password}
-          onInput={setPassword}
-          autoComplete="current-password"
-          error={fieldError('password')}
-        />
-        <ErrorView error={error} />
-        <div class="actions">
-          <Button type="submit" isBusy={isBusy}>
-            Sign in
-          </Button>
-        </div>
+      <form onSubmit={form.submit} class="stack">
+        <EmailField value={email} onInput={setEmail} error={form.fieldError('email')} hasFocus />
+        <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
+        <SubmitRow form={form} action="Sign in" />
       </form>
       {props.children !== undefined ? (
         props.children

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import { CurrentPasswordField } from '../../components/account-fields.tsx';
 import { Button } from '../../components/button.tsx';
-import { PasswordField, TextField } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
@@ -54,14 +55,7 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
         isCode
         hasFocus
       />
-      <PasswordField
-        label="Password"
-        name="password"
-        value={password}
-        onInput={setPassword}
-        autoComplete="current-password"
-        error={form.fieldError('password')}
-      />
+      <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
     </FormDialog>
   );
 }

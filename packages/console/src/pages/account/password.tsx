@@ -1,9 +1,8 @@
-import { minPasswordLength } from '@tenon/protocol/password-length';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
+import { NewPasswordField } from '../../components/account-fields.tsx';
 import { CheckboxField, PasswordField } from '../../components/field.tsx';
 import { Section } from '../../components/page.tsx';
+import { SubmitRow } from '../../components/submit-row.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
@@ -13,7 +12,7 @@ export function PasswordSection() {
   const [currentPassword, setCurrentPassword] = useState('');
   const [newPassword, setNewPassword] = useState('');
   const [revokeTokens, setRevokeTokens] = useState(false);
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     await session.api.put<void>('/api/v1/me/password', { currentPassword, newPassword, revokeTokens });
     setCurrentPassword('');
     setNewPassword('');
@@ -22,7 +21,7 @@ export function PasswordSection() {
   }, ['currentPassword', 'newPassword']);
   return (
     <Section isBeside title="Password" intro="Changing your password signs you out everywhere else.">
-      <form onSubmit={submit} class="form-narrow">
+      <form onSubmit={form.submit} class="form-narrow">
         <input type="hidden" name="email" autocomplete="username" value={email ?? ''} />
         <PasswordField
           label="Current password"
@@ -30,16 +29,14 @@ export function PasswordSection() {
           value={currentPassword}
           onInput={setCurrentPassword}
           autoComplete="current-password"
-          error={fieldError('currentPassword')}
+          error={form.fieldError('currentPassword')}
         />
-        <PasswordField
+        <NewPasswordField
           label="New password"
           name="newPassword"
           value={newPassword}
           onInput={setNewPassword}
-          autoComplete="new-password"
-          error={fieldError('newPassword')}
-          hint={`At least ${minPasswordLength} characters. Try a few unrelated words.`}
+          error={form.fieldError('newPassword')}
         />
         <CheckboxField
           label="Revoke all my access tokens and API keys too"
@@ -48,12 +45,7 @@ export function PasswordSection() {
           onChange={setRevokeTokens}
           hint="Use this if they may have leaked. Programs that use them stop working."
         />
-        <ErrorView error={error} />
-        <div class="actions">
-          <Button type="submit" kind="quiet" isBusy={isBusy}>
-            Change password
-          </Button>
-        </div>
+        <SubmitRow form={form} action="Change password" kind="quiet" />
       </form>
     </Section>
   );

@@ -4,38 +4,19 @@ import { href } from '../../base-path.ts';
 import { Notice } from '../../components/notice.tsx';
 import { schemaText } from '../../components/schema-editor/check-schema.ts';
 import { useServices } from '../../state/services.ts';
-import { useData } from '../../state/use-data.ts';
 import { useEdit } from '../../state/use-edit.ts';
-import { AppPageFrame } from './app-frame.tsx';
+import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import { SchemaForm, schemaFields } from './schema-form.tsx';
 import { TrialView, trialWords } from './trial-view.tsx';
-import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
 import { useTrial } from './use-trial.tsx';
 
 /** Changes an extension point's name and schema. */
 export function EditExtensionPointPage() {
-  const { session } = useServices();
-  const { app } = useApp();
-  const { apiPath, listPath } = useExtensionPointPath();
-  // Not cached: the user edits the current state.
-  const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
-    <AppPageFrame
-      app={app}
-      thing={point}
-      part={{ label: 'Extension points', to: listPath }}
-      kind="Extension point"
-      titleOf={({ name }) => `Edit ${name}`}
-    >
-      {(data, { role }) =>
-        mayManage(role) ? (
-          <EditForm key={data.id} point={data} />
-        ) : (
-          <Notice kind="warning" title="Only owners and admins can change extension points" />
-        )
-      }
-    </AppPageFrame>
+    <ExtensionPointEditFrame titleOf={({ name }) => `Edit ${name}`}>
+      {(point) => <EditForm key={point.id} point={point} />}
+    </ExtensionPointEditFrame>
   );
 }
 

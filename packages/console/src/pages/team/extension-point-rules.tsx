@@ -8,15 +8,13 @@ import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { useServices } from '../../state/services.ts';
-import { useData } from '../../state/use-data.ts';
 import { useEdit } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import { AppPageFrame } from './app-frame.tsx';
+import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import {
   changeOf,
   draftOf,
@@ -27,34 +25,16 @@ import {
   ruleFields,
   sizeHint,
 } from './rules.ts';
-import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
 import { useTrial } from './use-trial.tsx';
 import './extension-point-rules.css';
 
 /** Edits the limits on modules at an extension point, and whether the team approves versions. */
 export function ExtensionPointRulesPage() {
-  const { session } = useServices();
-  const { app } = useApp();
-  const { apiPath, listPath } = useExtensionPointPath();
-  // Not cached: the user edits the current state.
-  const point = useData((signal) => session.api.get<ExtensionPoint>(apiPath, { signal }), [apiPath]);
   return (
-    <AppPageFrame
-      app={app}
-      thing={point}
-      part={{ label: 'Extension points', to: listPath }}
-      kind="Extension point"
-      titleOf={({ name }) => `Rules of ${name}`}
-    >
-      {(data, { role }) =>
-        mayManage(role) ? (
-          <RulesForm key={data.id} point={data} />
-        ) : (
-          <Notice kind="warning" title="Only owners and admins can change extension points" />
-        )
-      }
-    </AppPageFrame>
+    <ExtensionPointEditFrame titleOf={({ name }) => `Rules of ${name}`}>
+      {(point) => <RulesForm key={point.id} point={point} />}
+    </ExtensionPointEditFrame>
   );
 }
 

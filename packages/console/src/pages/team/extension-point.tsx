@@ -1,10 +1,7 @@
 import type { ExtensionPoint } from '@tenon/protocol';
-import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso/router';
-import { href } from '../../base-path.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { LinkButton } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
+import { DeleteSection } from '../../components/delete-section.tsx';
 import { Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Time } from '../../components/time.tsx';
@@ -74,45 +71,20 @@ export function ExtensionPointPage() {
             </ul>
           </Section>
           <PublishedPlugins extensionPoint={data} />
-          {mayManage(role) ? <Delete extensionPoint={data} apiPath={apiPath} listPath={listPath} /> : null}
+          {mayManage(role) ? (
+            <DeleteSection
+              title="Delete extension point"
+              intro="Permanently deletes the extension point with all its plugins."
+              apiPath={apiPath}
+              typed={data.name.trim()}
+              next={listPath}
+              done="Extension point deleted."
+            >
+              <p>Permanently deletes all plugins that guests have published here. Hosts stop receiving them.</p>
+            </DeleteSection>
+          ) : null}
         </>
       )}
     </AppPageFrame>
-  );
-}
-
-function Delete(props: {
-  readonly extensionPoint: ExtensionPoint;
-  readonly apiPath: string;
-  readonly listPath: string;
-}) {
-  const { session, toasts } = useServices();
-  const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <Section
-      isBeside
-      title="Delete extension point"
-      intro="Permanently deletes the extension point with all its plugins."
-    >
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        Delete extension point …
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title="Delete extension point?"
-          action="Delete extension point"
-          typed={props.extensionPoint.name.trim()}
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await session.api.delete(props.apiPath);
-            route(href(props.listPath), true);
-            toasts.show('Extension point deleted.');
-          }}
-        >
-          <p>Permanently deletes all plugins that guests have published here. Hosts stop receiving them.</p>
-        </ConfirmDialog>
-      ) : null}
-    </Section>
   );
 }

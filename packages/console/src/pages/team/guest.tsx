@@ -1,11 +1,11 @@
 import type { App, Guest, Invitation } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
-import { useLocation, useRoute } from 'preact-iso/router';
-import { href } from '../../base-path.ts';
+import { useRoute } from 'preact-iso/router';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { DeleteDialog } from '../../components/delete-dialog.tsx';
+import { DeleteSection } from '../../components/delete-section.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -17,6 +17,7 @@ import { BoundPlugins } from './bound-plugins.tsx';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
+import { RevokeInvitationDialog } from './revoke-invitation-dialog.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
 type GuestUser = Guest['users'][number];
@@ -75,7 +76,6 @@ interface PartProps {
 }
 
 function Users({ app, guest, onChanged }: PartProps) {
-  const { session, toasts } = useServices();
   const [leaving, setLeaving] = useState<GuestUser>();
   return (
     <Section title="Users" intro="People who accepted an invitation to this guest. Each publishes their own plugins.">
@@ -109,29 +109,25 @@ function Users({ app, guest, onChanged }: PartProps) {
         />
       )}
       {leaving === undefined ? null : (
-        <ConfirmDialog
+        <DeleteDialog
           title={`Remove ${leaving.name} from this guest?`}
           action="Remove the user"
           onClose={() => setLeaving(undefined)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/apps/${app.id}/guests/${guest.id}/users/${leaving.userId}`);
-            setLeaving(undefined);
-            toasts.show('User removed from the guest.');
-            onChanged();
-          }}
+          apiPath={`/api/v1/apps/${app.id}/guests/${guest.id}/users/${leaving.userId}`}
+          done="User removed from the guest."
+          onDone={onChanged}
         >
           <p>
             The plugins that they published stop being served under <code>{guest.guestKey}</code> at once. Their
             account, and what they do elsewhere, stay as they are.
           </p>
-        </ConfirmDialog>
+        </DeleteDialog>
       )}
     </Section>
   );
 }
 
 function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
-  const { session, toasts } = useServices();
   const [isInviting, setInviting] = useState(false);
   const [revoked, setRevoked] = useState<Invitation>();
   const invitations = useList<Invitation>(`/api/v1/apps/${app.id}/invitations`, {
@@ -199,55 +195,31 @@ function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
         />
       ) : null}
       {revoked === undefined ? null : (
-        <ConfirmDialog
-          title="Revoke the invitation?"
-          action="Revoke invitation"
+        <RevokeInvitationDialog
+          appId={app.id}
+          invitationId={revoked.id}
+          onDone={invitations.page.reload}
           onClose={() => setRevoked(undefined)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
-            setRevoked(undefined);
-            toasts.show('Invitation revoked.');
-            invitations.page.reload();
-          }}
-        >
-          <p>Its link stops working at once. You can invite again at any time.</p>
-        </ConfirmDialog>
+        />
       )}
     </Section>
   );
 }
 
 function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest: Guest }) {
-  const { session, toasts } = useServices();
-  const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
   return (
-    <Section
-      isBeside
+    <DeleteSection
       title="Remove the guest"
       intro="Its invitations stop working, and its plugins stop being served under its key. The users’ accounts stay."
+      apiPath={`/api/v1/apps/${appId}/guests/${guest.id}`}
+      next={`/apps/${appId}/guests`}
+      done="Guest removed."
     >
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        Remove the guest …
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title="Remove the guest?"
-          action="Remove the guest"
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/apps/${appId}/guests/${guest.id}`);
-            route(href(`/apps/${appId}/guests`), true);
-            toasts.show('Guest removed.');
-          }}
-        >
-          <p>
-            Hosts get no plugins for <code>{guest.guestKey}</code> from now on. {usersInWords(guest.users.length)} can
-            no longer publish for it.
-          </p>
-        </ConfirmDialog>
-      ) : null}
-    </Section>
+      <p>
+        Hosts get no plugins for <code>{guest.guestKey}</code> from now on. {usersInWords(guest.users.length)} can no
+        longer publish for it.
+      </p>
+    </DeleteSection>
   );
 }
 

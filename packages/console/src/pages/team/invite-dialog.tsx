@@ -7,6 +7,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useLookup } from '../../state/use-lookup.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { InviteeFields, useInvitee } from './invitee-fields.tsx';
 
 /** Creates an invitation, and shows its link once. */
 export function InviteDialog(props: {
@@ -20,15 +21,13 @@ export function InviteDialog(props: {
   const { app, onInvited, onClose } = props;
   const api = useApi();
   const [guestKey, setGuestKey] = useState(props.guestKey ?? '');
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState('');
+  const invitee = useInvitee();
   const [link, setLink] = useState<string>();
   const fault = guestKey === '' ? undefined : guestKeyFault(guestKey);
   const mayBeTaken = props.guestKey === undefined && guestKey !== '' && fault === undefined;
   const present = useLookup<Guest>(`/api/v1/apps/${app.id}/guests`, mayBeTaken ? { guestKey } : undefined);
   const form = useSubmit(async () => {
-    const notes = { ...(name.trim() === '' ? {} : { name }), ...(email.trim() === '' ? {} : { email }) };
-    const body = { deliveryMethod: 'link', guestKey, ...notes };
+    const body = { deliveryMethod: 'link', guestKey, ...invitee.body };
     setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body)).link);
     onInvited();
   }, ['guestKey', 'name', 'email']);
@@ -69,27 +68,7 @@ export function InviteDialog(props: {
           hint={<KeyHint guestKey={guestKey} isTaken={present !== undefined} />}
         />
       )}
-      <TextField
-        label="Name"
-        name="name"
-        value={name}
-        onInput={setName}
-        isRequired={false}
-        maxLength={200}
-        hasFocus={isFurther}
-        error={form.fieldError('name')}
-        hint="Only your team sees the name and the address."
-      />
-      <TextField
-        label="E-mail address"
-        name="email"
-        value={email}
-        onInput={setEmail}
-        isRequired={false}
-        maxLength={320}
-        error={form.fieldError('email')}
-        hint="No e-mail is sent. You get a link to pass on."
-      />
+      <InviteeFields invitee={invitee} form={form} hasFocus={isFurther} />
     </FormDialog>
   );
 }

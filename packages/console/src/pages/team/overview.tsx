@@ -1,19 +1,18 @@
 import type { App, ExtensionPoint, Guest } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso/router';
 import type { ApiClient } from '../../api/client.ts';
-import { href, serverUrl } from '../../base-path.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
+import { serverUrl } from '../../base-path.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
-import { ErrorView } from '../../components/error-view.tsx';
+import { DeleteSection } from '../../components/delete-section.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Link } from '../../components/link.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
+import { SubmitRow } from '../../components/submit-row.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
@@ -191,27 +190,27 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
   const [name, setName] = useState(app.name);
   const path = `/api/v1/apps/${app.id}`;
   const edit = useEdit(app, () => session.api.get<App>(path), nameFields);
-  const { submit, isBusy, error, fieldError } = useSubmit(async () => {
+  const form = useSubmit(async () => {
     onRenamed(await edit.save((basedOn) => session.api.put<App>(path, { name }, { basedOn })));
     toasts.show('Application renamed.');
   }, ['name']);
   return (
     <Section isBeside title="Name" intro="Visible to your team and your guests.">
-      <form onSubmit={submit} class="form-narrow">
+      <form onSubmit={form.submit} class="form-narrow">
         <TextField
           label="Application name"
           name="name"
           value={name}
           onInput={setName}
           maxLength={200}
-          error={fieldError('name')}
+          error={form.fieldError('name')}
         />
-        <ErrorView error={error} />
-        <div class="actions">
-          <Button type="submit" kind="quiet" isBusy={isBusy} isDisabled={name.trim() === '' || name === edit.base.name}>
-            Rename
-          </Button>
-        </div>
+        <SubmitRow
+          form={form}
+          action="Rename"
+          kind="quiet"
+          isDisabled={name.trim() === '' || name === edit.base.name}
+        />
       </form>
       <ConflictDialog
         conflict={edit.conflict}
@@ -227,32 +226,19 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
 }
 
 function Delete({ app }: { readonly app: App }) {
-  const { session, toasts } = useServices();
-  const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
   return (
-    <Section isBeside title="Delete application" intro="Permanently deletes everything in it.">
-      <Button kind="danger" onClick={() => setAsking(true)}>
-        Delete application …
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title="Delete application?"
-          action="Delete application"
-          typed={app.name.trim()}
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/apps/${app.id}`);
-            route(href('/'), true);
-            toasts.show('Application deleted.');
-          }}
-        >
-          <p>
-            This also deletes its extension points, guests, invitations, plugins, and access tokens limited to it. Hosts
-            receive nothing from it.
-          </p>
-        </ConfirmDialog>
-      ) : null}
-    </Section>
+    <DeleteSection
+      title="Delete application"
+      intro="Permanently deletes everything in it."
+      apiPath={`/api/v1/apps/${app.id}`}
+      typed={app.name.trim()}
+      next="/"
+      done="Application deleted."
+    >
+      <p>
+        This also deletes its extension points, guests, invitations, plugins, and access tokens limited to it. Hosts
+        receive nothing from it.
+      </p>
+    </DeleteSection>
   );
 }

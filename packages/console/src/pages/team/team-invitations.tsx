@@ -1,20 +1,18 @@
 import type { App, MemberInvitation } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useServices } from '../../state/services.ts';
 import type { PagedList } from '../../state/use-list.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
+import { RevokeInvitationDialog } from './revoke-invitation-dialog.tsx';
 import { mayOwn } from './use-app.ts';
 
 /** The open invitations to the team, and those that expired. */
 export function TeamInvitations(props: { readonly app: App; readonly invitations: PagedList<MemberInvitation> }) {
   const { app, invitations } = props;
-  const { session, toasts } = useServices();
   const [revoked, setRevoked] = useState<MemberInvitation>();
   const { page, query } = invitations;
   if (page.status !== 'ready' || (page.data.objects.length === 0 && query.cursor === undefined)) return null;
@@ -50,19 +48,12 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
         ]}
       />
       {revoked === undefined ? null : (
-        <ConfirmDialog
-          title="Revoke the invitation?"
-          action="Revoke invitation"
+        <RevokeInvitationDialog
+          appId={app.id}
+          invitationId={revoked.id}
+          onDone={page.reload}
           onClose={() => setRevoked(undefined)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/apps/${app.id}/invitations/${revoked.id}`);
-            setRevoked(undefined);
-            toasts.show('Invitation revoked.');
-            page.reload();
-          }}
-        >
-          <p>Its link stops working at once. You can invite again at any time.</p>
-        </ConfirmDialog>
+        />
       )}
     </Section>
   );

@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import { serverUrl } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { DeleteDialog } from '../../components/delete-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
@@ -18,7 +18,7 @@ import { NewTokenDialog } from './new-token-dialog.tsx';
 
 /** Tokens for the distribution API, in one's own name. */
 export function AccessTokensSection() {
-  const { session, toasts } = useServices();
+  const { session } = useServices();
   const tokens = useList<TokenInfo>('/api/v1/tokens', { prefix: 'tokens-', sort: '-createdAt' });
   const apps = useCachedData('apps by name', (signal) =>
     session.api.get<ListPage<App>>('/api/v1/apps', { query: { sort: 'name' }, signal }),
@@ -74,19 +74,16 @@ export function AccessTokensSection() {
         </SecretDialog>
       )}
       {revoked === undefined ? null : (
-        <ConfirmDialog
+        <DeleteDialog
           title={`Revoke “${revoked.name}”?`}
           action="Revoke token"
           onClose={() => setRevoked(undefined)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/tokens/${revoked.id}`);
-            tokens.page.reload();
-            setRevoked(undefined);
-            toasts.show('Token revoked.');
-          }}
+          apiPath={`/api/v1/tokens/${revoked.id}`}
+          done="Token revoked."
+          onDone={tokens.page.reload}
         >
           <p>Programs that use it stop working immediately.</p>
-        </ConfirmDialog>
+        </DeleteDialog>
       )}
     </Section>
   );

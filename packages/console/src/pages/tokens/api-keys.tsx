@@ -4,15 +4,15 @@ import type { ApiClient } from '../../api/client.ts';
 import { serverUrl } from '../../base-path.ts';
 import { Button } from '../../components/button.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { DeleteDialog } from '../../components/delete-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
-import { useApi, useServices } from '../../state/services.ts';
+import { useApi } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
@@ -27,7 +27,6 @@ const lifetimes = [
 
 /** Keys for the instrumentation endpoint. */
 export function ApiKeysSection() {
-  const { session, toasts } = useServices();
   const keys = useList<ApiKeyInfo>('/api/v1/api-keys', { prefix: 'keys-', sort: '-createdAt' });
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<ApiKeyCreated>();
@@ -78,19 +77,16 @@ export function ApiKeysSection() {
       ) : null}
       {made === undefined ? null : <MadeKey made={made} onClose={() => setMade(undefined)} />}
       {revoked === undefined ? null : (
-        <ConfirmDialog
+        <DeleteDialog
           title={`Revoke “${revoked.name}”?`}
           action="Revoke key"
           onClose={() => setRevoked(undefined)}
-          onConfirm={async () => {
-            await session.api.delete(`/api/v1/api-keys/${revoked.id}`);
-            keys.page.reload();
-            setRevoked(undefined);
-            toasts.show('API key revoked.');
-          }}
+          apiPath={`/api/v1/api-keys/${revoked.id}`}
+          done="API key revoked."
+          onDone={keys.page.reload}
         >
           <p>Builds that use it stop working immediately.</p>
-        </ConfirmDialog>
+        </DeleteDialog>
       )}
     </Section>
   );
