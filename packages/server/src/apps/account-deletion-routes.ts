@@ -12,7 +12,7 @@ export const accountDeletionRoutes: readonly Route[] = [
     id: 'deleteAccount',
     summary: 'Delete your account, immediately',
     description:
-      'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of an application; `detail` names them.',
+      'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of applications; `detail` names these.',
     responses: { 204: { description: 'deleted' } },
     errors: ['password_required', 'invalid_credentials', 'conflict', 'unavailable'],
     handle: ({ deps }, { auth, body }) => deleteAccount(deps, auth.actor, body.password),

@@ -32,7 +32,7 @@ export const guestRoutes: readonly Route[] = [
   }),
   inviteRoute('/api/v1/apps/:appId/guests/invite', {
     id: 'inviteGuestAtOlderPath',
-    summary: 'Invite a guest, at the path of older clients',
+    summary: "Invite a guest, at the path of XTP's clients",
   }),
   route('GET', '/api/v1/apps/:appId/guests', {
     access: { kind: 'app', purpose: 'readGuests' },
@@ -73,7 +73,7 @@ export const guestRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readGuests' },
     query: invitationListQuery,
     id: 'listInvitations',
-    summary: "List an application's invitations, including settled ones",
+    summary: "List an application's invitations, including accepted, declined, expired, and revoked ones",
     responses: { 200: jsonList('the invitations', invitation, invitationExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();

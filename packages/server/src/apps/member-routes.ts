@@ -65,8 +65,8 @@ export const memberRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readMembers' },
     query: memberInvitationListQuery,
     id: 'listMemberInvitations',
-    summary: "List an application's invitations to the team, including settled ones",
-    description: 'Revoke one with `DELETE /api/v1/apps/{appId}/invitations/{invitationId}`.',
+    summary: "List an application's invitations to the team, including accepted, declined, expired, and revoked ones",
+    description: 'Revoke one with `DELETE /api/v1/apps/<app_id>/invitations/<invitation_id>`.',
     responses: { 200: jsonList('the invitations', memberInvitation, invitationExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();
@@ -81,7 +81,7 @@ export const memberRoutes: readonly Route[] = [
     id: 'putMember',
     summary: "Change a member's role",
     description:
-      '404 for a user who is not a member; invite the user instead. Revokes pending invitations that the new role may not make.',
+      "404 for a user who is not a member; invite the user instead. Revokes those of the member's pending invitations that the new role could not create.",
     responses: { 200: json('the member', member, memberExample) },
     errors: ['conflict', 'password_required'],
     handle: async ({ deps }, { auth, params, body }) =>

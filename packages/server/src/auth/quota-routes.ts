@@ -24,7 +24,7 @@ export const quotaRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readMembers' },
     id: 'readAppQuotas',
     summary: "Read an application's quota usage",
-    description: 'Without the quotas on publishes per hour and on a single plugin.',
+    description: 'The response omits the quotas on publishes per hour and on a single plugin.',
     responses: { 200: json('each quota', quotaUse, exampleOf('plugins', 'plugins', 10_000, 12)) },
     handle: async ({ deps }, { auth }) => toQuotaUse(await readAppQuotas(deps, auth.access.app.id)),
   }),

@@ -72,9 +72,9 @@ export const tokenRoutes: readonly Route[] = [
     access: { kind: 'user', scope: 'manage' },
     body: jsonBody(tokenInput, { name: 'CI', scopes: ['publish'], expiresInDays: 30 }),
     id: 'createToken',
-    summary: 'Create an access token, with no more rights and no longer lifetime than yours',
+    summary: "Create an access token, with at most the rights of the request's token",
     description:
-      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A browser session's token can create one with a longer lifetime than its own, if the password was entered within the last 15 minutes.",
+      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A token that a program's token creates doesn't outlive it. In a browser session, the password must have been entered within the last 15 minutes.",
     responses: {
       201: json('the token with its secret, which is shown only once', tokenCreated, {
         ...tokenExample,

@@ -25,7 +25,7 @@ function docOf(id: string, summary: string): RouteDoc {
     id,
     summary,
     description:
-      'Server-sent events, until the connection closes. `binding` and `deleted` name changed lists; fetch them again. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.',
+      'Server-sent events, until the connection closes. `binding` names a changed list; fetch it again. `deleted` names an extension point whose lists are gone. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.',
     requestHeaders: {
       'last-event-id': 'the id of the last event that you received; the stream starts with the events after it',
     },

@@ -43,7 +43,7 @@ export const packageRoutes: readonly Route[] = [
     id: 'listPackages',
     summary: "List the server's packages: the libraries and the command line",
     description:
-      '`file` is the archive without a version in its name: that of the version that this server was built with.',
+      '`file` is the archive without a version in its name, which always has the version that this server was built with.',
     responses: {
       200: jsonList('the packages', offeredPackage, {
         name: '@tenon/client',
@@ -74,7 +74,7 @@ export const packageRoutes: readonly Route[] = [
     access: { kind: 'public' },
     id: 'readPackage',
     summary: "Fetch a package's archive, for `npm install`",
-    description: 'The archive of a name with a version never changes, and is kept after upgrades of the server.',
+    description: 'An archive with a version in its name never changes, and is kept after upgrades of the server.',
     requestHeaders: {
       'if-none-match': 'the response is 304 if the archive is unchanged',
       range: 'a single range of bytes',

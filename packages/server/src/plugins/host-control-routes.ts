@@ -77,7 +77,7 @@ export const hostControlRoutes: readonly Route[] = [
     query: guestBindingListQuery,
     id: 'listGuestBindings',
     summary: "List a guest's plugins at all extension points, with the bound version of each",
-    description: "For the application's team. Hosts fetch the guest key's binding list.",
+    description: "For the application's team. Hosts should fetch the binding list of the guest key instead.",
     responses: {
       200: jsonList(
         'the plugins by extension point and name, including those without a bound version',

@@ -37,7 +37,7 @@ export const pluginRoutes: readonly Route[] = [
     summary: 'Publish a plugin, or a new version of it',
     description:
       'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
-      'only under `guest`; either all bindings succeed or none. If the bytes equal the newest version, no version is created. If ' +
+      'only under `guest`; either all bindings succeed or none. If the bytes are bound already, no version is created. If ' +
       'the extension point requires approval, a new version is bound once the team approves it.',
     responses: {
       200: json('a new version, or the unchanged newest version', publishedPlugin, {
@@ -105,7 +105,7 @@ export const pluginRoutes: readonly Route[] = [
     id: 'listPluginBindings',
     summary: "List a plugin's bindings, one for each guest",
     description:
-      'Members can read the bindings of every plugin, with the guest keys; guests those of their own, without.',
+      'Members can read the bindings of every plugin, with the guest keys. Guests can read those of their own plugins, without the keys.',
     responses: { 200: jsonList('the bindings', pluginBinding, pluginBindingExample) },
     handle: async ({ deps }, { auth, params, query }) => {
       const { actor, access } = auth;

@@ -43,7 +43,7 @@ export const versionRoutes: readonly Route[] = [
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     id: 'readVersionContent',
     summary: "Fetch a version's bytes by its number",
-    description: 'Works for a version in any state. Hosts fetch by content address, which is cacheable.',
+    description: 'Works for a version in any state. Hosts should fetch by content address instead, which is cacheable.',
     requestHeaders: contentRequestHeaders,
     responses: contentResponses(contentCacheControl),
     errors: ['precondition_failed', 'range_not_satisfiable'],
@@ -55,8 +55,8 @@ export const versionRoutes: readonly Route[] = [
   }),
   decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {
     id: 'yankVersion',
-    summary: 'Yank a version: remove its bindings',
-    description: `${publishers} Its bindings change to the newest version that can be bound, if there is one. Its content stays available.`,
+    summary: 'Yank a version: hosts stop getting it',
+    description: `${publishers} Each of its bindings moves to the newest version that can be bound, or is removed if there is none. Its content stays available.`,
   }),
   decisionRoute('restore', 'changePlugins', undefined, {
     id: 'restoreVersion',
@@ -78,8 +78,8 @@ export const versionRoutes: readonly Route[] = [
       id: 'rollBackPlugin',
       summary: 'Roll back to a published version',
       description:
-        `${publishers} Binds the version under every guest that it was published under. Rolling back to the newest version ends a ` +
-        'rollback, and so does the next publish, for its guests. Pinned bindings do not change.',
+        `${publishers} Binds the version under every guest that it was published under. A rollback ends for a guest when ` +
+        'you roll back to the newest version, or publish a new one for that guest. Pinned bindings do not change.',
       responses: { 200: json('the plugin', plugin, pluginExample) },
       errors: ['conflict'],
       handle: async ({ deps }, { auth, params, body }) => {

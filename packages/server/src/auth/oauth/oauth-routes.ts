@@ -185,7 +185,7 @@ export const oauthRoutes: readonly Route[] = [
     id: 'revokeOauthToken',
     summary: 'Revoke an access token (RFC 7009)',
     description:
-      'Works for any access token; the token itself is the only credential. The response is the same for an unknown token, which counts against a limit of the address.',
+      "Works for any access token; the token itself is the only credential. The response is the same for an unknown token. Unknown tokens count against a limit of the caller's address.",
     responses: {
       200: { description: 'the token is invalid' },
       ...oauthErrors('invalid_request', 'invalid_client', 'unsupported_token_type'),
