@@ -8,11 +8,11 @@ import { fileError, writeFileWhole } from './files.ts';
 import type { Io } from './io.ts';
 import { withLock } from './lock.ts';
 
-/** The folder is this user's alone, and so is the file. */
+/** Only this user has access to the file, and to the folder if it is created here. */
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-/** The file of logins, and a way to warn about it. */
+/** What is needed to find the credentials file and to warn about it. */
 export type CredentialsPlace = Pick<Io, 'environment' | 'platform'> & { readonly warn: (text: string) => void };
 
 /** The path of the file; `undefined` for a user without a home. */
@@ -22,9 +22,9 @@ export function credentialsPath({ environment, platform }: Pick<Io, 'environment
 }
 
 /**
- * Reads the logins. A file that others may read is taken from them, with a warning.
+ * Reads the logins. If others may read the file, makes it private and warns.
  *
- * @throws CliError when there is a file that can't be read, or that is damaged
+ * @throws CliError if the file exists but can't be read, or is damaged
  */
 export function readCredentials(place: CredentialsPlace): Credentials {
   const path = credentialsPath(place);
@@ -39,7 +39,7 @@ export function readCredentials(place: CredentialsPlace): Credentials {
   }
   try {
     if (!fstatSync(file).isFile()) throw new Error('it is no file');
-    closeToOthers(file, path, place);
+    makePrivate(file, path, place);
     return parseCredentials(readFileSync(file, 'utf8'), path);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
@@ -49,7 +49,7 @@ export function readCredentials(place: CredentialsPlace): Credentials {
   }
 }
 
-function closeToOthers(file: number, path: string, { platform, warn }: CredentialsPlace): void {
+function makePrivate(file: number, path: string, { platform, warn }: CredentialsPlace): void {
   if (platform === 'win32') return; // APPDATA is private to the user, and has no modes.
   const { mode } = fstatSync(file);
   if ((mode & 0o077) === 0) return;
@@ -57,24 +57,27 @@ function closeToOthers(file: number, path: string, { platform, warn }: Credentia
     fchmodSync(file, fileMode);
     warn(`Others could read your logins in ${path}. They can't any more, but may have: log in again to be sure.`);
   } catch {
-    warn(`Others can read your logins in ${path}, and that can't be mended: chmod 600 fails.`);
+    warn(
+      `Others can read your logins in ${path}, and \`chmod 600\` fails. Move the file to a file system with permissions.`,
+    );
   }
 }
 
 /**
- * Changes the logins, one process at a time: what `change` gets is what the file holds now, and what it returns is written
+ * Changes the logins, one process at a time. `change` receives the logins that the file holds, and its result is written
  * whole or not at all.
  *
  * @returns the path of the file
- * @throws CliError when there is no place for the file, or it is damaged, which leaves it as it is
+ * @throws CliError if there is no home folder, or the file is damaged; the file is then not changed
  */
 export async function updateCredentials(
   place: CredentialsPlace,
   change: (present: Credentials) => Credentials,
 ): Promise<string> {
   const path = assertCredentialsPath(place);
-  await makeFolder(dirname(path), place);
-  await withLock(`${path}.lock`, async () => {
+  const lockPath = `${path}.lock`;
+  await prepareFolder(dirname(path), lockPath, place);
+  await withLock(lockPath, async () => {
     const present = readCredentials(place);
     const next = change(present);
     if (next !== present)
@@ -83,7 +86,11 @@ export async function updateCredentials(
   return path;
 }
 
-/** Checks before a log-in that logins can be stored. @throws CliError if not */
+/**
+ * Checks before a login that logins can be stored: creates the folder and the lock file, and reads the logins.
+ *
+ * @throws CliError if any of that fails
+ */
 export async function assertWritableCredentials(place: CredentialsPlace): Promise<void> {
   await updateCredentials(place, (present) => present);
 }
@@ -96,7 +103,8 @@ function assertCredentialsPath(place: CredentialsPlace): string {
   });
 }
 
-async function makeFolder(folder: string, { platform, warn }: CredentialsPlace): Promise<void> {
+/** Creates the folder, and in it the lock file: private, and with a clear error if the folder isn't writable. */
+async function prepareFolder(folder: string, lockPath: string, { platform, warn }: CredentialsPlace): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: folderMode });
     const { mode } = await stat(folder);
@@ -104,7 +112,7 @@ async function makeFolder(folder: string, { platform, warn }: CredentialsPlace):
     if (platform !== 'win32' && (mode & 0o022) !== 0 && !isSticky) {
       warn(`Others may write to ${folder}, and so replace your logins: chmod 700 it.`);
     }
-    await (await open(join(folder, 'credentials.json.lock'), 'a', fileMode)).close();
+    await (await open(lockPath, 'a', fileMode)).close();
   } catch (cause) {
     throw fileError(`Cannot keep logins in ${folder}`, cause);
   }

@@ -18,14 +18,17 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** The meaning of each exit code, for `tenon help exit-codes` and the reference. */
 export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
   [exitCodes.success, 'success'],
-  [exitCodes.failure, 'it failed for another reason, such as an unreadable file'],
+  [exitCodes.failure, 'it failed for a reason that has no code here, such as an unreadable file'],
   [exitCodes.usage, 'the command line is invalid or incomplete'],
   [exitCodes.denied, 'credentials are missing, invalid, or insufficient (401, 403)'],
   [exitCodes.notFound, 'it does not exist, or you have no access (404)'],
   [exitCodes.conflict, 'the current state does not allow it, such as a name that is taken (409, 410, 412)'],
-  [exitCodes.unavailable, 'the server is unreachable, slow, busy, or failing; try again later (429, 5xx)'],
+  [exitCodes.unavailable, 'the server is unreachable, slow, busy, or failing; try again later (408, 429, 5xx)'],
   [exitCodes.refused, 'the input is invalid: a module, a field (other 4xx)'],
-  [exitCodes.lostCommits, 'the data is intact, but the database does not know some files: it has lost commits'],
+  [
+    exitCodes.lostCommits,
+    'all known data is intact, but there are files that the database does not know: it has probably lost commits',
+  ],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
   [exitCodes.terminated, 'ended by SIGTERM'],
 ];

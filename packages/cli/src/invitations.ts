@@ -13,7 +13,7 @@ export interface InvitationNotes {
 export function withNotes(command: Command): Command {
   return command
     .option('--name <name>', 'a note for your team: who is invited')
-    .option('--email <email>', 'a note for your team: where the link goes');
+    .option('--email <email>', 'a note for your team: the e-mail address of the invited person (nothing is sent)');
 }
 
 /** Writes the link of a new invitation. */

@@ -27,7 +27,7 @@ export interface Reporter {
   readonly result: (value: unknown, show: () => void) => void;
   /** Writes a text to stdout. */
   readonly write: (text: string) => void;
-  /** Writes a table to stdout, as wide as a terminal at most; or, without rows, what to do next to stderr. */
+  /** Writes a table to stdout, no wider than the terminal. Without rows, writes `whenEmpty` to stderr instead. */
   readonly table: (headings: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string) => void;
   /** Writes named values to stdout. */
   readonly fields: (fields: readonly Field[]) => void;

@@ -1,6 +1,6 @@
 import { type Argument, type Command as CommanderCommand, Help } from 'commander';
 import { Command } from './command.ts';
-import { commandTable } from './command-table.ts';
+import { commandGroups } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createStyle, hasColours, sentence } from './text.ts';
 import { version } from './version.ts';
@@ -22,14 +22,16 @@ export async function createProgram(io: Io, args?: readonly string[]): Promise<C
       'after',
       'Help for a command: tenon <command> --help. Topics: tenon help exit-codes, tenon help environment.',
     );
-  for (const { name, alias, heading, summary, load } of commandTable) {
-    program.commandsGroup(heading);
-    const isWanted = args === undefined || args.includes(name) || (alias !== undefined && args.includes(alias));
-    if (isWanted) (await load())(program, io);
-    else program.command(name);
-    const command = program.commands.at(-1);
-    command?.summary(summary);
-    if (alias !== undefined && !isWanted) command?.alias(alias);
+  for (const { title, commands } of commandGroups) {
+    program.commandsGroup(`${title}:`);
+    for (const { name, alias, summary, load } of commands) {
+      const isWanted = args === undefined || args.includes(name) || (alias !== undefined && args.includes(alias));
+      if (isWanted) (await load())(program, io);
+      else program.command(name);
+      const command = program.commands.at(-1);
+      command?.summary(summary);
+      if (alias !== undefined && !isWanted) command?.alias(alias);
+    }
   }
   withoutHelpCommands(program);
   return program;
