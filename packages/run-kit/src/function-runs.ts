@@ -1,6 +1,6 @@
 import type { TraceContext } from '@tenon/trace';
 
-/** What one function took in one run. */
+/** The calls and times of one function in one run. */
 export interface FunctionRun {
   readonly index: number;
   readonly calls: number;
@@ -8,8 +8,8 @@ export interface FunctionRun {
   readonly selfNano: number;
 }
 
-/** Returns a function that returns what was counted since its last call. */
-export function countRuns(context: TraceContext): () => readonly FunctionRun[] {
+/** Returns a function that returns the calls and times since its last call. */
+export function createRunCounter(context: TraceContext): () => readonly FunctionRun[] {
   const before = new Map<number, FunctionRun>();
   return () =>
     context.statistics().functions.flatMap((entry): FunctionRun[] => {

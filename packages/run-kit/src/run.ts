@@ -3,7 +3,7 @@ import { type ObserveImports, type Span, start, type TraceStatistics } from '@te
 import { formatValue } from './arguments.ts';
 import { type Ending, endingOf, failureReason, RunFailure } from './ending.ts';
 import { createExtismHost, type ExtismHost, type LogLevel } from './extism-host.ts';
-import { countRuns, type FunctionRun } from './function-runs.ts';
+import { createRunCounter, type FunctionRun } from './function-runs.ts';
 import { fillImports, type MissingRule, memoryOf } from './imports.ts';
 import type { Program } from './plan.ts';
 import { createSpanStore } from './spans.ts';
@@ -114,7 +114,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     let initialPages: number | undefined;
     let running: Running | undefined;
     const runs: RunFigures[] = [];
-    const takeCounts = countRuns(context);
+    const takeCounts = createRunCounter(context);
     while (runs.length < task.repeat && ending.kind === 'returned' && (ending.exitCode ?? 0) === 0) {
       droppedBefore += store.dropped();
       store = createSpanStore(maxSpans);

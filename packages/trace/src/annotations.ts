@@ -35,7 +35,7 @@ export function createAnnotations(now: () => number, context: RecordingContext, 
       if (at !== 0) {
         const { frames } = stack;
         frames[at + column.pages] = (frames[at + column.pages] as number) + count;
-        setFlag(stack, at, flag.content);
+        setFlag(stack, at, flag.needsSlowExit);
         const func = frames[at + column.func] as number;
         if (!Number.isNaN(func)) counters?.grow(func, count);
       }

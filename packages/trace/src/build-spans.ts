@@ -22,7 +22,7 @@ export function buildSpans(stack: CallStack, trace: RootTrace, building: SpanBui
   const root: BuiltRoot = { stack, trace, building, times, startUnixNano };
   const ids: string[] = [];
   return preorder(parents).map((row) => {
-    const spanId = stack.recordDetails.get(row)?.spanId ?? building.spanId();
+    const spanId = stack.recordDetails.get(row * recordStride)?.spanId ?? building.spanId();
     ids[row] = spanId;
     return describeRecord(root, row, spanId, ids[parents[row] as number]);
   });
@@ -106,7 +106,7 @@ function describeRecord(
   const { names, originUnixNano, rootAttributes } = building;
   const { traceId, traceFlags, traceState, parentSpanId } = trace;
   const at = row * recordStride;
-  const details = recordDetails.get(row);
+  const details = recordDetails.get(at);
   const func = records[at + recordColumn.func] as number;
   const traced = Number.isNaN(func) ? undefined : names.describe(func >>> 0);
   const start = times.start[row] as number;

@@ -18,13 +18,14 @@ export interface CallStack {
   floor: number;
   /** Open calls above `top` that have no row, because the stack is full. */
   tooDeep: number;
-  /** Details that few calls have, by row. */
+  /** Details that few calls have, by the offset of the call's row. */
   readonly spanDetails: Map<number, SpanDetails>;
   /** Rows of {@link recordStride} numbers, one for each ended span, in the order of their ends. */
   records: Float64Array<ArrayBuffer>;
   recordCount: number;
+  /** Details that few spans have, by the offset of the span's row. */
   readonly recordDetails: Map<number, SpanDetails>;
-  /** The last id given to a span; starts at 1 in each root. Records refer to their parents by it. */
+  /** The last id given to a span of this root; 0 for none. Records refer to their parents by id. */
   lastId: number;
   /** How many of the host's calls through bound exports are open. */
   scopes: number;
@@ -61,8 +62,8 @@ export const stride = 8;
 
 export const flag = {
   root: 1,
-  /** Its exit needs the slow path: it has child spans, memory growth, {@link SpanDetails}, or calls from the host or without rows. */
-  content: 2,
+  /** The call has child spans, memory growth, {@link SpanDetails}, or, inside it, calls by the host or calls too deep for a row. */
+  needsSlowExit: 2,
   /** The host knows its ids, so it becomes a span, however short. */
   retained: 4,
   /** Opened by `span-enter`. */

@@ -28,7 +28,7 @@ export function detailsAt(stack: CallStack, at: number): SpanDetails {
   if (details === undefined) {
     details = createDetails();
     stack.spanDetails.set(at, details);
-    setFlag(stack, at, flag.content);
+    setFlag(stack, at, flag.needsSlowExit);
   }
   return details;
 }
@@ -53,7 +53,7 @@ export function openFrame(
   if (at >= stack.frames.length && !growFrames(stack, limits.depth + 1)) {
     stack.tooDeep++;
     dropped.depth++;
-    setFlag(stack, stack.top, flag.content);
+    setFlag(stack, stack.top, flag.needsSlowExit);
     return false;
   }
   const { frames } = stack;
@@ -133,11 +133,11 @@ function record(stack: CallStack, end: number, duration: number): void {
   records[at + recordColumn.id] = id;
   records[at + recordColumn.parentId] = parentId;
   const details = spanDetails.get(top);
-  if (details !== undefined) stack.recordDetails.set(stack.recordCount, details);
+  if (details !== undefined) stack.recordDetails.set(at, details);
   stack.recordCount++;
   if (parent === 0) return;
   frames[parent + column.spanTime] = (frames[parent + column.spanTime] as number) + duration;
-  setFlag(stack, parent, flag.content);
+  setFlag(stack, parent, flag.needsSlowExit);
 }
 
 function idAt(stack: CallStack, at: number): number {
@@ -157,7 +157,7 @@ function fold(stack: CallStack, { limits, dropped }: RecordingContext, duration:
   const pages = frames[top + column.pages] as number;
   if (pages !== 0) {
     add(column.pages, pages);
-    setFlag(stack, below, flag.content);
+    setFlag(stack, below, flag.needsSlowExit);
   }
   const details = spanDetails.get(top);
   if (details !== undefined && details.events.length + details.droppedEvents > 0) {

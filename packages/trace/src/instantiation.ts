@@ -4,8 +4,8 @@ import type { Recorder } from './recorder.ts';
 
 /** Instantiates the module with the host's imports and those of tracing. */
 export interface Instantiation {
-  readonly instantiate: (own?: WebAssembly.Imports) => Promise<WebAssembly.Instance>;
-  readonly instantiateSync: (own?: WebAssembly.Imports) => WebAssembly.Instance;
+  readonly instantiate: (hostImports?: WebAssembly.Imports) => Promise<WebAssembly.Instance>;
+  readonly instantiateSync: (hostImports?: WebAssembly.Imports) => WebAssembly.Instance;
 }
 
 export interface InstantiationParts {
@@ -13,31 +13,38 @@ export interface InstantiationParts {
   readonly binding: Binding;
   readonly imports: ObserveImports;
   /** Receives the host's imports before the module's start function may run. */
-  readonly onImports: (module: WebAssembly.Module, own: WebAssembly.Imports) => void;
+  readonly onImports: (module: WebAssembly.Module, hostImports: WebAssembly.Imports) => void;
 }
 
-/** Compiles the module once. Calls that a trap in the start function leaves open end with that reason. */
+/**
+ * Compiles the module when it is first needed, and keeps it. Calls that a trap in the start function leaves open end as failed,
+ * with the trap as the reason.
+ */
 export function createInstantiation(
   module: WebAssembly.Module | BufferSource,
   { recorder, binding, imports, onImports }: InstantiationParts,
 ): Instantiation {
-  let compiled = module instanceof WebAssembly.Module ? module : undefined;
-  const merge = (found: WebAssembly.Module, own: WebAssembly.Imports): WebAssembly.Imports => {
-    onImports(found, own);
+  let compiledModule = module instanceof WebAssembly.Module ? module : undefined;
+  let compiling: Promise<WebAssembly.Module> | undefined;
+  const merge = (compiled: WebAssembly.Module, hostImports: WebAssembly.Imports): WebAssembly.Imports => {
+    onImports(compiled, hostImports);
     const observed = observeModules.map((name) => [
       name,
-      { value: { ...own[name], ...imports[name] }, enumerable: true },
+      { value: { ...hostImports[name], ...imports[name] }, enumerable: true },
     ]);
     // Not a copy: the host's imports may be a proxy that makes values on demand.
-    return Object.create(own, Object.fromEntries(observed));
+    return Object.create(hostImports, Object.fromEntries(observed));
   };
   return {
-    async instantiate(own = {}) {
-      compiled ??= await WebAssembly.compile(module as BufferSource);
-      const merged = merge(compiled, own);
+    async instantiate(hostImports = {}) {
+      if (compiledModule === undefined) {
+        compiling ??= WebAssembly.compile(module as BufferSource);
+        compiledModule = await compiling;
+      }
+      const merged = merge(compiledModule, hostImports);
       const release = recorder.deferUnclosedCalls();
       try {
-        const instance = await WebAssembly.instantiate(compiled, merged);
+        const instance = await WebAssembly.instantiate(compiledModule, merged);
         release();
         return instance;
       } catch (thrown) {
@@ -45,11 +52,11 @@ export function createInstantiation(
         throw thrown;
       }
     },
-    instantiateSync(own = {}) {
-      const found = compiled ?? new WebAssembly.Module(module as BufferSource);
-      compiled = found;
-      const merged = merge(found, own);
-      return binding.run(() => new WebAssembly.Instance(found, merged));
+    instantiateSync(hostImports = {}) {
+      const compiled = compiledModule ?? new WebAssembly.Module(module as BufferSource);
+      compiledModule = compiled;
+      const merged = merge(compiled, hostImports);
+      return binding.run(() => new WebAssembly.Instance(compiled, merged));
     },
   };
 }

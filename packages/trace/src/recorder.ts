@@ -100,7 +100,7 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
     begin(called) {
       const { top, floor, tooDeep, memory } = stack;
       // The fast path of an exit does not check the floor.
-      if (top > 0) setFlag(stack, top, flag.content);
+      if (top > 0) setFlag(stack, top, flag.needsSlowExit);
       stack.floor = top;
       stack.tooDeep = 0;
       stack.scopes++;

@@ -48,6 +48,14 @@ describe('start()', () => {
     }
   });
 
+  it('compiles the bytes once for instances that are made at the same time', async (test) => {
+    const compile = test.mock.method(WebAssembly, 'compile');
+    const context = start((await import('../../../test/helpers/wat.ts')).wat('(module (func (export "f")))'));
+    await Promise.all([context.instantiate(), context.instantiate()]);
+    await context.instantiate();
+    assert.equal(compile.mock.callCount(), 1);
+  });
+
   it('takes imports as engines do: inherited, made when asked for, or not needed', () => {
     const { context, batches } = observe(module);
     let calls = 0;

@@ -4,42 +4,42 @@ import { mergePaths, orderSpans } from '../span-tree.ts';
 /** A call, or all calls of one function from one place in the tree. */
 export interface CallTree {
   readonly name: string;
-  /** The function that all of these are calls of; `undefined` for manual spans. */
+  /** The called function; `undefined` for manual spans. */
   readonly function: TracedFunction | undefined;
   calls: number;
   failures: number;
-  /** Why the first one that failed did. */
+  /** The message of the first failed call; empty if none failed. */
   failure: string;
   totalTimeNano: bigint;
   selfTimeNano: bigint;
   grownPages: number;
   foldedCalls: number;
   foldedTimeNano: bigint;
-  /** By when the first call of each began. */
+  /** Ordered by the start of each child's first call. */
   readonly children: CallTree[];
 }
 
 /**
- * The tree of calls. Merged, calls of the same function by, all the way up, the same callers are one node: a loop that calls a function a
- * thousand times comes out as one line.
+ * The trees of calls, one for each root. With `isMerged`, calls with the same path of functions from the root share one node,
+ * so a loop that calls a function a thousand times becomes one line.
  */
 export function callTrees(given: readonly Span[], isMerged: boolean): CallTree[] {
   const { spans, parents } = orderSpans(given);
-  const numbers = new Map<string, number>();
-  const names = spans.map((span) => {
+  const idOfName = new Map<string, number>();
+  const nameIds = spans.map((span) => {
     const key = `${span.function?.index ?? 'manual'} ${span.name}`;
-    const number = numbers.get(key) ?? numbers.size;
-    numbers.set(key, number);
-    return number;
+    const id = idOfName.get(key) ?? idOfName.size;
+    idOfName.set(key, id);
+    return id;
   });
-  const groupOf = isMerged ? mergePaths(parents, names, numbers.size).groupOf : spans.keys().toArray();
+  const groupOf = isMerged ? mergePaths(parents, nameIds, idOfName.size).groupOf : spans.keys().toArray();
   const roots: CallTree[] = [];
   const trees: CallTree[] = [];
   for (const [at, span] of spans.entries()) {
     const group = groupOf[at] as number;
     let tree = trees[group];
     if (tree === undefined) {
-      tree = nothingOf(span);
+      tree = emptyTree(span);
       trees[group] = tree;
       const parent = parents[at] as number;
       (parent === -1 ? roots : (trees[groupOf[parent] as number] as CallTree).children).push(tree);
@@ -49,7 +49,7 @@ export function callTrees(given: readonly Span[], isMerged: boolean): CallTree[]
   return roots;
 }
 
-function nothingOf(span: Span): CallTree {
+function emptyTree(span: Span): CallTree {
   return {
     name: span.name,
     function: span.function,

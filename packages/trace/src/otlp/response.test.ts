@@ -19,6 +19,7 @@ describe('readPartialSuccess()', () => {
     for (const [body, type] of [
       [new Uint8Array(), protobuf],
       [new Uint8Array(), ''],
+      [partial, 'text/html'],
       [new Uint8Array([0x0a, 11, 0x08, ...Array<number>(9).fill(0xff), 1]), protobuf],
       [utf8.encode('{'), 'application/json'],
       [utf8.encode('null'), 'application/json'],
@@ -28,6 +29,11 @@ describe('readPartialSuccess()', () => {
     ] as const) {
       assert.deepEqual(readPartialSuccess(body, type), full);
     }
+  });
+
+  it('takes the last value of a field that occurs twice', () => {
+    const twice = new Uint8Array([0x0a, 4, 0x08, 1, 0x08, 2]);
+    assert.deepEqual(readPartialSuccess(twice, protobuf), { rejected: 2, message: '' });
   });
 
   it('reads every beginning of an answer without a fault', () => {

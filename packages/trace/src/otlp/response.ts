@@ -17,9 +17,10 @@ export function readPartialSuccess(body: Uint8Array, contentType: string): Parti
       message: shortened(property(partial, 'errorMessage')),
     };
   }
-  const partial = bytesField(body, 1);
-  const rejected = partial === undefined ? 0n : (varintField(partial, 1) ?? 0n);
-  return { rejected: countOf(rejected), message: shortened(textField(partial, 2)) };
+  const partial = isProtobuf(contentType) ? lastValue(body, 1) : undefined;
+  if (!(partial instanceof Uint8Array)) return { rejected: 0, message: '' };
+  const rejected = lastValue(partial, 1);
+  return { rejected: typeof rejected === 'bigint' ? countOf(rejected) : 0, message: shortened(textField(partial, 2)) };
 }
 
 /** Reads the reason of a failed response: a `google.rpc.Status`, or the text that a proxy sends. */
@@ -28,7 +29,7 @@ export function readFailure(body: Uint8Array, contentType: string): string {
     const message = property(parseJson(body), 'message');
     if (typeof message === 'string') return shortened(message);
   }
-  if (/^application\/x-protobuf\b/i.test(contentType)) return shortened(textField(body, 2));
+  if (isProtobuf(contentType)) return shortened(textField(body, 2));
   return /^(text\/plain|application\/json)\b/i.test(contentType)
     ? shortened(new TextDecoder().decode(body).trim())
     : '';
@@ -36,6 +37,10 @@ export function readFailure(body: Uint8Array, contentType: string): string {
 
 function isJson(contentType: string): boolean {
   return /^application\/json\b/i.test(contentType);
+}
+
+function isProtobuf(contentType: string): boolean {
+  return /^application\/x-protobuf\b/i.test(contentType);
 }
 
 function parseJson(body: Uint8Array): unknown {
@@ -60,23 +65,16 @@ function shortened(text: unknown): string {
   return typeof text === 'string' ? text.slice(0, maxMessageLength).toWellFormed() : '';
 }
 
-function textField(message: Uint8Array | undefined, number: number): string | undefined {
-  const bytes = message && bytesField(message, number);
-  return bytes && new TextDecoder().decode(bytes);
+function textField(message: Uint8Array, number: number): string | undefined {
+  const value = lastValue(message, number);
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : undefined;
 }
 
-function bytesField(message: Uint8Array, number: number): Uint8Array | undefined {
-  for (const field of fieldsOf(message)) {
-    if (field.number === number && field.value instanceof Uint8Array) return field.value;
-  }
-  return undefined;
-}
-
-function varintField(message: Uint8Array, number: number): bigint | undefined {
-  for (const field of fieldsOf(message)) {
-    if (field.number === number && typeof field.value === 'bigint') return field.value;
-  }
-  return undefined;
+/** The value of a field. If the field occurs twice, the last value counts, as the encoding requires. */
+function lastValue(message: Uint8Array, number: number): ReadField['value'] {
+  return fieldsOf(message)
+    .toArray()
+    .findLast((field) => field.number === number)?.value;
 }
 
 interface ReadField {
