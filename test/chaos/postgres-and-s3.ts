@@ -131,7 +131,7 @@ function databaseDisruptions(postgres: PostgresServer, url: string): readonly Di
       target: 'database',
       run: ({ random }, ms) =>
         withClient(url, async (client) => {
-          await client.query(`begin; lock table ${random.pick(['tokens', 'bindings', 'blobs', 'app_members'])}`);
+          await client.query(`begin; lock table ${random.pick(['tokens', 'bindings', 'blobs', 'members'])}`);
           await sleep(ms);
           await client.query('rollback');
         }),

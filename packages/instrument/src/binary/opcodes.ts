@@ -260,9 +260,9 @@ export function isExtendedConst(opcode: number): boolean {
   return [i32Op, i64Op].some(({ add, mul }) => opcode >= add && opcode <= mul);
 }
 
-/** Opcodes of unsupported proposals: [prefix or -1, first, last, feature]. */
-const refused: readonly (readonly [number, number, number, string])[] = [
-  [-1, 0xe0, 0xe6, 'the stack switching proposal'],
+/** Opcodes of unsupported proposals: [prefix, if any, first, last, feature]. */
+const refused: readonly (readonly [number | undefined, number, number, string])[] = [
+  [undefined, 0xe0, 0xe6, 'the stack switching proposal'],
   [0xfb, 0x20, 0x26, 'the custom descriptors proposal'],
   [0xfb, 0x80, 0xb7, 'the string reference proposal'],
   [0xfc, 0x12, 0x12, 'the memory control proposal'],
@@ -272,7 +272,7 @@ const refused: readonly (readonly [number, number, number, string])[] = [
 ];
 
 /** The unsupported proposal that an opcode belongs to. */
-export function refusedFeature(prefix: number, opcode: number): string | undefined {
+export function refusedFeature(prefix: number | undefined, opcode: number): string | undefined {
   return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
 }
 

@@ -32,14 +32,18 @@ type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uin
  * between the others. The `name` section goes to the end, where the specification puts it.
  */
 export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
-  const { module, layout } = parts;
-  const untracedReferences = new Set(referredOpenImports(parts));
+  const { module, layout, scan } = parts;
+  const isUntracedByReference = (index: number) => layout.traced[index] === 1 && layout.openImports[index] === 1;
+  // References in bodies are known from the scan; those in other sections are added while these are rewritten.
+  const untracedReferences = new Set(
+    layout.wrapped.filter((index) => scan.referencedImports[index] === 1 && isUntracedByReference(index)),
+  );
   const context: SectionContext = {
     ...parts,
     // This may add a type, so it comes before the type section is written.
     hookType: parts.types.intern([i32Type], []),
     onReference(index) {
-      if (layout.traced[index] === 1 && layout.openImports[index] === 1) untracedReferences.add(index);
+      if (isUntracedByReference(index)) untracedReferences.add(index);
     },
   };
   const pieces: Piece[] = [module.bytes.subarray(0, 8)];
@@ -82,13 +86,6 @@ function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
   pieces.push({ length: measures.totalBytes, writeTo }, added.bytes.subarray(0, added.length));
 }
 
-/** The traced imports of an open type that a `ref.func` names. */
-function referredOpenImports({ layout, scan }: Parts): number[] {
-  return layout.wrapped.filter(
-    (index) => scan.referencedImports[index] === 1 && layout.traced[index] === 1 && layout.openImports[index] === 1,
-  );
-}
-
 function untracedReferenceNote(module: Module, index: number): Note {
   const { module: from, name: field } = module.importedFunctions[index] as Import;
   const name = `${from}.${field}`;
@@ -98,7 +95,7 @@ function untracedReferenceNote(module: Module, index: number): Note {
 
 function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
   const { module, notes, names } = parts;
-  if (section.name === 'producers') return;
+  if (section.name === 'producers') return; // addTrailer() writes it again, with an entry for this tool.
   if (section.name === 'name') {
     if (section === names.section) return;
     noteDropped(notes, section, 'only the first name section counts');
@@ -111,7 +108,7 @@ function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
   }
 }
 
-/** Drops malformed hints. */
+/** Adds the rewritten branch hints; drops the section with a note if it is malformed. */
 function addBranchHints(pieces: Piece[], parts: Parts, section: Section): void {
   const writer = createWriter(section.end - section.start + 64);
   try {

@@ -19,7 +19,7 @@ export function unknownOpcode(source: Uint8Array, opAt: number, end: number, fun
   const found = isPrefixed
     ? `Found opcode 0x${byte.toString(16)} 0x${opcode.toString(16)}`
     : `Found opcode 0x${byte.toString(16)}`;
-  const feature = refusedFeature(isPrefixed ? byte : -1, opcode);
+  const feature = refusedFeature(isPrefixed ? byte : undefined, opcode);
   if (feature !== undefined) return unsupportedFeature(feature, found, opAt, functionIndex);
   return invalidModule(`${found}, which no instruction has`, opAt, functionIndex);
 }
