@@ -48,7 +48,7 @@ export function ListView<Row>(
   return (
     <Loaded of={page}>
       {({ objects, total = objects.length, nextCursor, previousCursor }) => {
-        if (objects.length === 0 && !isFiltered && query.cursor === undefined) return props.empty;
+        if (list.isEmpty) return props.empty;
         const hasTools = searchHint !== undefined && (isFiltered || total > maxWithoutSearch);
         return (
           <>

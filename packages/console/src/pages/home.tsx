@@ -18,12 +18,10 @@ import { useSubmit } from '../state/use-submit.ts';
 export function HomePage() {
   const apps = useList<App>('/api/v1/apps', { sort: 'name' });
   const [isMaking, setMaking] = useState(false);
-  const { page, query } = apps;
-  const isEmpty = page.status === 'ready' && page.data.objects.length === 0 && query.q === undefined;
   const { mayCreateApps } = useAccount();
   const make = mayCreateApps ? <Button onClick={() => setMaking(true)}>New application</Button> : undefined;
   return (
-    <Page title="Applications" actions={isEmpty ? undefined : make}>
+    <Page title="Applications" actions={apps.isEmpty ? undefined : make}>
       <ListView
         list={apps}
         caption="Applications"
@@ -43,7 +41,7 @@ export function HomePage() {
       >
         {(rows) => <AppLists apps={rows} />}
       </ListView>
-      {isEmpty || mayCreateApps || page.status !== 'ready' ? null : <Makers />}
+      {apps.isEmpty || mayCreateApps || apps.page.status !== 'ready' ? null : <Makers />}
       {isMaking ? <NewAppDialog onClose={() => setMaking(false)} /> : null}
     </Page>
   );

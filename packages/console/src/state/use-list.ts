@@ -13,6 +13,8 @@ export interface PagedList<Row> {
   readonly page: Data<ListPage<Row>>;
   readonly query: ListQuery;
   readonly sort: string | undefined;
+  /** Whether the list has no entries, without search and filters. */
+  readonly isEmpty: boolean;
   /** Whether the rows are those of another query, because the present one is still loading. */
   readonly isStale: boolean;
   /** Changes the query. Any other change than of the cursor leads to the first page. */
@@ -48,10 +50,12 @@ export function useList<Row>(path: string, options: ListOptions = {}): PagedList
   const last = useRef<{ path: string; data: ListPage<Row> }>(undefined);
   if (page.status === 'ready') last.current = { path, data: page.data };
   const stale = page.status === 'loading' && last.current?.path === path ? last.current.data : undefined;
+  const isWhole = names.every((name) => name === 'sort' || query[name] === undefined);
   return {
     page: stale === undefined ? page : { ...page, status: 'ready', data: stale },
     query,
     sort,
+    isEmpty: isWhole && page.status === 'ready' && page.data.objects.length === 0,
     isStale: stale !== undefined,
     change(change, { isTyping = false } = {}) {
       const next: ListQuery = { ...query, cursor: undefined, ...change };

@@ -28,6 +28,7 @@ export function useLocalList<Row>(rows: readonly Row[], searchText: (row: Row) =
     },
     query,
     sort: undefined,
+    isEmpty: rows.length === 0,
     isStale: false,
     change: (change) =>
       setQuery((now) => {

@@ -24,10 +24,8 @@ function ExtensionPoints({ app }: { readonly app: App }) {
   const make = mayManage(app.role) ? (
     <LinkButton to={`/apps/${app.id}/extension-points/new`}>New extension point</LinkButton>
   ) : undefined;
-  const { page, query } = points;
-  const isEmpty = page.status === 'ready' && page.data.objects.length === 0 && query.q === undefined;
   return (
-    <Section title="Extension points" actions={isEmpty ? undefined : make}>
+    <Section title="Extension points" actions={points.isEmpty ? undefined : make}>
       <DataTable
         list={points}
         caption="Extension points"

@@ -27,11 +27,8 @@ function Guests({ app }: { readonly app: App }) {
   const guests = useList<Guest>(`/api/v1/apps/${app.id}/guests`, { filters: ['state'], sort: 'guestKey' });
   const [isInviting, setInviting] = useState(false);
   const invite = mayManage(app.role) ? <Button onClick={() => setInviting(true)}>Invite a guest</Button> : undefined;
-  const { page, query } = guests;
-  const isEmpty =
-    page.status === 'ready' && page.data.objects.length === 0 && Object.values(query).every((value) => !value);
   return (
-    <Section title="Guests" actions={isEmpty ? undefined : invite}>
+    <Section title="Guests" actions={guests.isEmpty ? undefined : invite}>
       <DataTable
         list={guests}
         caption="Guests"

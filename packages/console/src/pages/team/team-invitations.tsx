@@ -14,8 +14,8 @@ import { mayOwn } from './use-app.ts';
 export function TeamInvitations(props: { readonly app: App; readonly invitations: PagedList<MemberInvitation> }) {
   const { app, invitations } = props;
   const [revoked, setRevoked] = useState<MemberInvitation>();
-  const { page, query } = invitations;
-  if (page.status !== 'ready' || (page.data.objects.length === 0 && query.cursor === undefined)) return null;
+  const { page } = invitations;
+  if (page.status !== 'ready' || invitations.isEmpty) return null;
   return (
     <Section title="Invitations">
       <DataTable

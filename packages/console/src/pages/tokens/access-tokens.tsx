@@ -28,12 +28,11 @@ export function AccessTokensSection() {
   const [revoked, setRevoked] = useState<TokenInfo>();
   const knownApps = apps.status === 'ready' ? apps.data.objects : [];
   const make = <Button onClick={() => setMaking(true)}>New token</Button>;
-  const isEmpty = tokens.page.status === 'ready' && tokens.page.data.objects.length === 0;
   return (
     <Section
       title="Access tokens"
       intro="For hosts that fetch plugins and CI that publishes. They expire after the period you choose."
-      actions={isEmpty ? undefined : make}
+      actions={tokens.isEmpty ? undefined : make}
     >
       <TokenTable
         tokens={tokens}

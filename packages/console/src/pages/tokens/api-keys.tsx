@@ -32,12 +32,11 @@ export function ApiKeysSection() {
   const [made, setMade] = useState<ApiKeyCreated>();
   const [revoked, setRevoked] = useState<ApiKeyInfo>();
   const make = <Button onClick={() => setMaking(true)}>New API key</Button>;
-  const isEmpty = keys.page.status === 'ready' && keys.page.data.objects.length === 0;
   return (
     <Section
       title="API keys"
       intro="For the instrumentation endpoint only. They expire after the period you choose."
-      actions={isEmpty ? undefined : make}
+      actions={keys.isEmpty ? undefined : make}
     >
       <DataTable
         list={keys}
