@@ -43,7 +43,10 @@ function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: Server
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   out.fields([
     ['as of', formatTime(readAt)],
-    ['metadata', reach(out, database, metadata, metadata.knowsCommits ? '' : ', commits of other nodes are unknown')],
+    [
+      'metadata',
+      reach(out, database, metadata, metadata.knowsCommits ? '' : ', changes of other processes are not arriving'),
+    ],
     ['plugins in', reach(out, blobs.kind === 's3' ? 'object store' : 'folder', blobs)],
     ...processFields(out, process),
   ]);

@@ -1,18 +1,17 @@
 import { pluginApiPath } from '../pages/plugin/plugin-path.ts';
 import type { PageRoute } from './page-route.ts';
 
-/* The first requests of pages, by the parameters of their paths. */
+/** The API paths that a page requests first, from the parameters of the page's path. */
+type ApiPathsOf = NonNullable<PageRoute['data']>;
 
-type PathsOf = NonNullable<PageRoute['data']>;
+export const appData: ApiPathsOf = ({ appId = '' }) => [`/api/v1/apps/${encodeURIComponent(appId)}`];
 
-export const appData: PathsOf = ({ appId = '' }) => [`/api/v1/apps/${encodeURIComponent(appId)}`];
-
-export const extensionPointData: PathsOf = (params) => {
+export const extensionPointData: ApiPathsOf = (params) => {
   const { extensionPointId = '' } = params;
   return [...appData(params), `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`];
 };
 
-export const pluginData: PathsOf = (params) => {
+export const pluginData: ApiPathsOf = (params) => {
   const { extensionPointId = '', userId = '', name = '' } = params;
   return [...extensionPointData(params), pluginApiPath(extensionPointId, userId, name)];
 };

@@ -11,6 +11,11 @@ export const ownRoutes: readonly PageRoute[] = [
   },
   { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },
   {
+    path: '/account/tokens',
+    access: 'signedIn',
+    load: async () => (await import('../pages/tokens.tsx')).TokensPage,
+  },
+  {
     path: '/account/activity',
     access: 'signedIn',
     load: async () => (await import('../pages/account-activity.tsx')).AccountActivityPage,

@@ -1,7 +1,7 @@
 import { appData, extensionPointData, pluginData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Pages of an application's team, and of tokens. The first route that matches a URL applies. */
+/** Pages of an application's team. The first route that matches a URL applies. */
 export const teamRoutes: readonly PageRoute[] = [
   {
     path: '/apps/:appId',
@@ -74,10 +74,5 @@ export const teamRoutes: readonly PageRoute[] = [
     access: 'signedIn',
     data: appData,
     load: async () => (await import('../pages/team/members.tsx')).MembersPage,
-  },
-  {
-    path: '/account/tokens',
-    access: 'signedIn',
-    load: async () => (await import('../pages/tokens.tsx')).TokensPage,
   },
 ];

@@ -6,10 +6,11 @@ export interface Submit {
   /** For the form's `onSubmit`, or to call directly. Ignored while busy. */
   readonly submit: (event?: Event) => void;
   readonly isBusy: boolean;
-  /** The error, without the parts that belong to fields. */
+  /** The error, unless the faults of fields are all of it. */
   readonly error: unknown;
   /** Returns the fault of a field of the request's body. */
   readonly fieldError: (name: string) => string | undefined;
+  /** Clears the error. */
   readonly reset: () => void;
 }
 
@@ -53,17 +54,17 @@ export function useSubmit(action: () => Promise<void>, fields: readonly string[]
     isBusy: state.isBusy,
     error: faults.rest,
     fieldError: (name) => faults.byField.get(name),
-    reset: useCallback(() => setState({ isBusy: false, error: undefined }), []),
+    reset: useCallback(() => setState(({ isBusy }) => ({ isBusy, error: undefined })), []),
   };
 }
 
 interface SortedFaults {
   readonly byField: ReadonlyMap<string, string>;
-  /** The error, unless fields show all of it. */
+  /** The whole error; `undefined` if every fault belongs to a field. */
   readonly rest: unknown;
 }
 
-/** Splits an error into the faults of fields and the rest. */
+/** Assigns an error's faults to fields. */
 export function sortFaults(error: unknown, fields: readonly string[]): SortedFaults {
   const byField = new Map<string, string>();
   if (!(error instanceof ApiError) || error.errors.length === 0) return { byField, rest: error };

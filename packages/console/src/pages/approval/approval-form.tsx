@@ -12,7 +12,7 @@ import { useSubmit } from '../../state/use-submit.ts';
 import { CompareCode } from './compare-code.tsx';
 import { ScopeChoice } from './scopes.tsx';
 
-/** The decision, as the two routes expect it. */
+/** The decision, as `POST /session/authorization` and `POST /session/device` expect it. */
 export type ApprovalDecision =
   | { readonly decision: 'deny'; readonly userId: string }
   | {
@@ -37,43 +37,52 @@ export function ApprovalForm(props: {
   const [granted, setGranted] = useState<readonly TokenScope[]>(view.scopes);
   const [password, setPassword] = useState('');
   const [isMine, setMine] = useState(false);
-  const [isIncomplete, setIncomplete] = useState(false);
+  const [showsFault, setShowsFault] = useState(false);
+  // Which button was pressed. A ref, because `submit` runs before the next render.
   const wanted = useRef<ApprovalDecision['decision']>('approve');
 
   const asksForPassword = granted.includes('manage');
   const fault = faultOf(view, granted, isMine);
+  const send = async (decided: ApprovalDecision): Promise<void> => {
+    try {
+      await onDecide(decided);
+    } catch (thrown) {
+      // Another user may have signed in, or the password was changed: shows who is signed in now.
+      if (hasCode(thrown, 'conflict')) await session.load();
+      throw thrown;
+    }
+  };
   const { submit, isBusy, error, fieldError, reset } = useSubmit(async () => {
-    if (wanted.current === 'deny') return onDecide({ decision: 'deny', userId });
-    setIncomplete(fault !== undefined);
+    if (wanted.current === 'deny') return send({ decision: 'deny', userId });
+    setShowsFault(fault !== undefined);
     if (fault !== undefined) return;
-    await onDecide({ decision: 'approve', userId, scopes: granted, ...(asksForPassword ? { password } : {}) });
+    await send({ decision: 'approve', userId, scopes: granted, ...(asksForPassword ? { password } : {}) });
   }, ['password']);
   const decide = (decision: ApprovalDecision['decision']) => (event?: Event) => {
     event?.preventDefault();
-    if (!isBusy) wanted.current = decision;
+    if (!isBusy) wanted.current = decision; // The busy look stays on the button whose request is being sent.
     submit(event);
   };
 
   const isWrongPassword = hasCode(error, 'invalid_credentials');
-  const isOtherAccount = hasCode(error, 'conflict');
   return (
     <form class="stack" onSubmit={decide('approve')}>
       <div class="compare">
         <p>
           {view.flow === 'device'
-            ? 'Compare with the code in the terminal:'
+            ? 'Compare with the code in the terminal:' // which may be on another machine, or not be the user's
             : 'Compare with the code in your terminal:'}
         </p>
         <CompareCode code={view.userCode} />
         <p class="soft small">If the codes differ, or you didn’t start this, deny.</p>
       </div>
-      <Asker view={view} />
+      <LoginDetails view={view} />
       <ScopeChoice
         asked={view.scopes}
         granted={granted}
         onChange={(scopes) => {
           setGranted(scopes);
-          setIncomplete(false);
+          setShowsFault(false);
         }}
       />
       {asksForPassword ? (
@@ -97,16 +106,13 @@ export function ApprovalForm(props: {
           isChecked={isMine}
           onChange={(isChecked) => {
             setMine(isChecked);
-            setIncomplete(false);
+            setShowsFault(false);
           }}
         />
       ) : null}
       <SignedInAs />
-      {isIncomplete && fault !== undefined ? <Notice kind="failed" title={fault} /> : null}
-      <ErrorView
-        error={isWrongPassword ? undefined : error}
-        onRetry={isOtherAccount ? () => void session.load() : undefined}
-      />
+      {showsFault && fault !== undefined ? <Notice kind="failed" title={fault} /> : null}
+      <ErrorView error={isWrongPassword ? undefined : error} />
       <div class="choice">
         <Button type="submit" kind="quiet" isBusy={isBusy && wanted.current === 'approve'}>
           <Mark path="M3 8.5l3.5 3.5L13 4.5" /> Approve
@@ -126,10 +132,10 @@ function faultOf(view: AuthorizationView, granted: readonly TokenScope[], isMine
   return undefined;
 }
 
-function Asker({ view }: { readonly view: AuthorizationView }) {
+function LoginDetails({ view }: { readonly view: AuthorizationView }) {
   const { client, deviceName, address, tokenLifetimeDays, requestedAt, flow } = view;
   return (
-    <dl class="asker">
+    <dl class="login-details">
       <div>
         <dt>Requested by</dt>
         <dd>{client.name}</dd>

@@ -17,8 +17,10 @@ import { type ModuleCheck, pluginNameOf } from './check-module.ts';
 import { ModuleFindings } from './module-findings.tsx';
 import { publishHint } from './publish-hints.ts';
 
-/** A file that was chosen, as it was then: what a build puts in its place meanwhile is not sent. */
+/** A file with the bytes that it had when it was added: later changes of the file are not sent. */
 export interface Draft {
+  /** Differs for each added file. */
+  readonly id: number;
   readonly fileName: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly check: Extract<ModuleCheck, { kind: 'module' }>;
@@ -42,16 +44,16 @@ export function PublishForm(props: {
   readonly extensionPoint: ExtensionPoint;
   /** One's guests, by id. */
   readonly guests: ReadonlyMap<string, string>;
-  /** Whether another file is being looked at, to take this one's place. */
-  readonly isLooking: boolean;
+  /** Whether another file, which replaces this one, is being checked. */
+  readonly isChecking: boolean;
   /** Called with how many bytes are sent, and with `undefined` once nothing is under way. */
   readonly onProgress: (sentBytes: number | undefined) => void;
   readonly onPublished: (plugin: PublishedPlugin) => void;
-  /** Called when the upload was stopped: the server may have had all of it already. */
-  readonly onStopped: () => void;
+  /** Called when the upload was stopped: the server may already have published the plugin. */
+  readonly onUnsure: () => void;
   readonly onCancel: () => void;
 }) {
-  const { draft, target, onTarget, extensionPoint, guests, isLooking, onProgress, onPublished, onStopped, onCancel } =
+  const { draft, target, onTarget, extensionPoint, guests, isChecking, onProgress, onPublished, onUnsure, onCancel } =
     props;
   const { name, guestId, semver, note } = target;
   const api = useApi();
@@ -82,7 +84,7 @@ export function PublishForm(props: {
       onPublished(published);
     } finally {
       onProgress(undefined);
-      if (controller.signal.aborted) onStopped();
+      if (controller.signal.aborted) onUnsure();
     }
   });
 
@@ -171,7 +173,7 @@ export function PublishForm(props: {
         </>
       )}
       <div class="actions">
-        <Button type="submit" isBusy={isBusy} isDisabled={isLooking}>
+        <Button type="submit" isBusy={isBusy} isDisabled={isChecking}>
           Publish
         </Button>
         {isBusy ? (

@@ -20,8 +20,8 @@ import { type Draft, PublishForm, type Target } from './publish-form.tsx';
 
 interface State {
   readonly draft?: Draft | undefined;
-  readonly isLooking?: true;
-  /** What speaks against the file that was brought last. */
+  readonly isChecking?: true;
+  /** Why the last file can't be published. */
   readonly fault?: string;
   readonly published?: PublishedPlugin;
 }
@@ -42,10 +42,10 @@ export function PublishPanel(props: {
   const [target, setTarget] = useState<Target>(noTarget);
   const [sentBytes, setSentBytes] = useState<number>();
   const isSending = sentBytes !== undefined;
-  const latest = useRef(0);
+  const lastTurn = useRef(0);
 
-  const take = async (files: readonly File[]): Promise<void> => {
-    const mine = ++latest.current;
+  const addFile = async (files: readonly File[]): Promise<void> => {
+    const turn = ++lastTurn.current;
     const { draft } = state;
     const refuse = (fault: string): void => setState({ draft, fault });
     const [file] = files;
@@ -53,25 +53,25 @@ export function PublishPanel(props: {
     if (files.length > 1) return refuse('Add one file at a time. Each file is one plugin.');
     const sizeFault = moduleSizeFault(file, largest);
     if (sizeFault !== undefined) return refuse(sizeFault);
-    setState({ draft, isLooking: true });
-    const found = await look(file);
-    if (latest.current !== mine) return;
-    if (typeof found === 'string') return refuse(found);
+    setState({ draft, isChecking: true });
+    const result = await checkFile(file, turn);
+    if (lastTurn.current !== turn) return;
+    if (typeof result === 'string') return refuse(result);
     // A name that was typed stays.
     setTarget((now) =>
       draft === undefined || now.name === pluginNameOf(draft.fileName)
         ? { ...now, name: pluginNameOf(file.name) }
         : now,
     );
-    setState({ draft: found });
+    setState({ draft: result });
   };
-  const end = (published?: PublishedPlugin): void => {
-    latest.current++; // a file that is still being checked comes too late
+  const clear = (published?: PublishedPlugin): void => {
+    lastTurn.current++; // ignores the result of a check that is still running
     setTarget(({ guestId }) => ({ ...noTarget, guestId }));
     setState(published === undefined ? {} : { published });
   };
 
-  const { draft, isLooking = false, fault, published } = state;
+  const { draft, isChecking = false, fault, published } = state;
   return (
     <div class="publish">
       <div class="publish-main">
@@ -96,29 +96,29 @@ export function PublishPanel(props: {
           }
           isDisabled={isSending}
           {...(draft === undefined ? {} : { file: { name: draft.fileName, bytes: draft.bytes.length } })}
-          onFiles={(files) => void take(files)}
+          onFiles={(files) => void addFile(files)}
         >
-          {isLooking ? <Spinner label="Checking the file …" /> : null}
+          {isChecking ? <Spinner label="Checking the file …" /> : null}
           {draft !== undefined && sentBytes !== undefined ? (
             <Progress sent={sentBytes} total={draft.bytes.length} />
           ) : null}
         </DropZone>
         {draft === undefined ? null : (
           <PublishForm
-            key={draft}
+            key={draft.id}
             draft={draft}
             target={target}
             onTarget={setTarget}
             extensionPoint={extensionPoint}
             guests={guests}
-            isLooking={isLooking}
+            isChecking={isChecking}
             onProgress={setSentBytes}
             onPublished={(plugin) => {
-              end(plugin);
+              clear(plugin);
               onPublished(plugin);
             }}
-            onStopped={onUnsure}
-            onCancel={() => end()}
+            onUnsure={onUnsure}
+            onCancel={() => clear()}
           />
         )}
       </div>
@@ -133,10 +133,10 @@ export function PublishPanel(props: {
 
 const noTarget: Target = { name: '', guestId: '', semver: '', note: '' };
 
-/** Reads a file and looks at it; what speaks against it, where it can't be published. */
-async function look(file: File): Promise<Draft | string> {
+/** Reads and checks a file. Returns the draft, or why it can't be published. */
+async function checkFile(file: File, id: number): Promise<Draft | string> {
   try {
-    // The beginning first: who drops a film by mistake need not wait until it is read.
+    // The beginning first, so that a large file of another kind, such as a video, is refused without reading it all.
     const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
     if (fault !== undefined) return fault;
     const bytes = new Uint8Array(await file.arrayBuffer());
@@ -146,7 +146,7 @@ async function look(file: File): Promise<Draft | string> {
       listProposals,
       validate: (all) => WebAssembly.validate(all),
     });
-    return check.kind === 'refused' ? check.reason : { fileName: file.name, bytes, check };
+    return check.kind === 'refused' ? check.reason : { id, fileName: file.name, bytes, check };
   } catch (error) {
     return error instanceof DOMException
       ? 'Couldn’t read the file. It may be a folder, or may have been moved.'

@@ -54,9 +54,9 @@ export function PluginBody(props: {
         {...shared}
         action={action}
         version={version}
-        isReturn={isNewestEverywhere(data, version)}
+        endsRollback={isNewestEverywhere(data, version)}
         apiPath={apiPath}
-        isOthers={!roles.isPublisher}
+        isPublishedByOther={!roles.isPublisher}
       />,
     );
   const pin = (Dialog: typeof PinDialog, binding: Binding): void => {

@@ -8,18 +8,18 @@ export function VersionDialog(
   props: ActionDialogProps & {
     readonly action: VersionAction;
     readonly version: Pick<Version, 'number'>;
-    /** Whether rolling back only ends roll backs. */
-    readonly isReturn?: boolean;
+    /** Whether this is the newest version, so that rolling back to it only ends earlier rollbacks. */
+    readonly endsRollback?: boolean;
     /** The plugin's path in the API. */
     readonly apiPath: string;
     /** Whether the plugin belongs to another user. */
-    readonly isOthers: boolean;
+    readonly isPublishedByOther: boolean;
   },
 ) {
-  const { action, version, isReturn = false, apiPath, isOthers } = props;
+  const { action, version, endsRollback = false, apiPath, isPublishedByOther } = props;
   const { number } = version;
   const needsReason = action === 'yank' || action === 'reject';
-  const hint = isOthers ? 'The publisher will see this.' : 'You and the team see this in the history.';
+  const hint = isPublishedByOther ? 'The publisher will see this.' : 'You and the team see this in the history.';
   const request: PluginAction =
     action === 'rollBack'
       ? { method: 'POST', path: `${apiPath}/rollback`, json: { version: number } }
@@ -27,17 +27,17 @@ export function VersionDialog(
   return (
     <ActionDialog
       {...props}
-      words={wordsOf(action, number, isReturn)}
+      words={wordsOf(action, number, endsRollback)}
       action={request}
       {...(needsReason && { reasonHint: hint })}
     />
   );
 }
 
-function wordsOf(action: VersionAction, number: number, isReturn: boolean): ActionWords {
+function wordsOf(action: VersionAction, number: number, endsRollback: boolean): ActionWords {
   switch (action) {
     case 'rollBack':
-      return isReturn
+      return endsRollback
         ? {
             title: `Use version ${number} again?`,
             text: 'This ends the rollback: hosts get the newest version, and later versions as they are published.',
@@ -46,7 +46,7 @@ function wordsOf(action: VersionAction, number: number, isReturn: boolean): Acti
           }
         : {
             title: `Roll back to version ${number}?`,
-            text: 'Hosts get this version until you publish a new one or end the rollback.',
+            text: 'Hosts get this version until a new one is published or the rollback ends.',
             button: 'Roll back',
             done: `Rolled back to version ${number}.`,
           };

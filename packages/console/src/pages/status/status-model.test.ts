@@ -59,14 +59,19 @@ describe('concernsOf()', () => {
     );
     assert.deepEqual(
       found.map(({ kind }) => kind),
-      ['bad', 'bad', 'bad', 'bad', 'waiting', 'waiting'],
+      ['bad', 'bad', 'bad', 'bad', 'check', 'check'],
     );
     assert.ok(found.some(({ text }) => text === 'This process is not ready: the blob store is full.'));
     const ready = concernsOf(
       status({ process: process({ reasons: ["its clock is 9 seconds behind the database's"] }) }),
     );
-    assert.deepEqual(ready, [{ kind: 'waiting', text: "This process: its clock is 9 seconds behind the database's." }]);
+    assert.deepEqual(ready, [{ kind: 'check', text: "This process: its clock is 9 seconds behind the database's." }]);
     assert.deepEqual(concernsOf(status({ nodes: [node({ isLost: true, version: '0.0.9' }), node()] })).length, 1);
+    const both = concernsOf(status({ process: process({ reasons: ['busy'] }), nodes: [node({ isLost: true })] }));
+    assert.deepEqual(
+      both.map(({ kind }) => kind),
+      ['bad', 'check'],
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import type { RequestKind, RequestLoad, ServerStatus } from '@tenon/protocol';
 
 /** A problem that an operator should check. */
 export interface Concern {
-  readonly kind: 'bad' | 'waiting';
+  readonly kind: 'bad' | 'check';
   readonly text: string;
 }
 
@@ -15,22 +15,23 @@ export function perSecond({ requests }: RequestLoad, seconds: number): number {
 
 /** The problems that an operator should check, worst first. */
 export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): Concern[] {
-  const found: Concern[] = [];
-  const bad = (text: string) => void found.push({ kind: 'bad', text });
-  const look = (text: string) => void found.push({ kind: 'waiting', text });
+  const failures: Concern[] = [];
+  const warnings: Concern[] = [];
+  const bad = (text: string) => void failures.push({ kind: 'bad', text });
+  const warn = (text: string) => void warnings.push({ kind: 'check', text });
   if (!metadata.isReachable) bad('The metadata store is not responding.');
   if (!blobs.isReachable) bad('The blob store is not responding.');
   const reasons = process.reasons.join('; ');
   if (process.state === 'not_ready') bad(`This process is not ready: ${reasons}.`);
-  else if (reasons !== '') look(`This process: ${reasons}.`);
+  else if (reasons !== '') warn(`This process: ${reasons}.`);
   for (const { isLost, node, pid } of nodes) {
     if (isLost) bad(`Process ${pid} on ${node} has sent no heartbeat for a minute or more.`);
   }
-  if (!metadata.knowsCommits) look('Changes from other processes do not arrive, so nothing is served from the cache.');
+  if (!metadata.knowsCommits) warn('Changes of other processes are not arriving, so nothing is served from the cache.');
   if (new Set(nodes.filter(({ isLost }) => !isLost).map(({ version }) => version)).size > 1) {
-    look('Nodes run different versions.');
+    warn('Nodes run different versions.');
   }
-  return found;
+  return [...failures, ...warnings];
 }
 
 /** Formats a rate: `0`, `0.3`, `12`, `4,810`. */

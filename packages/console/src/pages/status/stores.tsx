@@ -16,7 +16,7 @@ export function Stores({ status: { metadata, blobs } }: { readonly status: Serve
           of={[
             ['Storage', database],
             ['Response time', duration(metadata.pingMs)],
-            ['Cluster sync', metadata.knowsCommits ? 'up to date' : 'interrupted'],
+            ['Changes of other processes', metadata.knowsCommits ? 'arriving' : 'not arriving'],
           ]}
         />
       </li>

@@ -71,7 +71,7 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
           version={asked.approval.version}
           apiPath={apiPathOf(asked.approval)}
           guests={undefined}
-          isOthers
+          isPublishedByOther
           onDone={() => {
             const { id } = asked.approval.version;
             keepFocus();
