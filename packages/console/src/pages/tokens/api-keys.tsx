@@ -9,6 +9,7 @@ import { DeleteDialog } from '../../components/delete-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
@@ -28,22 +29,22 @@ const lifetimes = [
 /** Keys for the instrumentation endpoint. */
 export function ApiKeysSection() {
   const keys = useList<ApiKeyInfo>('/api/v1/api-keys', { prefix: 'keys-', sort: '-createdAt' });
-  const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<ApiKeyCreated>();
-  const [revoked, setRevoked] = useState<ApiKeyInfo>();
-  const make = <Button onClick={() => setMaking(true)}>New API key</Button>;
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<ApiKeyCreated>();
+  const [toRevoke, setToRevoke] = useState<ApiKeyInfo>();
+  const newKeyButton = <Button onClick={() => setCreating(true)}>New API key</Button>;
   return (
     <Section
       title="API keys"
       intro="For the instrumentation endpoint only. They expire after the period you choose."
-      actions={keys.isEmpty ? undefined : make}
+      actions={keys.isEmpty ? undefined : newKeyButton}
     >
       <DataTable
         list={keys}
         caption="API keys"
         noun="key"
         empty={
-          <EmptyState title="No API keys" action={make}>
+          <EmptyState title="No API keys" action={newKeyButton}>
             <p>With an API key, a build can instrument WebAssembly modules for tracing.</p>
           </EmptyState>
         }
@@ -57,30 +58,30 @@ export function ApiKeysSection() {
             header: 'Actions',
             isActions: true,
             cell: (key) => (
-              <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+              <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setToRevoke(key)}>
                 Revoke
               </Button>
             ),
           },
         ]}
       />
-      {isMaking ? (
+      {isCreating ? (
         <NewKeyDialog
-          onMade={(key) => {
+          onCreated={(key) => {
             keys.page.reload();
-            setMaking(false);
-            setMade(key);
+            setCreating(false);
+            setCreated(key);
           }}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
         />
       ) : null}
-      {made === undefined ? null : <MadeKey made={made} onClose={() => setMade(undefined)} />}
-      {revoked === undefined ? null : (
+      {created === undefined ? null : <CreatedKey created={created} onClose={() => setCreated(undefined)} />}
+      {toRevoke === undefined ? null : (
         <DeleteDialog
-          title={`Revoke “${revoked.name}”?`}
+          title={`Revoke “${toRevoke.name}”?`}
           action="Revoke key"
-          onClose={() => setRevoked(undefined)}
-          apiPath={`/api/v1/api-keys/${revoked.id}`}
+          onClose={() => setToRevoke(undefined)}
+          apiPath={`/api/v1/api-keys/${toRevoke.id}`}
           done="API key revoked."
           onDone={keys.page.reload}
         >
@@ -91,18 +92,19 @@ export function ApiKeysSection() {
   );
 }
 
-function MadeKey({ made, onClose }: { readonly made: ApiKeyCreated; readonly onClose: () => void }) {
+function CreatedKey({ created, onClose }: { readonly created: ApiKeyCreated; readonly onClose: () => void }) {
   const api = useApi();
-  const url = useData((signal) => instrumentUrl(api, signal), [api]);
+  const url = useData((signal) => instrumentBaseUrl(api, signal), [api]);
   return (
-    <SecretDialog title={`API key “${made.name}”`} secret={made.apiKey} what="the key" onClose={onClose}>
+    <SecretDialog title={`API key “${created.name}”`} secret={created.apiKey} what="the key" onClose={onClose}>
       <p>Instrument a module:</p>
-      <CommandBlock
-        command={`curl -fsS -H "authorization: Bearer $TENON_API_KEY" \\\n  -F wasm=@code.wasm -o code.instrumented.wasm \\\n  ${
-          url.status === 'ready' ? url.data : serverUrl()
-        }/instrument`}
-        what="the command"
-      />
+      <Loaded of={url}>
+        {(baseUrl) => (
+          <CommandBlock
+            command={`curl -fsS -H "authorization: Bearer $TENON_API_KEY" \\\n  -F wasm=@code.wasm -o code.instrumented.wasm \\\n  ${baseUrl}/instrument`}
+          />
+        )}
+      </Loaded>
     </SecretDialog>
   );
 }
@@ -111,18 +113,18 @@ interface Description {
   readonly paths?: { readonly '/instrument'?: { readonly post?: { readonly servers?: readonly { url: string }[] } } };
 }
 
-/** Where the instrumentation endpoint is: beside the API, unless the API's own description says otherwise. */
-async function instrumentUrl(api: ApiClient, signal: AbortSignal): Promise<string> {
+/** Returns the base URL of the instrumentation endpoint: the server's, unless the API's description names another. */
+async function instrumentBaseUrl(api: ApiClient, signal: AbortSignal): Promise<string> {
   const description = await api.get<Description>('/openapi.json', { signal });
   const url = description.paths?.['/instrument']?.post?.servers?.[0]?.url ?? serverUrl();
   return url.replace(/\/+$/, '');
 }
 
 function NewKeyDialog({
-  onMade,
+  onCreated,
   onClose,
 }: {
-  readonly onMade: (key: ApiKeyCreated) => void;
+  readonly onCreated: (key: ApiKeyCreated) => void;
   readonly onClose: () => void;
 }) {
   const api = useApi();
@@ -130,7 +132,7 @@ function NewKeyDialog({
   const [lifetime, setLifetime] = useState('90');
   const form = useSubmit(async () => {
     const body = { name, expiresInDays: Number(lifetime) };
-    onMade(await api.post<ApiKeyCreated>('/api/v1/api-keys', body));
+    onCreated(await api.post<ApiKeyCreated>('/api/v1/api-keys', body));
   }, ['name', 'expiresInDays']);
   return (
     <FormDialog title="New API key" action="Create key" form={form} onClose={onClose}>
