@@ -267,7 +267,7 @@ describe('tenon where nothing can be written', { skip: whyNoDisk('tmpfs') }, () 
       const collect = await admin('gc');
       assert.deepEqual(
         [collect.exitCode, collect.stderr],
-        [6, 'error: Cannot write to the database: its file system is read-only.\n'],
+        [6, `store  folder ${dataDir}\nerror: Cannot write to the database: its file system is read-only.\n`],
       );
       const server = await serve();
       await assertReads(server, 'a', 'b', 'greet');
