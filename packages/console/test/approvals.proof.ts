@@ -132,7 +132,30 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Download version 1 of sum' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);
     assert.equal(await page.getByRole('link', { name: 'Audit trail' }).count(), 0);
+    await page.getByRole('link', { name: 'sum' }).click();
+    await page.getByText('Version 1 awaits approval').waitFor();
+    await page.getByText('Only owners and admins can approve it.').waitFor();
+    assert.equal(await page.getByText('You don’t need to do anything').count(), 0);
     await vera.visitor.close();
+  });
+
+  it('have a notice apart from the one of a block', async () => {
+    const path = `/api/v1/artifacts/${workshop.point.id}/plugin/${ada.userId}/sum/block`;
+    await workshop.call('PUT', path, { reason: 'Under review.' });
+    const { page } = owner;
+    await owner.open(approvals());
+    await page.getByRole('link', { name: 'sum' }).click();
+    const notice = (title: string) => page.locator('.notice').filter({ hasText: title });
+    await notice('Version 1 awaits your approval').getByRole('button', { name: 'Approve version 1 …' }).waitFor();
+    const blocked = notice('The team has blocked this plugin');
+    await blocked.getByText('Under review.').waitFor();
+    assert.equal(await blocked.getByRole('button', { name: 'Approve' }).count(), 0);
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await blocked.getByRole('button', { name: 'Unblock plugin …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unblock plugin' }).click();
+    await page.getByRole('button', { name: 'Block plugin …' }).waitFor();
+    await notice('Version 1 awaits your approval').waitFor();
+    assert.equal(await blocked.count(), 0);
   });
 
   it('appear when the reader returns to the tab, and stay while the server cannot be reached', async () => {

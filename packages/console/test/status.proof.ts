@@ -122,6 +122,12 @@ describe('the status page', { skip: noBrowser }, () => {
     await ada.visitor.page.getByText('Only operators can see this page').waitFor();
     assert.equal(await ada.visitor.page.getByRole('link', { name: 'Status' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(ada.visitor.page), []);
+    let asked = 0;
+    ada.visitor.page.on('request', (request) => {
+      if (request.url().endsWith('/api/v1/status')) asked++;
+    });
+    await ada.visitor.page.waitForTimeout(7_000); // longer than the refresh interval
+    assert.equal(asked, 0);
   });
 });
 

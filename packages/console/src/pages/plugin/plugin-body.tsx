@@ -3,18 +3,18 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
-import { BlockSection } from './block-section.tsx';
+import { BlockDialog } from './block-dialog.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
 import { History } from './history.tsx';
 import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
-import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
+import { stateBadges, stateWords } from './plugin-words.ts';
+import { StatusNotices } from './status-notices.tsx';
 import type { PluginData } from './use-plugin.ts';
 import { type Binding, isNewestEverywhere, rolesOf, type VersionAction } from './version-actions.ts';
 import { VersionDialog } from './version-dialog.tsx';
@@ -46,7 +46,6 @@ export function PluginBody(props: {
     props.onChanged();
   };
   const roles = rolesOf(app, plugin, account.id);
-  const waiting = versions.filter(({ state }) => state === 'awaiting_approval');
   const shared = { guests, onDone, onClose: () => setDialog(undefined) };
   const confirm = (action: VersionAction, version: Version): void =>
     setDialog(
@@ -98,9 +97,12 @@ export function PluginBody(props: {
           </dd>
         </div>
       </dl>
-      <StandingNotice data={data} isHost={roles.isHost}>
-        {roles.isHost && waiting[0] !== undefined ? <ApprovalActions version={waiting[0]} onAction={confirm} /> : null}
-      </StandingNotice>
+      <StatusNotices
+        data={data}
+        roles={roles}
+        onAction={confirm}
+        onUnblock={() => setDialog(<BlockDialog {...shared} isBlocked apiPath={apiPath} />)}
+      />
       <Section
         title="Active versions"
         intro={`The version ${publisher === undefined ? app.name : 'your app'} gets for each guest.`}
@@ -117,7 +119,20 @@ export function PluginBody(props: {
       <Section title="History">
         <History data={data} guests={guests} roles={roles} onAction={confirm} onOlder={props.onOlderVersions} />
       </Section>
-      {roles.isHost ? <BlockSection plugin={plugin} apiPath={apiPath} guests={guests} onDone={onDone} /> : null}
+      {roles.isHost && plugin.status.state !== 'blocked' ? (
+        <Section
+          isBeside
+          title="Block plugin"
+          intro="Hosts stop receiving it and no versions can be published until you unblock it."
+        >
+          <Button
+            kind="danger"
+            onClick={() => setDialog(<BlockDialog {...shared} isBlocked={false} apiPath={apiPath} />)}
+          >
+            Block plugin …
+          </Button>
+        </Section>
+      ) : null}
       {roles.isHost || roles.isPublisher ? (
         <DeletePlugin
           plugin={plugin}
@@ -130,48 +145,5 @@ export function PluginBody(props: {
       ) : null}
       {dialog}
     </>
-  );
-}
-
-/** Says that the plugin is blocked, that a version awaits approval, or that the newest version is not published. */
-function StandingNotice(props: {
-  readonly data: PluginData;
-  readonly isHost: boolean;
-  readonly children: ComponentChildren;
-}) {
-  const { status, version } = props.data.plugin;
-  const newest = props.data.versions[0];
-  if (status.state === 'published') return null;
-  const isWaiting = status.state === 'awaiting_approval';
-  const title = isWaiting
-    ? `Version ${version.number} awaits ${props.isHost ? 'your approval' : 'the team’s approval'}`
-    : status.state === 'blocked'
-      ? 'The team has blocked this plugin'
-      : `Version ${version.number}: ${newest === undefined ? '' : (decisionWords(newest)?.toLowerCase() ?? '')}`;
-  return (
-    <div class="standing-notice">
-      <Notice kind={isWaiting && !props.isHost ? 'info' : 'warning'} title={title}>
-        {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
-        {isWaiting && !props.isHost ? <p>You don’t need to do anything. You’ll see the team’s decision here.</p> : null}
-        {props.children}
-      </Notice>
-    </div>
-  );
-}
-
-function ApprovalActions(props: {
-  readonly version: Version;
-  readonly onAction: (action: 'approve' | 'reject', version: Version) => void;
-}) {
-  const { version, onAction } = props;
-  return (
-    <div class="actions">
-      <Button isSmall onClick={() => onAction('approve', version)}>
-        Approve version {version.number} …
-      </Button>
-      <Button kind="quiet" isSmall onClick={() => onAction('reject', version)}>
-        Reject version {version.number} …
-      </Button>
-    </div>
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Plugin, VersionState } from '@tenon/protocol';
-import { guestCount, inUse } from './plugin-words.ts';
+import { guestCount, inUse, whyBound } from './plugin-words.ts';
 
 /** A plugin whose newest version is in a state, and which binds these versions, one under each guest. */
 function plugin(newest: number, state: VersionState, bound: readonly (number | null)[], isBlocked = false) {
@@ -39,6 +39,22 @@ describe('inUse()', () => {
     assert.deepEqual(none('yanked'), { text: 'not active · newest v1 yanked', kind: 'bad' });
     assert.deepEqual(none('awaiting_approval'), { text: 'not active · newest v1 awaiting approval', kind: 'waiting' });
     assert.deepEqual(inUse(plugin(1, 'published', [null], true)), { text: 'blocked', kind: 'bad' });
+  });
+});
+
+describe('whyBound()', () => {
+  it('is about one guest, because another may have a newer version', () => {
+    const { status } = plugin(3, 'published', [2, null]);
+    const versions = [3, 2].map((number) => ({
+      number,
+      state: 'published' as const,
+      guestIds: [],
+      hasMoreGuests: false,
+      decidedBy: null,
+    }));
+    const why = (bound: (typeof status.bindings)[number]) =>
+      whyBound({ plugin: { status, hasMoreGuests: false }, versions }, bound);
+    assert.deepEqual(status.bindings.map(why), ['the newest for this guest', 'no version is published for this guest']);
   });
 });
 

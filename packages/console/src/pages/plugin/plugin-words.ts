@@ -54,9 +54,9 @@ export function whyBound({ plugin, versions }: PluginHistory, binding: Binding):
     return pinned === '' ? 'the plugin is blocked' : `the plugin is blocked, and ${pinned}`;
   if (pinnedTo !== null)
     return bound === null ? `${pinned}, which is ${stateOf(versions, pinnedTo)}` : 'pinned by the team';
-  if (bound === null) return 'no version is published';
+  if (bound === null) return 'no version is published for this guest';
   if (rolledBackTo === bound) return 'rolled back';
-  return versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest that is published here';
+  return versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest for this guest';
 }
 
 function stateOf(versions: PluginHistory['versions'], wanted: number): string {

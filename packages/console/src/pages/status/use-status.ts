@@ -1,6 +1,6 @@
 import type { ServerStatus } from '@tenon/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { isAbort } from '../../api/api-error.ts';
+import { hasCode, isAbort } from '../../api/api-error.ts';
 import { useApi } from '../../state/services.ts';
 
 /** The refresh interval while the page is visible, in milliseconds. */
@@ -13,7 +13,7 @@ export interface StatusView {
   readonly error: unknown;
 }
 
-/** Polls the server's status while the page is visible. */
+/** Polls the server's status while the page is visible, unless the server refuses it. */
 export function useStatus(): StatusView {
   const api = useApi();
   const [view, setView] = useState<StatusView>({ status: undefined, error: undefined });
@@ -31,6 +31,7 @@ export function useStatus(): StatusView {
         if (!signal.aborted) setView({ status, error: undefined });
       } catch (error) {
         if (!signal.aborted && !isAbort(error)) setView(({ status }) => ({ status, error }));
+        if (hasCode(error, 'forbidden')) controller.abort();
       }
       isAsking = false;
       if (!signal.aborted) timer = setTimeout(() => void ask(), everyMs);

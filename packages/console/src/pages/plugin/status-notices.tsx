@@ -1,0 +1,78 @@
+import type { Version } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { Button } from '../../components/button.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { decisionWords } from './plugin-words.ts';
+import type { PluginData } from './use-plugin.ts';
+import type { Roles, VersionAction } from './version-actions.ts';
+
+interface Props {
+  readonly data: PluginData;
+  readonly roles: Roles;
+  readonly onAction: (action: VersionAction, version: Version) => void;
+  readonly onUnblock: () => void;
+}
+
+/** Says that the plugin is blocked, that a version awaits approval, or that the newest version is not published. */
+export function StatusNotices(props: Props) {
+  const { plugin, versions } = props.data;
+  const { state } = plugin.status;
+  const waiting = versions.find((version) => version.state === 'awaiting_approval');
+  if (state === 'published') return null;
+  return (
+    <div class="status-notices">
+      {state === 'awaiting_approval' ? null : <StateNotice {...props} />}
+      {waiting === undefined ? null : <WaitingNotice {...props} version={waiting} />}
+    </div>
+  );
+}
+
+function StateNotice({ data, roles, onUnblock }: Props) {
+  const { status, version } = data.plugin;
+  const isBlocked = status.state === 'blocked';
+  const newest = data.versions[0];
+  const decision = newest === undefined ? '' : (decisionWords(newest)?.toLowerCase() ?? '');
+  return (
+    <Notice
+      kind="warning"
+      title={isBlocked ? 'The team has blocked this plugin' : `Version ${version.number}: ${decision}`}
+    >
+      {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
+      {isBlocked && roles.isHost ? (
+        <>
+          <p>Hosts receive no version of it, and no versions can be published.</p>
+          <div class="actions">
+            <Button isSmall onClick={onUnblock}>
+              Unblock plugin …
+            </Button>
+          </div>
+        </>
+      ) : null}
+    </Notice>
+  );
+}
+
+function WaitingNotice({ roles, onAction, version }: Props & { readonly version: Version }) {
+  const { number } = version;
+  const notice = (whose: string, children: ComponentChildren) => (
+    <Notice kind={roles.isHost ? 'warning' : 'info'} title={`Version ${number} awaits ${whose}`}>
+      {children}
+    </Notice>
+  );
+  if (roles.isHost) {
+    return notice(
+      'your approval',
+      <div class="actions">
+        <Button isSmall onClick={() => onAction('approve', version)}>
+          Approve version {number} …
+        </Button>
+        <Button kind="quiet" isSmall onClick={() => onAction('reject', version)}>
+          Reject version {number} …
+        </Button>
+      </div>,
+    );
+  }
+  return roles.isPublisher
+    ? notice('the team’s approval', <p>You don’t need to do anything. You’ll see the team’s decision here.</p>)
+    : notice('approval', <p>Only owners and admins can approve it.</p>);
+}
