@@ -35,11 +35,21 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await page.getByText('Enter at least 8, or leave the field empty.').waitFor();
     assert.ok(await save.isDisabled());
     assert.deepEqual(await faultsInBothColours(page), []);
+    await size.fill('99999999999');
+    await page.getByText('The server’s limit is').waitFor();
+    assert.ok(await save.isDisabled());
     await size.fill('2000000');
     await page.getByText('1.91 MiB').waitFor();
     await page.getByLabel('Maximum initial memory').fill('32');
     await page.getByText('2.00 MiB').waitFor();
     await page.getByLabel('Only the selected proposals').check();
+    const none = page.getByText('No proposal is selected.');
+    assert.equal(await none.count(), 0);
+    const checked = page.locator('.proposals input:checked');
+    for (const name of await checked.evaluateAll((boxes) => boxes.map((box) => box.getAttribute('name')))) {
+      await page.getByLabel(name ?? '', { exact: true }).uncheck();
+    }
+    await none.waitFor();
     await page.getByLabel('simd', { exact: true }).check();
     await page.getByLabel('threads').check();
     await page.getByLabel('threads').uncheck();

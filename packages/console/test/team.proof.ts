@@ -167,10 +167,16 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByRole('row', { name: /Ada Lovelace.*admin/ }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
-    await page.getByRole('button', { name: 'Leave the team' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Leave the team?' });
-    await dialog.getByRole('button', { name: 'Leave the team' }).click();
-    await dialog.getByText('An application needs at least one owner.').waitFor();
+    const leave = page.getByRole('button', { name: 'Leave the team' });
+    assert.ok(await leave.isDisabled());
+    await page.getByText('To leave the team, make another member an owner first.').waitFor();
+    await page
+      .getByRole('row', { name: /you owner/ })
+      .getByRole('button', { name: /^Change role of/ })
+      .click();
+    await page.getByLabel('admin').check();
+    await page.getByRole('button', { name: 'Change role', exact: true }).click();
+    await page.getByRole('dialog').getByText('An application needs at least one owner.').waitFor();
     await page.keyboard.press('Escape');
 
     await page.getByRole('button', { name: 'Remove Ada Lovelace from the team' }).click();

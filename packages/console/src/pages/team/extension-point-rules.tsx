@@ -8,21 +8,24 @@ import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { CheckboxField, TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
-import { useServices } from '../../state/services.ts';
+import { useServices, useSession } from '../../state/services.ts';
 import { useEdit } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import {
   changeOf,
+  compilerProposals,
   draftOf,
   numberFault,
   proposalWords,
   type RulesDraft,
   rebaseDraft,
   ruleFields,
+  serverLimitFault,
   sizeHint,
 } from './rules.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
@@ -52,7 +55,10 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   const [draft, setDraft] = useState(first);
   const leaving = useNavigationGuard(JSON.stringify(draft) !== JSON.stringify(first));
   const change = (part: Partial<RulesDraft>): void => setDraft((now) => ({ ...now, ...part }));
-  const sizeFault = numberFault(draft.maxModuleBytes, minModuleBytes);
+  const { view } = useSession();
+  const sizeFault =
+    numberFault(draft.maxModuleBytes, minModuleBytes) ??
+    serverLimitFault(draft.maxModuleBytes, view.status === 'ready' ? view.maxModuleBytes : Infinity);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
   const { submit, isBusy, error } = useSubmit(async () => {
     const rules = changeOf(first, draft);
@@ -151,7 +157,12 @@ function ProposalChoice(props: { readonly draft: RulesDraft; readonly onChange: 
         legend="Modules may use"
         name="allowsAllProposals"
         value={draft.allowsAllProposals ? 'all' : 'some'}
-        onChange={(value) => onChange({ allowsAllProposals: value === 'all' })}
+        onChange={(value) =>
+          onChange({
+            allowsAllProposals: value === 'all',
+            ...(draft.proposals.length === 0 && { proposals: compilerProposals }),
+          })
+        }
         options={[
           { value: 'all', label: 'All proposals that the server supports' },
           { value: 'some', label: 'Only the selected proposals' },
@@ -175,6 +186,11 @@ function ProposalChoice(props: { readonly draft: RulesDraft; readonly onChange: 
             />
           ))}
         </fieldset>
+      )}
+      {draft.allowsAllProposals || ticked.size > 0 ? null : (
+        <Notice kind="warning" title="No proposal is selected.">
+          <p>Modules from today’s compilers will be refused.</p>
+        </Notice>
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-import type { App, Member, MemberInvitation, MemberRole } from '@tenon/protocol';
+import type { App, ListPage, Member, MemberInvitation, MemberRole } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
@@ -42,6 +42,7 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
   const [asked, setAsked] = useState<Asked>();
   const close = (): void => setAsked(undefined);
   const mayChange = mayOwn(app.role);
+  const isSoleOwner = mayChange && members.page.status === 'ready' && hasOneOwner(members.page.data);
 
   const put = async (userId: string, role: MemberRole): Promise<void> => {
     const member = await session.api.put<Member>(`${path}/${encodeURIComponent(userId)}`, { role });
@@ -118,6 +119,8 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
                       kind="quiet"
                       isSmall
                       label={member.userId === account.id ? 'Leave the team' : `Remove ${member.name} from the team`}
+                      isDisabled={isSoleOwner && member.userId === account.id}
+                      describedBy={isSoleOwner && member.userId === account.id ? soleOwnerHint : undefined}
                       onClick={() => setAsked({ kind: 'remove', member })}
                     >
                       {member.userId === account.id ? 'Leave' : 'Remove'}
@@ -127,6 +130,11 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
             },
           ]}
         />
+        {isSoleOwner ? (
+          <p class="soft small" id={soleOwnerHint}>
+            You are the only owner. To leave the team, make another member an owner first.
+          </p>
+        ) : null}
         {mayChange ? (
           <HowToInvite isAlone={members.page.status === 'ready' && members.page.data.total === 1} />
         ) : (
@@ -151,6 +159,13 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
       <TeamInvitations app={app} invitations={invitations} />
     </>
   );
+}
+
+const soleOwnerHint = 'sole-owner-hint';
+
+/** Whether a page has all members, of whom one is an owner. */
+function hasOneOwner({ objects, total }: ListPage<Member>): boolean {
+  return objects.length === total && objects.filter(({ role }) => role === 'owner').length === 1;
 }
 
 function HowToInvite({ isAlone }: { readonly isAlone: boolean }) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ExtensionPoint } from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
-import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, sizeHint } from './rules.ts';
+import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, serverLimitFault, sizeHint } from './rules.ts';
 
 const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>
   ({ requiresApproval, limits }) as ExtensionPoint;
@@ -27,6 +27,15 @@ describe('numberFault()', () => {
   it('takes whole numbers from the minimum on, and nothing', () => {
     for (const text of ['', '  ', '8', '400000']) assert.equal(numberFault(text, 8), undefined, text);
     for (const text of ['7', '-1', '1.5', 'x', '1e400']) assert.notEqual(numberFault(text, 8), undefined, text);
+  });
+});
+
+describe('serverLimitFault()', () => {
+  it('names the limit of the server to larger modules only', () => {
+    assert.equal(serverLimitFault('67108865', 67_108_864), 'The server’s limit is 64.0 MiB.');
+    assert.equal(serverLimitFault('67108864', 67_108_864), undefined);
+    assert.equal(serverLimitFault('', 67_108_864), undefined);
+    assert.equal(serverLimitFault('67108865', Infinity), undefined);
   });
 });
 

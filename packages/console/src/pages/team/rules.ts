@@ -89,6 +89,11 @@ export function numberFault(text: string, minimum: number): string | undefined {
   return value < minimum ? `Enter at least ${minimum}, or leave the field empty.` : undefined;
 }
 
+/** Returns why a module size that {@link numberFault} accepts has no effect. */
+export function serverLimitFault(text: string, serverBytes: number): string | undefined {
+  return Number(text) > serverBytes ? `The server’s limit is ${byteSize(serverBytes)}.` : undefined;
+}
+
 /** A number of units as a size: "1.05 MiB"; `undefined` for text that is no number. */
 export function sizeHint(text: string, unitBytes: number): string | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text);
@@ -118,6 +123,16 @@ function proposalsInWords(proposals: readonly string[] | null): string {
   if (proposals.length === 0) return 'Proposals: none.';
   return `Proposals: ${proposals.join(', ')}.`;
 }
+
+/** The proposals that compilers use by default. */
+export const compilerProposals: readonly WasmProposal[] = [
+  'mutable-global',
+  'sign-extension',
+  'saturating-float-to-int',
+  'multi-value',
+  'bulk-memory',
+  'reference-types',
+];
 
 /** What each proposal adds. */
 export const proposalWords: Readonly<Record<WasmProposal, string>> = {
