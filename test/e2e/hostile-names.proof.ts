@@ -129,7 +129,7 @@ describe('names that would like to be more', { skip: noBrowser }, () => {
     const { app, held } = acme;
     const asks: readonly (readonly [path: string, button: string])[] = [
       [`/apps/${app.id}/guests/${held.id}`, `Remove ${names.guest} from this guest`],
-      [`/apps/${app.id}/guests/${held.id}`, 'Remove the guest …'],
+      [`/apps/${app.id}/guests/${held.id}`, 'Remove the guest…'],
       [`/apps/${app.id}/members`, `Remove ${names.admin} from the team`],
       ['/account/tokens', `Revoke ${names.token}`],
       ['/account/tokens', `Revoke ${names.apiKey}`],

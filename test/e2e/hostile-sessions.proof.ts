@@ -110,7 +110,7 @@ describe('a session that has ended', { skip: noBrowser }, () => {
   it('by deleting the account opens nothing, nor does its password', async () => {
     const { page } = visitor;
     await visitor.open('/account');
-    await page.getByRole('button', { name: 'Delete my account …' }).click();
+    await page.getByRole('button', { name: 'Delete my account…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password', { exact: true }).fill(password);
     await dialog.getByLabel('Type').fill(emailOf(name));

@@ -36,7 +36,7 @@ describe('tenon app audit', () => {
     assert.match(heading ?? '', /^WHEN +WHO +WHAT +TO WHAT +BY MEANS OF/);
     assert.match(first ?? '', /Demo owner +changed the application +=1\+1 +quickstart$/);
     assert.match(second ?? '', /Demo owner +changed the application +Second +quickstart$/);
-    assert.match(rest.join('\n'), /the operator +invited a user as the guest +demo\/acme/);
+    assert.match(rest.join('\n'), /the operator +invited a user for the guest +demo\/acme/);
   });
 
   it('is JSON on demand, cut to what is asked for', async () => {

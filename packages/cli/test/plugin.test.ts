@@ -85,7 +85,7 @@ describe('tenon plugin push', () => {
   it('says that a version awaits approval, and is not bound yet', async () => {
     const guest = await makeGuest('exports: [run]', { requiresApproval: true });
     const { stderr } = await guest.push(1);
-    assert.match(stderr, /^Received sums, version 1 .*awaits approval.*Nothing is bound\./);
+    assert.match(stderr, /^Received sums, version 1 .*awaits approval.*Active for no guest\./);
     assert.match((await guest.plugin('push')).stderr, /no version was made\. Version 1 awaits approval/);
   });
 

@@ -86,7 +86,7 @@ function InOtherDocument() {
 function Waiting() {
   return (
     <div class="waiting">
-      <Spinner label="Loading …" />
+      <Spinner label="Loading…" />
     </div>
   );
 }

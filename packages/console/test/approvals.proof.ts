@@ -75,7 +75,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await ada.publish(workshop.point.id, 'mode', greetThatSays('m'));
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}`);
-    await page.getByRole('link', { name: 'Approvals 2 waiting' }).click();
+    await page.getByRole('link', { name: 'Approvals 2 awaiting approval' }).click();
     await page.getByText('Faster <b>by half</b>').waitFor();
     assert.deepEqual(await page.locator('.approval h3').allInnerTexts(), [
       'median version 2 · 1.2.0',
@@ -90,7 +90,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Reject version 1 of mode' }).click();
     await dialog.getByLabel('Reason').fill('We have one already.');
     await dialog.getByRole('button', { name: 'Reject version' }).click();
-    await page.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 1 awaiting approval' }).waitFor();
     await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
     await page.getByRole('button', { name: 'Approve version 2 of median' }).click();
     await dialog.getByText('version 1 →').waitFor();
@@ -116,7 +116,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await owner.open(approvals());
     await page.getByRole('link', { name: 'range' }).click();
     await page.getByText('Version 1 awaits your approval').waitFor();
-    await page.getByRole('button', { name: 'Approve version 1 …' }).click();
+    await page.getByRole('button', { name: 'Approve version 1…' }).click();
     await page.getByRole('dialog').getByText('nothing →').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve version' }).click();
     await page.getByText('Approved by the team').waitFor();
@@ -166,13 +166,13 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await ada.publish(workshop.point.id, 'variance', greetThatSays('v'));
     await returnToTab();
     await page.getByRole('button', { name: 'Approve version 1 of variance' }).waitFor();
-    await page.getByRole('link', { name: 'Approvals 2 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 2 awaiting approval' }).waitFor();
 
     await owner.open(`/apps/${workshop.app.id}/guests`);
-    await page.getByRole('link', { name: 'Approvals 2 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 2 awaiting approval' }).waitFor();
     await ada.publish(workshop.point.id, 'total', greetThatSays('t'));
     await returnToTab();
-    await page.getByRole('link', { name: 'Approvals 3 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 3 awaiting approval' }).waitFor();
 
     let failed = 0;
     await page.route('**/api/v1/apps/**', (route) => {
@@ -182,7 +182,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await returnToTab();
     while (failed < 3) await new Promise((resolve) => setTimeout(resolve, 50));
     await page.unroute('**/api/v1/apps/**');
-    await page.getByRole('link', { name: 'Approvals 3 waiting' }).waitFor();
+    await page.getByRole('link', { name: 'Approvals 3 awaiting approval' }).waitFor();
     await page.getByRole('link', { name: 'customers/globex' }).waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
   });

@@ -48,7 +48,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     assert.equal(await page.locator('.audit-entry').count(), 50);
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Load older events' }).click();
-    await page.getByText('End of the log').waitFor();
+    await page.getByText('End of the audit trail').waitFor();
     const reported = await page.locator('.audit-entry p:first-child').allInnerTexts();
     const { objects } = await workshop.call<{ objects: AppAuditEntry[] }>(
       'GET',

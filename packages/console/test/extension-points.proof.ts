@@ -183,7 +183,7 @@ describe('extension points', { skip: noBrowser }, () => {
     });
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/extension-points/${point.id}`);
-    await page.getByRole('button', { name: 'Delete extension point …' }).click();
+    await page.getByRole('button', { name: 'Delete extension point…' }).click();
     await page.getByLabel(/^Type/).fill('Short lived');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('button', { name: 'Delete extension point', exact: true }).click();

@@ -43,7 +43,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await page.getByLabel('E-mail address').fill('grace@example.org');
     await create.click();
 
-    const shown = page.getByRole('dialog', { name: 'The invitation’s link' });
+    const shown = page.getByRole('dialog', { name: 'Invitation link' });
     await shown.getByText('You won’t see it again').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.keyboard.press('Enter'); // the focus is on the button that copies
@@ -80,7 +80,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'New invitation' }).click();
     await page.getByLabel('Name').fill('Milton');
     await page.getByRole('button', { name: 'Create link' }).click();
-    const shown = page.getByRole('dialog', { name: 'The invitation’s link' });
+    const shown = page.getByRole('dialog', { name: 'Invitation link' });
     const second = await shown.locator('.secret code').innerText();
     await shown.getByRole('button', { name: 'Done' }).click();
     await shown.getByRole('button', { name: 'Close without copying' }).click();
@@ -134,7 +134,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: guestKey }).click();
 
-    await page.getByRole('button', { name: 'Remove the guest …' }).click();
+    await page.getByRole('button', { name: 'Remove the guest…' }).click();
     await page.getByRole('dialog').getByText('Hosts get no plugins for').waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Cancel', 'the safe button');
     await page.getByRole('button', { name: 'Remove the guest', exact: true }).click();

@@ -177,8 +177,8 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await dialog(page).getByRole('button', { name: 'Yank version' }).click();
     await entry(page, 2).getByText('Yanked by the team').waitFor();
     await button(page, 'Restore version 2').waitFor();
-    await button(page, 'Block plugin …').click();
-    await beginsAt(page, 'reason', 'Block plugin', 'Enter a reason to enable “Block plugin”.');
+    await button(page, 'Block plugin…').click();
+    await beginsAt(page, 'reason', 'Block plugin', 'A reason is required.');
     await dialog(page).getByLabel('Reason').fill('Sends what it reads to others.');
     assert.deepEqual(await faultsInBothColours(page), []);
     await dialog(page).getByRole('button', { name: 'Block plugin' }).click();
@@ -195,10 +195,10 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await theirs.getByRole('link', { name: 'Greetings' }).click();
     await theirs.getByRole('row', { name: /sum.*blocked/ }).waitFor();
 
-    await button(page, 'Unblock plugin …').click();
+    await button(page, 'Unblock plugin…').click();
     await dialog(page).getByText('nothing →').first().waitFor();
     await dialog(page).getByRole('button', { name: 'Unblock plugin' }).click();
-    await button(page, 'Block plugin …').waitFor();
+    await button(page, 'Block plugin…').waitFor();
     assert.equal(await bound(globex, 'sum'), 1);
   });
 
@@ -232,7 +232,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await publish('brief', 1);
     const { page } = ada.visitor;
     await open(ada.visitor, guestPath('brief'));
-    await button(page, 'Delete plugin …').click();
+    await button(page, 'Delete plugin…').click();
     const remove = dialog(page).getByRole('button', { name: 'Delete plugin' });
     await beginsAt(page, 'confirmation', 'Delete plugin', 'Type the name to enable “Delete plugin”.');
     await dialog(page).getByLabel(/^Type/).fill('brief');
@@ -295,7 +295,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     });
     await open(owner, teamPath('many'));
     await button(page, 'Roll back to version 1').click();
-    await dialog(page).getByText('Loading …').waitFor({ state: 'attached' });
+    await dialog(page).getByText('Loading…').waitFor({ state: 'attached' });
     assert.deepEqual(await faultsInBothColours(page), []);
     mayAnswer.resolve(false);
     await dialog(page).getByRole('button', { name: 'Try again' }).waitFor();

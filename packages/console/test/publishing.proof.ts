@@ -358,7 +358,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const visitor = await guest('customers/soylent', 'Sol Roth');
     const { page } = visitor;
     await visitor.open(`/apps/${app.id}/plugins/${strict.id}`);
-    await page.getByText('The team of Acme Spreadsheet reviews each new version').waitFor();
+    await page.getByText('Each new version needs the approval of Acme Spreadsheet’s team').waitFor();
     await drop(visitor, 'greet.wasm', greet);
     await publish(visitor);
     await page.getByText('Version 1 of greet is awaiting approval').waitFor();

@@ -142,7 +142,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
       });
     await open();
     await choose();
-    await page.getByText('This module doesn’t match the schema and will be rejected').waitFor();
+    await page.getByText('This module doesn’t match the schema and will be refused').waitFor();
     const reported = await page.locator('.mismatches li').allInnerTexts();
     assert.equal(reported.length, 5, reported.join('\n'));
     assert.ok(reported.includes('The module does not export the function "count_vowel"; it exports "count_vowels".'));

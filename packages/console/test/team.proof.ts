@@ -93,7 +93,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const app = await newApp('Short  lived');
     const { page } = owner;
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('button', { name: 'Delete application …' }).click();
+    await page.getByRole('button', { name: 'Delete application…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete application?' });
     const confirm = dialog.getByRole('button', { name: 'Delete application' });
     assert.ok(await confirm.isDisabled());
@@ -121,7 +121,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
       await dialog.getByLabel('Name').fill(name);
       assert.deepEqual(await faultsInBothColours(page), []);
       await dialog.getByRole('button', { name: 'Create link' }).click();
-      const made = page.getByRole('dialog', { name: 'The invitation’s link' });
+      const made = page.getByRole('dialog', { name: 'Invitation link' });
       await made.waitFor();
       assert.deepEqual(await faultsInBothColours(page), []);
       const link = (await made.locator('code').filter({ hasText: '/accept-invite?code=' }).textContent()) ?? '';
@@ -221,9 +221,9 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByRole('row', { name: /quickstart.*read, publish, manage/ }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
 
-    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('button', { name: 'New access token' }).click();
     await page.getByLabel('Name').fill('<b>host</b>');
-    await page.getByLabel('Access', { exact: true }).selectOption({ label: 'only Acme Spreadsheet' });
+    await page.getByLabel('Applications', { exact: true }).selectOption({ label: 'only Acme Spreadsheet' });
     await page.getByLabel('Expires in').selectOption('other');
     await page.getByLabel('Days').fill('3');
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -272,7 +272,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
     await owner.open('/account/tokens');
-    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('button', { name: 'New access token' }).click();
     await page.getByLabel('Name').fill('robot');
     await page.getByLabel('manage').check();
     await page.getByRole('button', { name: 'Create token' }).click();
@@ -302,7 +302,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('button', { name: 'Delete application …' }).click();
+    await page.getByRole('button', { name: 'Delete application…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete application?' });
     await dialog.getByLabel(/^Type/).fill('Asked for');
     await dialog.getByRole('button', { name: 'Delete application' }).click();

@@ -118,7 +118,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     const { page } = visitor;
     await openModule('endless.wasm', wat('(module (func (export "f") (loop $again (br $again))))'));
     await button('Run').click();
-    await page.getByText('Running …').waitFor();
+    await page.getByText('Running…').waitFor();
     await button('Stop').click();
     await page.getByText('so it was terminated without a trace').waitFor();
     await untilNoneRuns();
@@ -131,7 +131,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       (func (export "f") (loop $again (call $work) (br $again))))`);
     await openModule('calling.wasm', calling);
     await button('Run').click();
-    await page.getByText('Running …').waitFor();
+    await page.getByText('Running…').waitFor();
     await button('Stop').click();
     await page.getByText('The trace ends at the stop').waitFor();
     await page.getByRole('row', { name: 'work' }).waitFor();
@@ -143,7 +143,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     await openModule('busy.wasm', busy);
     await page.getByLabel('Hide calls shorter than').fill('0');
     await button('Run').click();
-    await page.getByText('Running …').waitFor();
+    await page.getByText('Running…').waitFor();
     await page.waitForTimeout(300);
     await button('Stop').click();
     await page.getByText('The trace ends at the stop').waitFor();
@@ -153,7 +153,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
       (loop $again (try (do (call $work)) (catch_all)) (br $again))))`);
     await openModule('catching.wasm', catching);
     await button('Run').click();
-    await page.getByText('Running …').waitFor();
+    await page.getByText('Running…').waitFor();
     await button('Stop').click();
     await page.getByText('so it was terminated without a trace').waitFor();
   });
@@ -167,7 +167,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
         (drop (call $poll (i32.const 0) (i32.const 100) (i32.const 1) (i32.const 200)))))`);
     await openModule('waiting.wasm', waiting);
     await button('Run').click();
-    await page.getByText('Running …').waitFor();
+    await page.getByText('Running…').waitFor();
     await button('Stop').click();
     await page.getByText('The trace ends at the stop').waitFor();
 

@@ -220,7 +220,7 @@ describe('POST …/yank and …/restore', () => {
     assert.equal(status.reason, why.reason);
     assert.match(
       status.detail,
-      /Version 3 was yanked: “It divides by zero\.”\. Version 2 is bound under all 2 guests\./,
+      /Version 3 was yanked: “It divides by zero\.”\. Version 2 is active for all 2 guests\./,
     );
 
     const restored = await workshop.call('POST', '/versions/3/restore', undefined, publisher);

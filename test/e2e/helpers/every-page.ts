@@ -77,7 +77,7 @@ export async function everyPage(
     owner('account', '/account', { heading: 'Your account' }),
     owner('account-delete', '/account', { act: press(/^Delete my account/), heading: /Delete/ }),
     owner('tokens', '/account/tokens', { heading: 'API keys' }),
-    owner('token-new', '/account/tokens', { act: press('New token'), heading: 'New access token' }),
+    owner('token-new', '/account/tokens', { act: press('New access token'), heading: 'New access token' }),
     owner('activity', '/account/activity'),
     owner('status', '/status', { heading: 'This process' }),
     { name: 'status-refused', as: 'guest', path: '/status' },

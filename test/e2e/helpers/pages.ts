@@ -61,12 +61,12 @@ export async function invite(page: Page, guestKey: string): Promise<string> {
   await page.getByRole('button', { name: 'Invite a guest' }).click();
   await page.getByLabel('Guest key').fill(guestKey);
   await page.getByRole('button', { name: 'Create link' }).click();
-  return takeSecret(page, 'The invitation’s link');
+  return takeSecret(page, 'Invitation link');
 }
 
 /** Makes a token that reads, from the page of tokens. */
 export async function createToken(page: Page, name: string): Promise<string> {
-  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByRole('button', { name: 'New access token' }).click();
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Create token' }).click();
   return takeSecret(page, `Token “${name}”`);

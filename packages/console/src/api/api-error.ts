@@ -54,7 +54,7 @@ export function unreachable(cause: unknown): ApiError {
       code: 'unreachable',
       status: 0,
       title: 'The server is not responding',
-      detail: 'The server could not be reached. Check your connection and try again.',
+      detail: 'Check your connection and try again.',
     },
     { cause },
   );

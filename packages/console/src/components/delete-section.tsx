@@ -25,7 +25,7 @@ export function DeleteSection(props: {
   return (
     <Section isBeside title={title} intro={props.intro}>
       <Button kind="danger" onClick={() => setAsking(true)}>
-        {title} …
+        {title}…
       </Button>
       {isAsking ? (
         <DeleteDialog

@@ -22,7 +22,7 @@ export function ReasonDialog(props: {
       title={props.title}
       action={props.action}
       isDangerous={props.isDangerous ?? true}
-      missing={reason.trim() === '' ? `Enter a reason to enable “${props.action}”.` : undefined}
+      missing={reason.trim() === '' ? 'A reason is required.' : undefined}
       onConfirm={() => props.onConfirm(reason.trim())}
       onClose={props.onClose}
     >

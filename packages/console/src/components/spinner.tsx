@@ -12,7 +12,7 @@ export function Spinner({ label }: { readonly label?: string }) {
 export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   return (
     <div class="skeleton" role="status">
-      <span class="visually-hidden">Loading …</span>
+      <span class="visually-hidden">Loading…</span>
       {Array.from({ length: lines }, (_, line) => (
         <span key={line} class="skeleton-line" aria-hidden="true" />
       ))}

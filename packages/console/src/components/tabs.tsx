@@ -22,7 +22,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
               {tab.count === undefined ? null : (
                 <span class="tab-count">
                   {tab.count}
-                  <span class="visually-hidden"> waiting</span>
+                  <span class="visually-hidden"> awaiting approval</span>
                 </span>
               )}
             </a>

@@ -34,7 +34,7 @@ export function TracePage() {
             />
             {state.name === 'opening' ? (
               <div class="actions">
-                <Spinner label={`Opening ${state.fileName} …`} />
+                <Spinner label={`Opening ${state.fileName}…`} />
                 <Button kind="quiet" isSmall onClick={close}>
                   Stop
                 </Button>

@@ -144,7 +144,7 @@ export const pluginExample = {
   status: {
     state: 'awaiting_approval' as const,
     reason: null,
-    detail: "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
+    detail: "Version 3 awaits approval by the application's team. Version 2 is active for 1 guest.",
     bindings: [bindingExample],
   },
   guestIds: [example.guestId],

@@ -31,18 +31,18 @@ describe('describePluginStatus()', () => {
       { guestId: 'gst_a', versionNumber: 3 },
     ] as const;
     const words = (...args: Parameters<typeof standing>) => standing(...args).detail;
-    assert.equal(words({}, both), 'Version 3 is published. Version 3 is bound under all 2 guests.');
+    assert.equal(words({}, both), 'Version 3 is published. Version 3 is active for all 2 guests.');
     assert.equal(
       words({}, both, null, true),
-      'Version 3 is published. Of its first 2 guests: Version 3 is bound under all 2 guests.',
+      'Version 3 is published. Of its first 2 guests: Version 3 is active for all 2 guests.',
     );
     assert.equal(
       words({ state: 'awaiting_approval' }, [{ guestId: 'gst_a', versionNumber: 2 }]),
-      "Version 3 awaits approval by the application's team. Version 2 is bound under 1 guest.",
+      "Version 3 awaits approval by the application's team. Version 2 is active for 1 guest.",
     );
     assert.equal(
       words({ state: 'rejected', stateReason: 'It leaks', stateRole: 'host' }, [{ guestId: 'gst_a' }]),
-      "Version 3 was rejected by the application's team: “It leaks”. Nothing is bound.",
+      "Version 3 was rejected by the application's team: “It leaks”. Active for no guest.",
     );
     assert.equal(
       words({ state: 'yanked', stateReason: 'Oops', stateRole: 'publisher' }, [
@@ -50,12 +50,12 @@ describe('describePluginStatus()', () => {
         { guestId: 'gst_b', versionNumber: 2, pinnedNumber: 2 },
         { guestId: 'gst_c' },
       ]),
-      'Version 3 was yanked: “Oops”. Version 2 is bound under 1 of 3 guests. Version 1 is bound under 1 of 3 guests. ' +
+      'Version 3 was yanked: “Oops”. Version 2 is active for 1 of 3 guests. Version 1 is active for 1 of 3 guests. ' +
         "The application's team holds it at version 2 under 1 of 3 guests.",
     );
     assert.equal(
       words({}, [{ guestId: 'gst_a' }], { atMs: 1, reason: 'Sends data home' }),
-      "The application's team has blocked the plugin: “Sends data home”. Nothing is bound.",
+      "The application's team has blocked the plugin: “Sends data home”. Active for no guest.",
     );
   });
 

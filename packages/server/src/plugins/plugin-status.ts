@@ -47,8 +47,8 @@ function newestSentence({ number, state, stateReason, stateRole }: VersionRecord
 
 function boundSentences(bindings: readonly BindingRecord[]): string[] {
   const bound = countByVersion(bindings, ({ versionNumber }) => versionNumber);
-  if (bound.length === 0) return ['Nothing is bound.'];
-  return bound.map(([version, guests]) => `Version ${version} is bound under ${guestCount(guests, bindings.length)}.`);
+  if (bound.length === 0) return ['Active for no guest.'];
+  return bound.map(([version, guests]) => `Version ${version} is active for ${guestCount(guests, bindings.length)}.`);
 }
 
 function pinSentences(bindings: readonly BindingRecord[]): string[] {

@@ -16,7 +16,7 @@ export function DeleteAccountSection() {
       intro="Permanently deletes your account, plugins, tokens, keys and memberships."
     >
       <Button kind="danger" onClick={() => setAsking(true)}>
-        Delete my account …
+        Delete my account…
       </Button>
       {isAsking ? <DeleteAccountDialog onClose={() => setAsking(false)} /> : null}
     </Section>

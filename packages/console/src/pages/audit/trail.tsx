@@ -61,7 +61,7 @@ export function Trail(props: {
             ))}
             <ErrorView error={older.error} />
             {cursor === undefined ? (
-              <p class="soft small">End of the log</p>
+              <p class="soft small">End of the audit trail</p>
             ) : (
               <Button kind="quiet" isSmall isBusy={older.isBusy} onClick={older.submit}>
                 Load older events

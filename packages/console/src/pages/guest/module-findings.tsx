@@ -49,7 +49,7 @@ export function ModuleFindings({
         </ul>
       )}
       {mismatches.length === 0 || isRefused ? null : (
-        <Notice kind="warning" title="This module doesn’t match the schema and will be rejected">
+        <Notice kind="warning" title="This module doesn’t match the schema and will be refused">
           <ul class="mismatches">
             {mismatches.map(({ pointer, detail }) => (
               <li key={pointer + detail}>{detail}</li>

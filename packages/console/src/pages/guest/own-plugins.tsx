@@ -43,7 +43,7 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
         },
         { header: 'Size', cell: ({ size }) => byteSize(size) },
         { header: 'Published', sort: 'publishedAt', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-        { header: 'Digest', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
+        { header: 'Content address', cell: ({ contentAddress }) => <ContentAddressView address={contentAddress} /> },
         { header: 'Active', cell: (plugin) => <ActiveState plugin={plugin} guests={guests} /> },
         {
           header: 'Actions',

@@ -76,7 +76,7 @@ export function PublishPanel(props: {
     <div class="publish">
       <div class="publish-main">
         {extensionPoint.requiresApproval ? (
-          <p class="soft">The team of {app.name} reviews each new version before hosts receive it.</p>
+          <p class="soft">Each new version needs the approval of {app.name}’s team before hosts get it.</p>
         ) : null}
         {fault === undefined ? null : (
           <Notice kind="failed" title="This file can’t be published">
@@ -159,9 +159,7 @@ function Progress({ sent, total }: { readonly sent: number; readonly total: numb
     <div class="upload">
       <progress value={Math.min(sent, total)} max={total} aria-label="Uploaded" />
       <p class="soft small">
-        {sent >= total
-          ? 'Uploaded. The server checks the module …'
-          : `${byteSize(sent)} of ${byteSize(total)} uploaded`}
+        {sent >= total ? 'Uploaded. The server checks the module…' : `${byteSize(sent)} of ${byteSize(total)} uploaded`}
       </p>
     </div>
   );

@@ -25,13 +25,13 @@ export function InvitationSignIn({ code, preview }: { readonly code: string; rea
       return <Choose preview={preview} onSignIn={go('sign-in')} onSignUp={go('sign-up')} />;
     case 'sign-in':
       return (
-        <SignInForm key={step} title="Sign in" intro={`You can then respond to the invitation of ${name}.`}>
+        <SignInForm key={step} title="Sign in" intro={`You can then respond to ${name}’s invitation.`}>
           <Back onBack={go('choose')} />
         </SignInForm>
       );
     case 'sign-up':
       return (
-        <Page key={step} title="Create an account" intro={`You can then respond to the invitation of ${name}.`}>
+        <Page key={step} title="Create an account" intro={`You can then respond to ${name}’s invitation.`}>
           <NewAccountForm codes={{ invitationCode: code }} onDone={() => undefined} />
           <Back onBack={go('choose')} />
         </Page>

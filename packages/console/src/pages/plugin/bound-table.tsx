@@ -69,7 +69,7 @@ export function BoundTable(props: {
                         label={`${binding.pinnedTo === null ? 'Pin' : 'Change pin'} for ${nameOf(binding)}`}
                         onClick={() => onPin(binding)}
                       >
-                        {binding.pinnedTo === null ? 'Pin …' : 'Change pin …'}
+                        {binding.pinnedTo === null ? 'Pin…' : 'Change pin…'}
                       </Button>
                     ) : null}
                     {binding.pinnedTo === null ? null : (
@@ -79,7 +79,7 @@ export function BoundTable(props: {
                         label={`Unpin for ${nameOf(binding)}`}
                         onClick={() => onUnpin(binding)}
                       >
-                        Unpin …
+                        Unpin…
                       </Button>
                     )}
                   </span>

@@ -30,7 +30,7 @@ export function DeletePlugin(props: {
         </p>
       ) : (
         <Button kind="danger" onClick={() => setOpen(true)}>
-          Delete plugin …
+          Delete plugin…
         </Button>
       )}
       {isOpen ? (

@@ -140,20 +140,20 @@ function namesOf(ids: readonly string[], guests: ReadonlyMap<string, string>): s
 function actionWords(action: VersionAction, version: Version, data: PluginData): string {
   switch (action) {
     case 'rollBack':
-      return isNewestEverywhere(data, version) ? 'Use newest …' : 'Roll back …';
+      return isNewestEverywhere(data, version) ? 'Use newest…' : 'Roll back…';
     case 'approve':
-      return 'Approve …';
+      return 'Approve…';
     case 'reject':
-      return 'Reject …';
+      return 'Reject…';
     case 'yank':
-      return 'Yank …';
+      return 'Yank…';
     case 'restore':
-      return 'Restore …';
+      return 'Restore…';
   }
 }
 
 /** The accessible name, which also has the version: several buttons have the same text. */
 function actionLabel(action: VersionAction, version: Version, data: PluginData): string {
-  const words = actionWords(action, version, data).replace(/ …$/, '');
+  const words = actionWords(action, version, data).replace(/…$/, '');
   return `${words}${words === 'Roll back' ? ' to' : ''} version ${version.number}`;
 }

@@ -105,7 +105,7 @@ export function PluginBody(props: {
       />
       <Section
         title="Active versions"
-        intro={`The version ${publisher === undefined ? app.name : 'your app'} gets for each guest.`}
+        intro={`The version that ${publisher === undefined ? `${app.name} gets` : 'hosts get'} for each guest.`}
       >
         <BoundTable
           data={data}

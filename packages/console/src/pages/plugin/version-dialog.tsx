@@ -74,7 +74,7 @@ function wordsOf(action: VersionAction, number: number, endsRollback: boolean): 
     case 'reject':
       return {
         title: `Reject version ${number}?`,
-        text: 'The version is never published. You can’t undo this. The publisher can publish another version.',
+        text: 'This version will never be published. You can’t undo this. The publisher can publish another version.',
         button: 'Reject version',
         done: `Version ${number} rejected.`,
       };

@@ -142,7 +142,7 @@ function DecideButton(props: Asked & { readonly onAsk: (asked: Asked) => void })
       label={`${words} version ${approval.version.number} of ${approval.name}`}
       onClick={() => onAsk({ action, approval })}
     >
-      {words} …
+      {words}…
     </Button>
   );
 }

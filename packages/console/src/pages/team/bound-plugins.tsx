@@ -39,7 +39,7 @@ export function BoundPlugins({ appId, guest }: { readonly appId: string; readonl
           { header: 'Published by', cell: ({ user }) => user.name },
           { header: 'Version', cell: (binding) => <BoundVersion binding={binding} /> },
           {
-            header: 'Digest',
+            header: 'Content address',
             cell: ({ contentAddress }) =>
               contentAddress === null ? <span class="soft">–</span> : <ContentAddressView address={contentAddress} />,
           },

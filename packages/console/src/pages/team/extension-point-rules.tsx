@@ -78,16 +78,20 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
   return (
     <>
       <form class="rules-form" onSubmit={submit} noValidate>
-        <Section isBeside title="Approval" intro="Whether the team reviews each version first.">
+        <Section isBeside title="Approval" intro="Whether each version needs the team’s approval.">
           <CheckboxField
             label="New versions need the team’s approval"
             name="requiresApproval"
             isChecked={draft.requiresApproval}
             onChange={(requiresApproval) => change({ requiresApproval })}
-            hint="Hosts keep the previous version until then. Pending versions are listed under Approvals. Published versions are unaffected."
+            hint="Hosts keep the previous version until then. Versions awaiting approval are listed under Approvals. Published versions are unaffected."
           />
         </Section>
-        <Section isBeside title="Size" intro="Leave empty for the server’s limit.">
+        <Section
+          isBeside
+          title="Size"
+          intro="Leave a field empty for no limit of its kind. The server’s limit for modules always applies."
+        >
           <TextField
             label="Maximum module size, in bytes"
             name="maxModuleBytes"

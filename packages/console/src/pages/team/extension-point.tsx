@@ -55,7 +55,7 @@ export function ExtensionPointPage() {
           </Section>
           <Section
             title="Rules"
-            intro="Checks applied on publish, in addition to the schema."
+            intro="What applies to each publish, in addition to the schema."
             actions={
               mayManage(role) ? (
                 <LinkButton kind="quiet" isSmall to={`${pagePath}/rules`}>

@@ -101,7 +101,7 @@ function Users({ app, guest, onChanged }: PartProps) {
                     label={`Remove ${user.name} from this guest`}
                     onClick={() => setLeaving(user)}
                   >
-                    Remove
+                    Remove…
                   </Button>
                 ) : null,
             },
@@ -180,7 +180,7 @@ function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
                   label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? guest.guestKey}`}
                   onClick={() => setRevoked(invitation)}
                 >
-                  Revoke
+                  Revoke…
                 </Button>
               ) : null,
           },

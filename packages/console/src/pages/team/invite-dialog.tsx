@@ -34,10 +34,10 @@ export function InviteDialog(props: {
 
   if (link !== undefined) {
     return (
-      <SecretDialog title="The invitation’s link" secret={link} what="the link" onClose={onClose}>
+      <SecretDialog title="Invitation link" secret={link} what="the link" onClose={onClose}>
         <p>
-          Send it to the person who is to become a guest as <code>{guestKey}</code>. It works once. They see which
-          application invites them, and never the guest key.
+          Send it to the person who will publish for <code>{guestKey}</code>. It works once, for 7 days by default. They
+          see which application invites them, and never the guest key.
         </p>
       </SecretDialog>
     );

@@ -16,14 +16,14 @@ export function MemberDialog(props: {
   const form = useSubmit(() => onChange(role));
   return (
     <FormDialog
-      title={`The role of ${member.name}`}
+      title={`Change ${member.name}’s role`}
       action="Change role"
       isDisabled={role === member.role}
       form={form}
       onClose={onClose}
     >
       <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} hasFocus />
-      <p class="soft small">Pending invitations that the new role may not create are revoked.</p>
+      <p class="soft small">Their pending invitations that the new role doesn’t allow are revoked.</p>
     </FormDialog>
   );
 }

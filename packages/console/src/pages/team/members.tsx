@@ -112,7 +112,7 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
                         label={`Change role of ${member.name}`}
                         onClick={() => setAsked({ kind: 'change', member })}
                       >
-                        Change role
+                        Change role…
                       </Button>
                     ) : null}
                     <Button
@@ -123,7 +123,7 @@ function Members({ app, onOwnRole }: { readonly app: App; readonly onOwnRole: ()
                       describedBy={isSoleOwner && member.userId === account.id ? soleOwnerHint : undefined}
                       onClick={() => setAsked({ kind: 'remove', member })}
                     >
-                      {member.userId === account.id ? 'Leave' : 'Remove'}
+                      {member.userId === account.id ? 'Leave…' : 'Remove…'}
                     </Button>
                   </span>
                 ) : null,

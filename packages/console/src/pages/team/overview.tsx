@@ -110,7 +110,7 @@ function NextSteps({ app }: { readonly app: App }) {
                 </Step>
                 <Step
                   isDone={guest !== undefined}
-                  title="Invite a plugin author"
+                  title="Invite a guest"
                   text="You choose a guest key for each customer. Guests can’t see it."
                 >
                   {mayManage(app.role) ? (

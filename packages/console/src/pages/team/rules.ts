@@ -106,7 +106,7 @@ export function rulesInWords({ requiresApproval, limits }: ExtensionPoint): stri
   return [
     requiresApproval
       ? 'The team approves each new version before hosts get it.'
-      : 'Hosts get a new version as soon as it is published.',
+      : 'Approval: not required. Hosts get a new version as soon as it is published.',
     maxModuleBytes === null
       ? 'Module size: server limit.'
       : `Module size: at most ${byteSize(maxModuleBytes)} (${maxModuleBytes.toLocaleString('en')} bytes).`,

@@ -118,7 +118,7 @@ export function SchemaForm(props: {
       </form>
       <section class="schema-preview" aria-labelledby="schema-preview">
         <h2 id="schema-preview">Preview for guests</h2>
-        {checked.isSound ? null : <p class="soft small">Preview before the errors.</p>}
+        {checked.isSound ? null : <p class="soft small">Preview of the last valid schema.</p>}
         <SchemaView schema={schema} />
       </section>
       <LeaveDialog question={leaving} />

@@ -27,7 +27,7 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
         columns={[
           { header: 'For', cell: (invitation) => <InvitationNote invitation={invitation} /> },
           { header: 'Role', cell: ({ role }) => role },
-          { header: 'Status', cell: ({ status }) => <InvitationBadge status={status} /> },
+          { header: 'State', cell: ({ status }) => <InvitationBadge status={status} /> },
           { header: 'Invited by', cell: ({ invitedBy }) => invitedBy.name },
           { header: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           {
@@ -41,7 +41,7 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
                   label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? `a new ${invitation.role}`}`}
                   onClick={() => setRevoked(invitation)}
                 >
-                  Revoke
+                  Revoke…
                 </Button>
               ) : null,
           },

@@ -6,7 +6,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { InviteeFields, useInvitee } from './invitee-fields.tsx';
-import { asRole, roleChoices } from './use-app.ts';
+import { roleChoices } from './use-app.ts';
 
 /** Creates an invitation to the team, and shows its link once. */
 export function TeamInviteDialog(props: {
@@ -27,10 +27,10 @@ export function TeamInviteDialog(props: {
 
   if (link !== undefined) {
     return (
-      <SecretDialog title="The invitation’s link" secret={link} what="the link" onClose={onClose}>
+      <SecretDialog title="Invitation link" secret={link} what="the link" onClose={onClose}>
         <p>
-          Send it to the person who is to become {asRole(role)}. It works once. The person sees the application, your
-          name and the role, and joins the team by accepting.
+          Send it to the new {role}. It works once, for 7 days by default. The person sees the application, your name
+          and the role, and joins the team by accepting.
         </p>
       </SecretDialog>
     );

@@ -64,7 +64,7 @@ function Breaking({ appId, plugin }: { readonly appId: string; readonly plugin: 
         <Link to={teamPluginPath(appId, pluginId)}>
           <code>{name}</code>
         </Link>{' '}
-        version {version} of {userName}{' '}
+        version {version} by {userName}{' '}
         <span class="soft small">– active for {guestCount(guestIds, hasMoreGuests)}</span>{' '}
         {isBrokenAlready ? <Badge>doesn’t fit now either</Badge> : null}
       </p>

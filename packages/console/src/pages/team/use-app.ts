@@ -25,7 +25,7 @@ export function mayOwn(role: App['role']): boolean {
 /** What each role may do. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'full access, including managing the team and deleting the application',
-  admin: 'manages extension points, guests and invitations',
+  admin: 'manages extension points and guests; approves, rolls back, pins, and blocks plugins',
   viewer: 'read-only access; enough for a host that fetches plugins',
 };
 

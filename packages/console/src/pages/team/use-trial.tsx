@@ -53,8 +53,8 @@ function BreakDialog({ appId, trial, settle }: Question & { readonly appId: stri
     >
       <div class="stack">
         <p>
-          Hosts keep {count === 1 ? 'its version' : 'their versions'}, because modules are checked only when they are
-          published. Your app may expect something that {count === 1 ? 'it does' : 'they do'} not have.
+          Hosts keep these versions, because modules are checked only when they are published. Your app may expect
+          something that {count === 1 ? 'it does' : 'they do'} not have.
         </p>
         <TrialView appId={appId} trial={trial} />
         <div class="actions actions-end">

@@ -27,7 +27,7 @@ export function AccessTokensSection() {
   const [made, setMade] = useState<TokenCreated>();
   const [revoked, setRevoked] = useState<TokenInfo>();
   const knownApps = apps.status === 'ready' ? apps.data.objects : [];
-  const make = <Button onClick={() => setMaking(true)}>New token</Button>;
+  const make = <Button onClick={() => setMaking(true)}>New access token</Button>;
   return (
     <Section
       title="Access tokens"
@@ -41,7 +41,7 @@ export function AccessTokensSection() {
           <EmptyState title="No access tokens" action={make}>
             <p>
               On your own machine, <code>tenon login</code> creates one for you. Create one here for a program, with
-              only the scopes and the application that it needs.
+              only the permissions and the application that it needs.
             </p>
           </EmptyState>
         }
@@ -104,9 +104,9 @@ function TokenTable(props: {
       rowKey={({ id }) => id}
       columns={[
         { header: 'Name', cell: ({ name }) => name },
-        { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+        { header: 'Permissions', cell: ({ scopes }) => scopes.join(', ') },
         {
-          header: 'Access',
+          header: 'Applications',
           cell: ({ appId }) =>
             appId === null ? (
               <span class="soft">all applications</span>
@@ -121,7 +121,7 @@ function TokenTable(props: {
           isActions: true,
           cell: (token) => (
             <Button kind="quiet" isSmall label={`Revoke ${token.name}`} onClick={() => props.onRevoke(token)}>
-              Revoke
+              Revoke…
             </Button>
           ),
         },

@@ -11,7 +11,7 @@ const lifetimes = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: 'a year' },
-  { value: 'other', label: 'a custom period …' },
+  { value: 'other', label: 'a custom period…' },
 ] as const;
 
 /** The maximum lifetimes of read-only tokens and of other tokens. */
@@ -83,13 +83,13 @@ export function NewTokenDialog(props: {
         ))}
       </fieldset>
       <SelectField
-        label="Access"
+        label="Applications"
         name="appId"
         value={appId}
         onChange={setAppId}
         error={form.fieldError('appId')}
         options={[
-          { value: '', label: 'all my applications' },
+          { value: '', label: 'all applications' },
           ...props.apps.map(({ id, name: label }) => ({ value: id, label: `only ${label}` })),
         ]}
       />

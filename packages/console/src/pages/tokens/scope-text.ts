@@ -2,7 +2,7 @@ import type { TokenScope } from '@tenon/protocol';
 
 /** What each scope allows. */
 export const scopeText: Readonly<Record<TokenScope, string>> = {
-  read: 'read what you can read, and fetch plugins',
+  read: 'see what you see, and fetch plugins',
   publish: 'publish plugins where you are a guest',
   manage: 'change applications, guests, teams, tokens and this account',
 };

@@ -69,7 +69,7 @@ export async function weaknessOf(
   if (countUnpredictableCharacters(withoutWords(folded, wordsOf(owner))) < minUnpredictableCharacters) {
     return 'is little more than your name, your e-mail address or the name of this service';
   }
-  if (await isCommon(folded, common)) return 'is commonly used or was leaked, so attackers try it first';
+  if (await isCommon(folded, common)) return 'is common or was leaked: choose another one';
   return undefined;
 }
 

@@ -82,7 +82,7 @@ function Elapsed({ phase }: { readonly phase: Phase }) {
   }, []);
   return (
     <>
-      <Spinner label={`${phaseWords[phase]} …`} />
+      <Spinner label={`${phaseWords[phase]}…`} />
       {seconds === 0 ? null : <span class="soft">{seconds} s</span>}
     </>
   );
