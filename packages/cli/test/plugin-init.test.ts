@@ -56,7 +56,7 @@ describe('tenon plugin init', () => {
     assert.deepEqual([exitCode, stdout], [0, 'greeter\n']);
     assert.match(
       stderr,
-      /^Began the plugin greeter in greeter, with 8 files\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
+      /^Created the plugin greeter in greeter\/ \(8 files\)\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
     );
     assert.deepEqual(await filesBelow('greeter'), [
       '.gitignore',

@@ -33,7 +33,7 @@ describe("the team's commands", () => {
     assert.ok(missing.stderr.includes(`There is no plugin "sums" at ${point}`), missing.stderr);
     assert.match(missing.stderr, /--extension-point/);
     assert.equal((await tenon(['plugin', 'approve', '@1'], guest.setting)).exitCode, 3, 'not by its publisher');
-    assert.match((await demand(['plugin', 'approve', `${guest.id}@1`])).stderr, /It is bound under 1 guest now/);
+    assert.match((await demand(['plugin', 'approve', `${guest.id}@1`])).stderr, /It is active for 1 guest now/);
     assert.equal(await guest.bound(), first.stdout.trim());
 
     await guest.push(2);

@@ -30,7 +30,7 @@ describe('tenon plugin push', () => {
     const elsewhere = await demand(['plugin', 'push', '--project', guest.path], {
       environment: guest.setting.environment,
     });
-    assert.match(elsewhere.stderr, /already: no version was made\. It is bound under 1 guest\./);
+    assert.match(elsewhere.stderr, /already: no version was made\. It is active for 1 guest\./);
   });
 
   it('lets options go before tenon.toml', async () => {
@@ -136,7 +136,7 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     }
     assert.match(
       (await guest.plugin('rollback', '@2')).stderr,
-      /^Rolled sums back to version 2\..* Version 2 is bound/,
+      /^Rolled sums back to version 2\..* Version 2 is active/,
     );
     assert.equal(await guest.bound(), addresses[1]);
     assert.match(
@@ -145,7 +145,7 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     );
 
     const yanked = await guest.plugin('yank', '@2', '--reason', 'Off by one.');
-    assert.match(yanked.stderr, /^Yanked version 2 of sums\. .*Version 3 is bound/);
+    assert.match(yanked.stderr, /^Yanked version 2 of sums\. .*Version 3 is active/);
     assert.equal(await guest.bound(), addresses[2]);
     const { stdout } = await guest.plugin('versions');
     const rows = stdout.trimEnd().split('\n');

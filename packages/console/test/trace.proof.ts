@@ -79,7 +79,7 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
     const listen = (request: Request): void => void requests.push(request);
     page.context().on('request', listen);
     await chooseFile(visitor, 'greet.wasm', greet);
-    await page.getByText('7, and 7 imports').waitFor();
+    await page.getByText('14, of which 7 imported').waitFor();
     await page.getByText('extism:host/env (7)').waitFor();
     await page.getByText('14 of 14 functions traced.').waitFor();
     assert.equal((await page.locator('.size-map rect.tile-0').count()) > 0, true);

@@ -35,7 +35,7 @@ describe('an extension point that requires approval', () => {
     assert.equal(published.isNewVersion, true);
     assert.equal(published.version.state, 'awaiting_approval');
     assert.equal(published.status.state, 'awaiting_approval');
-    assert.match(published.status.detail, /Version 2 awaits approval by the application's team\. Version 1 is bound/);
+    assert.match(published.status.detail, /Version 2 awaits approval by the application's team\. Version 1 is active/);
     assert.equal(await workshop.bound(), 1);
     const again = await workshop.publish(2);
     assert.deepEqual([again.isNewVersion, again.version.number], [false, 2], 'it waits already');
@@ -253,7 +253,7 @@ describe('a pin', () => {
       pinnedTo: null,
       rolledBackTo: 2,
     });
-    assert.match(detail, /The application's team holds it at version 1 under 1 of 2 guests\./);
+    assert.match(detail, /The application's team holds it at version 1 for 1 of 2 guests\./);
 
     assert.equal((await unpin(workshop)).statusCode, 204);
     assert.equal(await workshop.bound(), 2);

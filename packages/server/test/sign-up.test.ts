@@ -234,7 +234,7 @@ describe('signing up', () => {
     const { code } = await createSetUpLink(service.services.deps, false);
     const reasons: readonly [string, RegExp][] = [
       ['short', /at least 10/],
-      ['Password123!', /commonly used/],
+      ['Password123!', /is common or was leaked/],
       ['grace-weak@example.org', /e-mail address/],
       ['x'.repeat(300), /at most 256/],
     ];

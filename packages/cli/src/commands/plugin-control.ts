@@ -94,7 +94,7 @@ async function approve(
   const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
   out.result(version, () =>
     out.note(
-      `Approved version ${number} of ${place.name}. It is bound under ${countGuests(version.boundGuestIds, version.hasMoreGuests)} now.`,
+      `Approved version ${number} of ${place.name}. It is active for ${countGuests(version.boundGuestIds, version.hasMoreGuests)} now.`,
     ),
   );
 }

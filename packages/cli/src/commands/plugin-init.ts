@@ -64,7 +64,8 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   const files = await renderTemplate(plan);
   await writeNewFiles(target, files);
   const shown = relative(io.workingFolder, target) || '.';
-  out.note(`Began the plugin ${name} in ${printable(shown)}, with ${count(files.size, 'file')}. Next:`);
+  const where = shown === '.' ? 'this folder' : `${printable(shown)}/`;
+  out.note(`Created the plugin ${name} in ${where} (${count(files.size, 'file')}). Next:`);
   if (shown !== '.') out.note(`  cd ${shellWord(shown)}`);
   if (extensionPoint === undefined) out.note('  add extension-point = "ext_…" to tenon.toml');
   out.note('  tenon plugin push --build');

@@ -143,7 +143,7 @@ function outcome({ name, version, size, status, guestIds, hasMoreGuests, isNewVe
   if (!isNewVersion) {
     const standing =
       version.state === 'published'
-        ? `It is bound under ${countGuests(guestIds, hasMoreGuests)}.`
+        ? `It is active for ${countGuests(guestIds, hasMoreGuests)}.`
         : printable(status.detail);
     return `These bytes are ${name}'s ${what} already: no version was made. ${standing}`;
   }

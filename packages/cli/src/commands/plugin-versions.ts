@@ -239,7 +239,7 @@ async function deletePlugin(
   const { api, io, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
   const { id, guestIds, hasMoreGuests } = await api.get(place.path, pluginSchema);
-  const bound = guestIds.length === 0 ? '' : ` It is bound under ${countGuests(guestIds, hasMoreGuests)}.`;
+  const bound = guestIds.length === 0 ? '' : ` It is active for ${countGuests(guestIds, hasMoreGuests)}.`;
   await confirm(io, `The plugin ${printable(id)} will be deleted with all of its versions.${bound}`, options);
   await api.remove(place.path);
   out.result({ deleted: id }, () => out.note(`Deleted ${printable(id)}.`));

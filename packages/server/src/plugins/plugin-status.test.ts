@@ -51,7 +51,7 @@ describe('describePluginStatus()', () => {
         { guestId: 'gst_c' },
       ]),
       'Version 3 was yanked: “Oops”. Version 2 is active for 1 of 3 guests. Version 1 is active for 1 of 3 guests. ' +
-        "The application's team holds it at version 2 under 1 of 3 guests.",
+        "The application's team holds it at version 2 for 1 of 3 guests.",
     );
     assert.equal(
       words({}, [{ guestId: 'gst_a' }], { atMs: 1, reason: 'Sends data home' }),

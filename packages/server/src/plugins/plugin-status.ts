@@ -55,7 +55,7 @@ function pinSentences(bindings: readonly BindingRecord[]): string[] {
   const pinned = countByVersion(bindings, ({ pinnedNumber }) => pinnedNumber);
   return pinned.map(
     ([version, guests]) =>
-      `The application's team holds it at version ${version} under ${guestCount(guests, bindings.length)}.`,
+      `The application's team holds it at version ${version} for ${guestCount(guests, bindings.length)}.`,
   );
 }
 

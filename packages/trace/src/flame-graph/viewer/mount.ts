@@ -124,11 +124,15 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
   function summary(): string {
     const spans = countOf(data.name.length, 'span');
     const functions = countOf(data.names.length, 'function');
-    const hasCollapsedGaps = view === 'time-order' && timeOrder.collapsedGaps.length > 0;
-    const gaps = hasCollapsedGaps
-      ? ` ${countOf(timeOrder.collapsedGaps.length, 'pause')} without a call cut short, at dashed lines.`
-      : '';
-    return `${spans} of ${functions}.${gaps}`;
+    return `${spans} of ${functions}.${gapsInWords()}`;
+  }
+
+  function gapsInWords(): string {
+    const gaps = view === 'time-order' ? timeOrder.collapsedGaps.length : 0;
+    if (gaps === 0) return '';
+    return gaps === 1
+      ? ' A pause between calls is shortened (dashed line).'
+      : ` ${gaps} pauses between calls are shortened (dashed lines).`;
   }
 
   function setView(next: View): void {

@@ -1,7 +1,7 @@
 import type { MemoryDescription } from '@tenon/instrument';
 import { Badge } from '../../../components/badge.tsx';
 import { byteSize } from '../../../components/byte-size.ts';
-import { count, counted } from '../../../components/count.ts';
+import { count } from '../../../components/count.ts';
 import type { ModuleFacts } from './open-module.ts';
 
 /** A module's size, imports, exports and features. */
@@ -12,8 +12,8 @@ export function FactsSection({ facts }: { readonly facts: ModuleFacts }) {
       <div>
         <dt>Functions</dt>
         <dd>
-          {count(functions - importedFunctions)}
-          {importedFunctions === 0 ? '' : `, and ${counted(importedFunctions, 'import')}`}
+          {count(functions)}
+          {importedFunctions === 0 ? '' : `, of which ${count(importedFunctions)} imported`}
         </dd>
       </div>
       <div>
