@@ -81,7 +81,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     const question = page.getByRole('dialog', { name: '1 active plugin no longer fits' });
     await question.getByText('the extension point allows at most 100').waitFor();
-    await question.getByText('version 1 of Ada Lovelace').waitFor();
+    await question.getByText('version 1 by Ada Lovelace').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await question.getByRole('button', { name: 'Keep editing' }).click();
     await question.waitFor({ state: 'detached' });
