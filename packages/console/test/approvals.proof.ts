@@ -146,14 +146,14 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await owner.open(approvals());
     await page.getByRole('link', { name: 'sum' }).click();
     const notice = (title: string) => page.locator('.notice').filter({ hasText: title });
-    await notice('Version 1 awaits your approval').getByRole('button', { name: 'Approve version 1 …' }).waitFor();
+    await notice('Version 1 awaits your approval').getByRole('button', { name: 'Approve version 1…' }).waitFor();
     const blocked = notice('The team has blocked this plugin');
     await blocked.getByText('Under review.').waitFor();
     assert.equal(await blocked.getByRole('button', { name: 'Approve' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
-    await blocked.getByRole('button', { name: 'Unblock plugin …' }).click();
+    await blocked.getByRole('button', { name: 'Unblock plugin…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Unblock plugin' }).click();
-    await page.getByRole('button', { name: 'Block plugin …' }).waitFor();
+    await page.getByRole('button', { name: 'Block plugin…' }).waitFor();
     await notice('Version 1 awaits your approval').waitFor();
     assert.equal(await blocked.count(), 0);
   });

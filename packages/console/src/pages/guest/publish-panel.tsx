@@ -98,7 +98,7 @@ export function PublishPanel(props: {
           {...(draft === undefined ? {} : { file: { name: draft.fileName, bytes: draft.bytes.length } })}
           onFiles={(files) => void addFile(files)}
         >
-          {isChecking ? <Spinner label="Checking the file …" /> : null}
+          {isChecking ? <Spinner label="Checking the file…" /> : null}
           {draft !== undefined && sentBytes !== undefined ? (
             <Progress sent={sentBytes} total={draft.bytes.length} />
           ) : null}

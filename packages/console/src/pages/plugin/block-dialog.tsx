@@ -14,7 +14,7 @@ export function BlockDialog(
       {...props}
       words={{
         title: 'Unblock plugin?',
-        text: 'Hosts receive its versions again, and its publisher can publish.',
+        text: 'Hosts get its versions again, and its publisher can publish.',
         button: 'Unblock plugin',
         done: 'Plugin unblocked.',
       }}

@@ -129,7 +129,7 @@ export function PluginBody(props: {
             kind="danger"
             onClick={() => setDialog(<BlockDialog {...shared} isBlocked={false} apiPath={apiPath} />)}
           >
-            Block plugin …
+            Block plugin…
           </Button>
         </Section>
       ) : null}

@@ -40,10 +40,10 @@ function StateNotice({ data, roles, onUnblock }: Props) {
       {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
       {isBlocked && roles.isHost ? (
         <>
-          <p>Hosts receive no version of it, and no versions can be published.</p>
+          <p>Hosts get no version of it, and no versions can be published.</p>
           <div class="actions">
             <Button isSmall onClick={onUnblock}>
-              Unblock plugin …
+              Unblock plugin…
             </Button>
           </div>
         </>
@@ -64,10 +64,10 @@ function WaitingNotice({ roles, onAction, version }: Props & { readonly version:
       'your approval',
       <div class="actions">
         <Button isSmall onClick={() => onAction('approve', version)}>
-          Approve version {number} …
+          Approve version {number}…
         </Button>
         <Button kind="quiet" isSmall onClick={() => onAction('reject', version)}>
-          Reject version {number} …
+          Reject version {number}…
         </Button>
       </div>,
     );

@@ -59,7 +59,7 @@ export function ApiKeysSection() {
             isActions: true,
             cell: (key) => (
               <Button kind="quiet" isSmall label={`Revoke ${key.name}`} onClick={() => setToRevoke(key)}>
-                Revoke
+                Revoke…
               </Button>
             ),
           },
