@@ -189,7 +189,10 @@ describe('a block', () => {
     assertProblem(await workshop.tryPublish(2), 403, 'plugin_blocked');
     const { status } = await workshop.plugin(workshop.publisher);
     assert.deepEqual([status.state, status.reason], ['blocked', why.reason]);
-    assert.match(status.detail, /^The application's team has blocked the plugin: “It sends data home\.”\./);
+    assert.match(
+      status.detail,
+      /^The application's team has blocked the plugin: “It sends data home\.” Active for no guest\.$/,
+    );
     const { contentAddress } = await workshop.plugin();
     const { token } = workshop.owner;
     assert.equal((await service.call('GET', `/api/v1/c/${contentAddress}`, { token })).statusCode, 200);

@@ -218,10 +218,7 @@ describe('POST …/yank and …/restore', () => {
     const { status } = await workshop.plugin(publisher);
     assert.equal(status.state, 'yanked');
     assert.equal(status.reason, why.reason);
-    assert.match(
-      status.detail,
-      /Version 3 was yanked: “It divides by zero\.”\. Version 2 is active for all 2 guests\./,
-    );
+    assert.match(status.detail, /Version 3 was yanked: “It divides by zero\.” Version 2 is active for all 2 guests\./);
 
     const restored = await workshop.call('POST', '/versions/3/restore', undefined, publisher);
     assert.equal(restored.json<Version>().state, 'published');

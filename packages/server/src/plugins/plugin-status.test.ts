@@ -54,6 +54,10 @@ describe('describePluginStatus()', () => {
         "The application's team holds it at version 2 for 1 of 3 guests.",
     );
     assert.equal(
+      words({ state: 'rejected', stateReason: 'Wrong name.', stateRole: 'host' }, [{ guestId: 'gst_a' }]),
+      "Version 3 was rejected by the application's team: “Wrong name.” Active for no guest.",
+    );
+    assert.equal(
       words({}, [{ guestId: 'gst_a' }], { atMs: 1, reason: 'Sends data home' }),
       "The application's team has blocked the plugin: “Sends data home”. Active for no guest.",
     );

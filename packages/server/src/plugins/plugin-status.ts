@@ -22,7 +22,7 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
     detail: [
       ...(block === null
         ? [newestSentence(newest)]
-        : [`The application's team has blocked the plugin: “${block.reason}”.`]),
+        : [`The application's team has blocked the plugin: ${quoteSentence(block.reason)}`]),
       ...(hasMoreBindings ? [`Of its first ${bindings.length} guests:`] : []),
       ...boundSentences(bindings),
       ...pinSentences(bindings),
@@ -32,17 +32,22 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
 
 function newestSentence({ number, state, stateReason, stateRole }: VersionRecord): string {
   const by = stateRole === 'host' ? " by the application's team" : '';
-  const why = stateReason === null ? '' : `: “${stateReason}”`;
+  const why = stateReason === null ? '.' : `: ${quoteSentence(stateReason)}`;
   switch (state) {
     case 'published':
       return `Version ${number} is published.`;
     case 'awaiting_approval':
       return `Version ${number} awaits approval by the application's team.`;
     case 'rejected':
-      return `Version ${number} was rejected${by}${why}.`;
+      return `Version ${number} was rejected${by}${why}`;
     case 'yanked':
-      return `Version ${number} was yanked${by}${why}.`;
+      return `Version ${number} was yanked${by}${why}`;
   }
+}
+
+/** Quotes a reason at the end of a sentence. A reason that ends with a full stop gets no second one. */
+function quoteSentence(reason: string): string {
+  return /[.!?]$/.test(reason) ? `“${reason}”` : `“${reason}”.`;
 }
 
 function boundSentences(bindings: readonly BindingRecord[]): string[] {
