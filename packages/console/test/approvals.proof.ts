@@ -90,9 +90,11 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Reject version 1 of mode' }).click();
     await dialog.getByLabel('Reason').fill('We have one already.');
     await dialog.getByRole('button', { name: 'Reject version' }).click();
+    await page.getByText('mode version 1 rejected.').waitFor();
     await page.getByRole('link', { name: 'Approvals 1 awaiting approval' }).waitFor();
     await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
     await page.getByRole('button', { name: 'Approve version 2 of median' }).click();
+    await dialog.getByRole('heading', { name: 'Approve median version 2?' }).waitFor();
     await dialog.getByText('version 1 →').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
     await dialog.getByRole('button', { name: 'Approve version' }).click();
@@ -151,6 +153,9 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await blocked.getByText('Under review.').waitFor();
     assert.equal(await blocked.getByRole('button', { name: 'Approve' }).count(), 0);
     assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Approve version 1…' }).click();
+    await page.getByText('Hosts get nothing while the plugin is blocked.').waitFor();
+    await page.keyboard.press('Escape');
     await blocked.getByRole('button', { name: 'Unblock plugin…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Unblock plugin' }).click();
     await page.getByRole('button', { name: 'Block plugin…' }).waitFor();

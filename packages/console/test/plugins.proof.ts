@@ -114,8 +114,9 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await gone(page);
     await page.getByRole('row', { name: /your guest 2.*version 1.*rolled back/ }).waitFor();
     assert.equal(await bound(initech, 'mode'), 1);
-    await button(page, 'Use newest version 3').click();
-    await dialog(page).getByRole('button', { name: 'Use version 3' }).click();
+    await button(page, 'End rollback and use version 3').click();
+    await dialog(page).getByRole('heading', { name: 'End the rollback?' }).waitFor();
+    await dialog(page).getByRole('button', { name: 'End rollback' }).click();
     await page.getByRole('row', { name: /your guest 1.*version 3.*the newest/ }).waitFor();
     assert.equal(await bound(globex, 'mode'), 3);
 
@@ -210,9 +211,13 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await button(page, 'Roll back to version 1').click();
     await dialog(page).getByRole('button', { name: 'Roll back' }).click();
     await dialog(page).getByText('Version 1 is yanked. Only a published version can be bound.').nth(1).waitFor();
+    await dialog(page).getByText('The plugin has changed.').waitFor();
+    assert.ok(await dialog(page).getByRole('button', { name: 'Roll back' }).isDisabled());
     assert.deepEqual(await faultsInBothColours(page), []);
     const { status } = await ada.call<{ status: PluginStatus }>('GET', apiPath('late'));
     assert.deepEqual(new Set(status.bindings.map(({ version }) => version)), new Set([2]));
+    await page.keyboard.press('Escape');
+    await entry(page, 1).getByText('Yanked by the team').waitFor();
   });
 
   it('is only to be looked at by a viewer', async () => {

@@ -13,6 +13,8 @@ export function ReasonDialog(props: {
   /** Who reads the reason. */
   readonly hint: string;
   readonly initialReason?: string;
+  /** What is missing besides the reason. Disables the button. */
+  readonly missing?: string | undefined;
   readonly onConfirm: (reason: string) => Promise<void>;
   readonly onClose: () => void;
 }) {
@@ -22,7 +24,7 @@ export function ReasonDialog(props: {
       title={props.title}
       action={props.action}
       isDangerous={props.isDangerous ?? true}
-      missing={reason.trim() === '' ? 'A reason is required.' : undefined}
+      missing={props.missing ?? (reason.trim() === '' ? 'A reason is required.' : undefined)}
       onConfirm={() => props.onConfirm(reason.trim())}
       onClose={props.onClose}
     >

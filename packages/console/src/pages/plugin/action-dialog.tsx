@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { hasCode } from '../../api/api-error.ts';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { ReasonDialog } from '../../components/reason-dialog.tsx';
 import { useServices } from '../../state/services.ts';
@@ -39,10 +41,20 @@ export function ActionDialog(
     readonly children?: ComponentChildren;
   },
 ) {
-  const { words, action, reasonHint, isDangerous = false, onDone, onClose } = props;
+  const { words, action, reasonHint, isDangerous = false, onDone } = props;
   const { session, toasts } = useServices();
+  const [isOutdated, setOutdated] = useState(false);
+  const onClose = (): void => {
+    props.onClose();
+    if (isOutdated) onDone();
+  };
   const confirm = async (reason?: string): Promise<void> => {
-    await perform(session.api, reason === undefined ? action : { ...action, json: { reason } });
+    try {
+      await perform(session.api, reason === undefined ? action : { ...action, json: { reason } });
+    } catch (error) {
+      setOutdated(hasCode(error, 'conflict'));
+      throw error;
+    }
     onClose();
     toasts.show(words.done);
     onDone();
@@ -54,7 +66,8 @@ export function ActionDialog(
       <Effects action={reasonHint === undefined ? action : { ...action, json: anyReason }} guests={props.guests} />
     </>
   );
-  const shared = { title: words.title, action: words.button, onClose };
+  const missing = isOutdated ? 'The plugin has changed. Cancel to see its current state.' : props.missing;
+  const shared = { title: words.title, action: words.button, missing, onClose };
   if (reasonHint !== undefined) {
     return (
       <ReasonDialog {...shared} hint={reasonHint} onConfirm={confirm}>
@@ -63,13 +76,7 @@ export function ActionDialog(
     );
   }
   return (
-    <ConfirmDialog
-      {...shared}
-      isDangerous={isDangerous}
-      typed={props.typed}
-      missing={props.missing}
-      onConfirm={() => confirm()}
-    >
+    <ConfirmDialog {...shared} isDangerous={isDangerous} typed={props.typed} onConfirm={() => confirm()}>
       {content}
     </ConfirmDialog>
   );

@@ -140,7 +140,7 @@ function namesOf(ids: readonly string[], guests: ReadonlyMap<string, string>): s
 function actionWords(action: VersionAction, version: Version, data: PluginData): string {
   switch (action) {
     case 'rollBack':
-      return isNewestEverywhere(data, version) ? 'Use newest…' : 'Roll back…';
+      return isNewestEverywhere(data, version) ? 'End rollback…' : 'Roll back…';
     case 'approve':
       return 'Approve…';
     case 'reject':
@@ -155,5 +155,6 @@ function actionWords(action: VersionAction, version: Version, data: PluginData):
 /** The accessible name, which also has the version: several buttons have the same text. */
 function actionLabel(action: VersionAction, version: Version, data: PluginData): string {
   const words = actionWords(action, version, data).replace(/…$/, '');
-  return `${words}${words === 'Roll back' ? ' to' : ''} version ${version.number}`;
+  const link = words === 'Roll back' ? ' to' : words === 'End rollback' ? ' and use' : '';
+  return `${words}${link} version ${version.number}`;
 }

@@ -52,7 +52,9 @@ export function PluginBody(props: {
       <VersionDialog
         {...shared}
         action={action}
+        name={plugin.name}
         version={version}
+        isBlocked={plugin.status.state === 'blocked'}
         endsRollback={isNewestEverywhere(data, version)}
         apiPath={apiPath}
         isPublishedByOther={!roles.isPublisher}

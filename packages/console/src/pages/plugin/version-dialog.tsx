@@ -7,6 +7,8 @@ import type { VersionAction } from './version-actions.ts';
 export function VersionDialog(
   props: ActionDialogProps & {
     readonly action: VersionAction;
+    /** The plugin's name. */
+    readonly name: string;
     readonly version: Pick<Version, 'number'>;
     /** Whether this is the newest version, so that rolling back to it only ends earlier rollbacks. */
     readonly endsRollback?: boolean;
@@ -14,9 +16,10 @@ export function VersionDialog(
     readonly apiPath: string;
     /** Whether the plugin belongs to another user. */
     readonly isPublishedByOther: boolean;
+    readonly isBlocked?: boolean;
   },
 ) {
-  const { action, version, endsRollback = false, apiPath, isPublishedByOther } = props;
+  const { action, name, version, endsRollback = false, apiPath, isPublishedByOther, isBlocked = false } = props;
   const { number } = version;
   const needsReason = action === 'yank' || action === 'reject';
   const hint = isPublishedByOther ? 'The publisher will see this.' : 'You and the team see this in the history.';
@@ -27,56 +30,68 @@ export function VersionDialog(
   return (
     <ActionDialog
       {...props}
-      words={wordsOf(action, number, endsRollback)}
+      words={wordsOf({ action, name, number, endsRollback, isPublishedByOther, isBlocked })}
       action={request}
       {...(needsReason && { reasonHint: hint })}
     />
   );
 }
 
-function wordsOf(action: VersionAction, number: number, endsRollback: boolean): ActionWords {
+interface Subject {
+  readonly action: VersionAction;
+  readonly name: string;
+  readonly number: number;
+  readonly endsRollback: boolean;
+  readonly isPublishedByOther: boolean;
+  readonly isBlocked: boolean;
+}
+
+function wordsOf({ action, name, number, endsRollback, isPublishedByOther, isBlocked }: Subject): ActionWords {
+  const version = `${name} version ${number}`;
   switch (action) {
     case 'rollBack':
       return endsRollback
         ? {
-            title: `Use version ${number} again?`,
-            text: 'This ends the rollback: hosts get the newest version, and later versions as they are published.',
-            button: `Use version ${number}`,
-            done: `Version ${number} is active again.`,
+            title: 'End the rollback?',
+            text: `Hosts get version ${number}, the newest, and later versions as they are published.`,
+            button: 'End rollback',
+            done: 'Rollback ended.',
           }
         : {
-            title: `Roll back to version ${number}?`,
-            text: 'Hosts get this version until a new one is published or the rollback ends.',
+            title: `Roll back to ${version}?`,
+            text: isPublishedByOther
+              ? 'Hosts get this version until the publisher publishes a newer version, or you end the rollback.'
+              : 'Hosts get this version until you publish a newer version or end the rollback.',
             button: 'Roll back',
-            done: `Rolled back to version ${number}.`,
+            done: `Rolled back to ${version}.`,
           };
     case 'yank':
       return {
-        title: `Yank version ${number}?`,
+        title: `Yank ${version}?`,
         text: 'Hosts stop receiving this version. Hosts that already have its address can still fetch its content. You can restore it.',
         button: 'Yank version',
-        done: `Version ${number} yanked.`,
+        done: `${version} yanked.`,
       };
     case 'restore':
       return {
-        title: `Restore version ${number}?`,
+        title: `Restore ${version}?`,
         text: 'The version is published again.',
         button: 'Restore version',
-        done: `Version ${number} restored.`,
+        done: `${version} restored.`,
       };
     case 'approve':
       return {
-        title: `Approve version ${number}?`,
-        text: 'Approving publishes this version and replaces the previous one.',
+        title: `Approve ${version}?`,
+        text: `Publishes this version.${isBlocked ? ' Hosts get nothing while the plugin is blocked.' : ''}`,
         button: 'Approve version',
-        done: `Version ${number} approved.`,
+        done: `${version} approved.`,
       };
     case 'reject':
       return {
-        title: `Reject version ${number}?`,
+        title: `Reject ${version}?`,
         text: 'This version will never be published. You can’t undo this. The publisher can publish another version.',
         button: 'Reject version',
-        done: `Version ${number} rejected.`,
+        done: `${version} rejected.`,
       };
   }
 }

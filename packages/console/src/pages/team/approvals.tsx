@@ -68,6 +68,7 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
       {asked === undefined ? null : (
         <VersionDialog
           action={asked.action}
+          name={asked.approval.name}
           version={asked.approval.version}
           apiPath={apiPathOf(asked.approval)}
           guests={undefined}
