@@ -12,7 +12,10 @@ export function readEnvironment(): Environment {
 export const environmentVariables: readonly (readonly [string, string])[] = [
   ['TENON_URL', 'the server, such as https://plugins.example.org'],
   ['TENON_TOKEN', 'the access token (tnn_…); with TENON_URL it is sent only to that server'],
-  ['TENON_PROFILE', 'the login to use when neither --profile nor TENON_URL names a server'],
+  [
+    'TENON_PROFILE',
+    'the login to use when no option, TENON_URL or tenon.toml names a server, or when several logins are for it',
+  ],
   ['TENON_APP_ID', 'the application, without --app'],
   ['TENON_EXTENSION_POINT_ID', 'the extension point, without --extension-point'],
   ['TENON_DATA_DIR', "the server's data folder, ./tenon-data by default"],
@@ -34,7 +37,8 @@ export const connectionRules = `Commands use the first of these that is set as t
 5. tenon-data/quickstart.env of a demo server, here or in a folder above that belongs to you.
 
 The token is the first of these for that server: --token, TENON_TOKEN, a login, quickstart.env. A token is never sent to another
-server. TENON_TOKEN without TENON_URL goes to whichever server is chosen, unless a login was
-named with --profile, or only a file that was found (tenon.toml, or a quickstart.env that no option or variable names) names the
-server: such files come with sources. If you are logged in to another server, commands in a demo's folder say which of the two they use.
+server. TENON_TOKEN without TENON_URL goes to whichever server is chosen, except in two cases: if you chose a login by name, with
+--profile or --server; or if the server comes only from a file that was found (tenon.toml, or a quickstart.env that no option or
+variable names), because such a file may be part of another's source code. If you are logged in to another server, commands in a
+demo's folder say which of the two they use.
 `;

@@ -87,7 +87,7 @@ export function isTransient({ code, status }: ClientError): boolean {
   return code === 'network' || code === 'timeout';
 }
 
-/** Whether the server rejected the token. */
+/** Whether the server refused access: the token is invalid (401), or doesn't allow this (403). */
 export function isUnauthorized({ status }: ClientError): boolean {
   return status === 401 || status === 403;
 }

@@ -4,7 +4,7 @@ const units = [
   [1e3, 'µs'],
 ] as const;
 
-/** Nanoseconds for people, with three digits: `412 ns`, `3.07 µs`, `12.8 ms`. */
+/** Nanoseconds for people, rounded to about three digits: `412 ns`, `3.07 µs`, `12.8 ms`. */
 export function formatDuration(nanoseconds: number): string {
   // A value that rounds to 1,000 is 1 of the next unit.
   const unit = units.find(([size]) => nanoseconds >= size * 0.9995);
@@ -23,7 +23,7 @@ export function formatMark(nanoseconds: number, step: number): string {
 
 const thousands = new Intl.NumberFormat('en-US');
 
-/** A number with its thousands apart: `28,277`. */
+/** A number with thousands separators: `28,277`. */
 export function formatCount(value: number): string {
   return thousands.format(value);
 }
@@ -50,7 +50,7 @@ function trimmed(value: number): string {
   return value.toFixed(2).replace(/\.?0+$/, '');
 }
 
-/** Positions of at most `most` marks on an axis: round numbers. */
+/** Round positions for marks on an axis, at most `most + 1`. */
 export function axisMarks(from: number, to: number, most: number): { readonly marks: number[]; readonly step: number } {
   const span = to - from;
   if (!(span > 0) || most < 1) return { marks: [], step: 1 };

@@ -1,15 +1,15 @@
 import type { Attributes, AttributeValue, Span } from './span.ts';
 
 /**
- * Everything that is known of a span beside its name, times and status, as one set of attributes: what was measured, under names that begin
- * with `wasm.`, and what the plugin's author and the host added. What was measured can't be overwritten by a plugin.
+ * The attributes of a span: what was measured, under `code.function.name` and names that begin with
+ * `wasm.`, and what the plugin's author and the host added. What was measured can't be overwritten by a plugin.
  *
  * | attribute | |
  * |---|---|
  * | `code.function.name` | the name as people write it: https://opentelemetry.io/docs/specs/semconv/registry/attributes/code/ |
  * | `wasm.function.raw_name` | the name in the module, where it is another |
  * | `wasm.function.index` | the index in the instrumented module |
- * | `wasm.self_time_ns` | nanoseconds without those of the spans directly within |
+ * | `wasm.self_time_ns` | nanoseconds in this span but not in its child spans |
  * | `wasm.folded.calls`, `wasm.folded.time_ns` | calls without a span of their own; absent where there are none |
  * | `wasm.memory.grown_pages` | pages of 64 KiB; absent where memory did not grow |
  */

@@ -1,4 +1,4 @@
-/** OpenTelemetry's attribute values, without empty ones. */
+/** The attribute values of OpenTelemetry that spans here can have: no null, bytes, or maps. */
 export type AttributeValue = string | number | boolean | bigint | readonly (string | number | boolean)[];
 
 /** Attributes by name. A `Map`, since names come from plugins and may be `__proto__`. */
@@ -6,14 +6,14 @@ export type Attributes = ReadonlyMap<string, AttributeValue>;
 
 /** Something that happened at one moment within a span. */
 export interface SpanEvent {
-  /** `memory.grow`, `log`, or what a plugin's author named. */
+  /** `memory.grow`, `log`, or the name that the plugin's author chose. */
   readonly name: string;
   /** Nanoseconds since 1970-01-01 UTC. */
   readonly timeUnixNano: bigint;
   readonly attributes: Attributes;
 }
 
-/** The function that a span shows a call of. */
+/** The function whose call a span shows. */
 export interface TracedFunction {
   /** Its index in the instrumented module, imports included: the argument of `enter`. */
   readonly index: number;
@@ -71,11 +71,11 @@ export interface Span {
   readonly dropped: { readonly events: number; readonly attributes: number };
 }
 
-/** Takes spans somewhere. Each batch is one finished root and all the spans under it, parents before children, by start. */
+/** Delivers spans. Each batch is one finished root and all the spans under it, parents before children, by start. */
 export interface SpanExporter {
   /** Errors never reach the traced program: they are counted, and `onError` of the context receives them. */
   export(spans: readonly Span[]): void | Promise<void>;
-  /** Sends on what waits. */
+  /** Exports the spans that are still queued. */
   flush?(): Promise<void>;
   /** Flushes, and accepts no more spans. */
   shutdown?(): Promise<void>;
@@ -118,8 +118,8 @@ export interface TraceStatistics {
   readonly functions: readonly FunctionStatistics[];
   readonly dropped: DropCounts;
   /**
-   * Current pages of 64 KiB of the memories that bound instances export or that were passed to `instantiate()`, unless the
-   * engine has collected them. `undefined` without any.
+   * The current size, in pages of 64 KiB, of all memories that traced instances export or that were passed to `instantiate()`.
+   * Memories that the engine has garbage-collected don't count. `undefined` if there are no memories.
    */
   readonly livePages?: number | undefined;
 }

@@ -34,7 +34,7 @@ interface Demands {
   readonly by: string;
 }
 
-/** `tenon extension-point check`: with a schema's file without a server. */
+/** Adds `tenon extension-point check`. With `--schema` it reads the schema from a file, and needs no server. */
 export function addCheckCommand(group: Command, io: Io): void {
   const againstServer = callingForPlugin(io, async (session, options: Options, file: string | undefined) => {
     const module = file ?? (await projectModule(session));

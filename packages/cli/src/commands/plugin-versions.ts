@@ -21,7 +21,7 @@ import { countGuests, formatSize, formatTime, printable, shellWord } from '../te
 
 const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
 
-/** Adds what a command takes that is about one plugin. */
+/** Adds the argument and the options of a command about one plugin. */
 export function aboutPlugin(command: Command): Command {
   return command.argument('[plugin]', pluginHelp).use(withProject, withServer);
 }
@@ -33,7 +33,7 @@ export interface VersionReference {
   readonly number: number;
 }
 
-/** Adds what a command takes that is about one version of a plugin. */
+/** Adds the argument and the options of a command about one version of a plugin. */
 export function aboutVersion(command: Command): Command {
   const help = "such as greet@3, with the plugin's name or id; @3 means tenon.toml's plugin";
   return command.argument('<plugin@version>', help, parseVersion).use(withProject, withServer);
@@ -98,7 +98,7 @@ async function showStatus(session: PluginSession, options: PluginChoice, named?:
 
 const maxNamedGuests = 20;
 
-/** The guest keys of a plugin's guests by id, as far as the user may see them: the application's team does, its guests don't. */
+/** The guest keys of a plugin's guests, by guest id. Empty if the user may not see them: only the application's team may. */
 async function readGuestKeys(
   { api }: PluginSession,
   { extensionPointId, status }: Plugin,

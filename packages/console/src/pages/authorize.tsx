@@ -46,7 +46,7 @@ function Approval({ request }: { readonly request: string }) {
   const decide = async (decided: ApprovalDecision): Promise<void> =>
     leave(await sessionCall<AuthorizationOutcome>(session, '/session/authorization', { request, ...decided }));
 
-  // A request that the server can't make sense of is answered to the program at once, by way of the browser.
+  // If only the request's other parameters are invalid, the program gets the error at once, through a redirect.
   const outcome = asked.status === 'ready' && 'redirectTo' in asked.data ? asked.data : undefined;
   useEffect(() => {
     if (outcome !== undefined) leave(outcome);

@@ -1,8 +1,8 @@
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * Moves the focus to the page's heading when an action removes the focused button, so that keyboard users don't start at the
- * browser's bar.
+ * Moves the focus to the page's heading when an action removes the focused button, so that the next Tab doesn't
+ * start over at the browser's toolbar.
  *
  * @returns a function to call after the action
  */

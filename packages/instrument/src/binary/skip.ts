@@ -2,7 +2,7 @@ import { invalidModule } from '../errors.ts';
 import { isAbstractHeapType, isShortValueType, unknownType } from './types.ts';
 
 /**
- * Skips parts of a function body. These functions run for every instruction, so they take and return plain offsets. The
+ * Functions that skip parts of a function body, or read ahead in it. They run for every instruction, so they take and return plain offsets. The
  * caller's loop checks for an offset beyond the body's end. Bytes beyond the module read as undefined, which ends every
  * loop here.
  */
@@ -63,7 +63,7 @@ export function skipHeapType(source: Uint8Array, start: number, functionIndex: n
   const byte = source[start] as number;
   const end = byte < 0x80 ? start + 1 : skipLeb(source, start, 5, functionIndex);
   const last = source[end - 1] as number;
-  // Abstract types are negative numbers. The low seven bits are those of the unpadded byte.
+  // Abstract types are negative numbers. The first byte's low seven bits are the type's code, even if the LEB128 is padded.
   const isAbstract = (last & 0x40) !== 0;
   if (isAbstract && isAbstractHeapType[byte & 0x7f] !== 1) {
     throw unknownType(byte & 0x7f, 'a heap type', start, functionIndex);

@@ -3,15 +3,15 @@ import { walkTrees } from '../span-tree.ts';
 import { callTrees } from './call-tree.ts';
 
 export interface FoldedStacksOptions {
-  /** Deeper calls count for the one at this depth: a line names its whole stack. Default: 500. */
+  /** The time of deeper calls is added to their caller at this depth, since each line lists its whole stack. Default: 500. */
   readonly maxDepth?: number | undefined;
 }
 
 /**
  * Writes spans as folded stacks, `main;parse;next 1234`, what `flamegraph.pl` and inferno draw: for each stack the nanoseconds spent in
- * its last function itself. Lines are in the order in which the stacks were first seen; a stack without time of its own has none.
+ * its last function itself. Lines are in the order in which the stacks were first seen; a stack with no self time gets no line.
  *
- * `;` and line breaks, which the format can't hold, come out as `:` and spaces.
+ * `;`, which the format can't hold, becomes `:`; control characters, including line breaks, become a space.
  */
 export function foldedStacks(spans: readonly Span[], options: FoldedStacksOptions = {}): string {
   const { maxDepth = 500 } = options;

@@ -2,8 +2,8 @@ import type { Span } from '../span.ts';
 import { byStart, freeLane, type SpanTree, spanTrees } from '../span-tree.ts';
 
 /**
- * Lays spans out in lanes in which they only ever lie within each other or one after the other, as the formats of profilers want it. Calls
- * that wait for promises overlap, and one may end after the call that began it: such a span begins a lane of its own.
+ * Distributes spans over lanes. Within a lane, two spans either nest or follow each other, as profiler formats require. Calls that wait for
+ * promises overlap, and one may outlive the call that began it: such a span becomes a root, and goes into a lane that is free.
  *
  * @returns for each lane its trees, by start
  */
@@ -23,7 +23,7 @@ export function lanesOf(spans: readonly Span[]): SpanTree[][] {
   return lanes;
 }
 
-/** Takes out of a tree what does not lie within its parent, or not after the sibling before it. */
+/** Removes from a tree, and returns, the spans that end after their parent or overlap the sibling before them. */
 function takeMisfits(root: SpanTree): SpanTree[] {
   const misfits: SpanTree[] = [];
   const open = [root];

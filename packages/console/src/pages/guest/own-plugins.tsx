@@ -58,7 +58,7 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
 /** With more guests, only their number is shown. */
 const shownGuests = 3;
 
-/** A plugin's state: a short text if it is served, otherwise the server's explanation. */
+/** A plugin's state: a short text if hosts get the newest version everywhere, otherwise the server's explanation. */
 function ActiveState({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
   const { status, version, guestIds } = plugin;
   const isServed =

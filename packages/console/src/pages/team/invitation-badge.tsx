@@ -3,7 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 
 const kinds = { pending: 'waiting', accepted: 'good', declined: 'bad', revoked: 'plain', expired: 'plain' } as const;
 
-/** How it is with an invitation. */
+/** The state of an invitation. */
 export function InvitationBadge({ status }: { readonly status: InvitationStatus }) {
   return <Badge kind={kinds[status]}>{status}</Badge>;
 }

@@ -77,7 +77,7 @@ export const definitions = {
   ),
   tenon_store_revision_trusted: gauge(
     [],
-    '1 while the process receives the commits of other processes; 0 while that channel of the database is interrupted, when nothing is cached',
+    '1 while the process receives the commits of other processes; 0 while it cannot receive them because its connection to the database is interrupted; it then caches nothing',
   ),
 
   tenon_blob_requests_total: counter(
@@ -115,7 +115,7 @@ export const definitions = {
     [],
     'active time of the main thread; its rate is the share of a core that it uses',
   ),
-  nodejs_eventloop_lag_p50_seconds: gauge([], 'median delay of timers in the last minute'),
+  nodejs_eventloop_lag_p50_seconds: gauge([], 'median delay of timers since the current one-minute window began'),
   nodejs_eventloop_lag_p99_seconds: gauge([], '99th percentile of the delay of timers in the last one to two minutes'),
   nodejs_eventloop_lag_max_seconds: gauge([], 'maximum delay of timers in the last one to two minutes'),
 } satisfies Readonly<Record<string, Definition>>;

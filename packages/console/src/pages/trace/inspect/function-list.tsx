@@ -6,7 +6,7 @@ import { listWindow, scrollToRow } from './list-window.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * The found functions, up to a million: one tab stop, in which arrows move between rows and space ticks
+ * The found functions, up to a million. The list is a single tab stop: the arrow keys move between rows, and Space ticks one
  * (https://www.w3.org/WAI/ARIA/apg/patterns/listbox/).
  */
 export function FunctionList(props: {
