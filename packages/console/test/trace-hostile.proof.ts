@@ -48,7 +48,7 @@ describe('the page that traces modules, with modules of strangers', { skip: noBr
     const { page } = visitor;
     const greet = wat('(module (func (export "greet")))');
     for (const [name, bytes, words] of [
-      ['text.wasm', Buffer.from('<!doctype html>'), /This is no WebAssembly module/],
+      ['text.wasm', Buffer.from('<!doctype html>'), /This is not a WebAssembly module/],
       ['component.wasm', Uint8Array.of(0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0), /This is a component/],
       ['cut.wasm', greet.subarray(0, 20), /at offset 0x/],
       ['empty.wasm', Buffer.alloc(0), /The file is empty/],
