@@ -87,12 +87,14 @@ describe('the account page', { skip: noBrowser }, () => {
     assert.match((await rows.first().textContent()) ?? '', /this one/);
     await rows.nth(1).getByRole('button', { name: 'Sign out' }).click();
     await toast(visitor, /Browser signed out/);
+    await rows.nth(3).waitFor({ state: 'detached' });
     assert.equal(await rows.count(), 3);
 
     await page.getByRole('button', { name: 'Sign out all others' }).click();
     assert.deepEqual(await axeFaults(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out others' }).click();
     await toast(visitor, /All other browsers signed out/);
+    await rows.nth(1).waitFor({ state: 'detached' });
     assert.equal(await rows.count(), 1);
     for (const other of others) {
       await other.open('/account');
