@@ -97,7 +97,11 @@ after(async () => {
 /** Runs a command as the demo's owner, who holds its guest. */
 async function command(args: readonly string[], cwd = folder): Promise<string> {
   const { TENON_URL, TENON_TOKEN, TENON_APP_ID } = server.quickstart;
-  const env = { ...withoutTenon(process.env), TENON_URL, TENON_TOKEN, TENON_APP_ID };
+  return runCli(args, cwd, { TENON_URL, TENON_TOKEN, TENON_APP_ID });
+}
+
+async function runCli(args: readonly string[], cwd: string, variables: NodeJS.ProcessEnv): Promise<string> {
+  const env = { ...withoutTenon(process.env), TENON_CONFIG_DIR: folder, ...variables };
   const { stdout } = await run(process.execPath, [tenon, ...args], { cwd, env });
   return stdout.trim();
 }
@@ -124,7 +128,7 @@ for (const { template, skip, source, callingHost } of languages) {
   describe(`the template for ${template}`, { skip }, () => {
     it('builds and publishes with one command, and greets in Extism', async () => {
       const extensionPoint = server.quickstart.TENON_EXTENSION_POINT_ID ?? '';
-      await command(['plugin', 'init', template, '--template', template]);
+      await runCli(['plugin', 'init', template, '--template', template], folder, {}); // without a server: a sample
       const toml = join(folder, template, 'tenon.toml');
       const settings = (await readFile(toml, 'utf8')).replace(
         'module =',
