@@ -114,8 +114,8 @@ function howToGoOn({ dataDir, only }: Config, hasSignIn: boolean): string[] {
   const bindings = '$TENON_URL/api/v1/extension-points/$TENON_EXTENSION_POINT_ID/bindings/$TENON_GUEST_KEY';
   return [
     only !== 'instrument' && hasSignIn
-      ? 'Open it in a browser. The e-mail address, the password, a token and an API key are in quickstart.env.'
-      : 'A token and an API key are in quickstart.env.',
+      ? `Open it in a browser. The e-mail address, the password, a token and an API key are in ${file}.`
+      : `A token and an API key are in ${file}.`,
     'Next, in another shell:',
     '',
     `  . ${file}`,
