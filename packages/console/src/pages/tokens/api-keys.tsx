@@ -7,7 +7,7 @@ import { CommandBlock } from '../../components/command-block.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { DeleteDialog } from '../../components/delete-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Section } from '../../components/page.tsx';
@@ -17,6 +17,7 @@ import { useApi } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import { useList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { CredentialName } from './credential-name.tsx';
 import { Expiry } from './expiry.tsx';
 
 const lifetimes = [
@@ -136,17 +137,7 @@ function NewKeyDialog({
   }, ['name', 'expiresInDays']);
   return (
     <FormDialog title="New API key" action="Create key" form={form} onClose={onClose}>
-      <TextField
-        label="Name"
-        name="name"
-        value={name}
-        onInput={setName}
-        maxLength={200}
-        hasFocus
-        error={form.fieldError('name')}
-        placeholder="build server"
-        hint="So you can recognise it later."
-      />
+      <CredentialName value={name} onInput={setName} error={form.fieldError('name')} />
       <SelectField
         label="Expires in"
         name="lifetime"

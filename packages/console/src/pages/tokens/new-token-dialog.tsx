@@ -4,6 +4,7 @@ import { CheckboxField, SelectField, TextField } from '../../components/field.ts
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { CredentialName } from './credential-name.tsx';
 import { scopes, scopeText } from './scope-text.ts';
 
 const lifetimes = [
@@ -58,17 +59,7 @@ export function NewTokenDialog(props: {
       form={form}
       onClose={props.onClose}
     >
-      <TextField
-        label="Name"
-        name="name"
-        value={name}
-        onInput={setName}
-        maxLength={200}
-        hasFocus
-        error={form.fieldError('name')}
-        placeholder="build server"
-        hint="So you can recognise it later."
-      />
+      <CredentialName value={name} onInput={setName} error={form.fieldError('name')} />
       <fieldset class="choices">
         <legend>Permissions</legend>
         {scopes.map((scope) => (
