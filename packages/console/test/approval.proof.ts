@@ -310,7 +310,7 @@ describe('the approval of a login', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Enter another code' }).click();
     await field.fill(device.user_code);
     await go.click();
-    await page.getByText('No login is waiting for this code.').waitFor(); // nobody decides twice
+    await page.getByText('No login is waiting for this code.').waitFor(); // a decision is final
     await visitor.close();
   });
 

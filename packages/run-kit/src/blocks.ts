@@ -5,7 +5,7 @@ export interface Blocks {
   /** @returns the address of a new block, filled with zeros */
   readonly alloc: (length: bigint) => bigint;
   readonly free: (address: bigint) => void;
-  /** The block at an address; `undefined` if there is none. */
+  /** The block at an address; `undefined` if no block starts there. */
   readonly at: (address: bigint) => DataView<ArrayBuffer> | undefined;
   /** Copies bytes into a new block. */
   readonly put: (bytes: Uint8Array) => bigint;

@@ -230,7 +230,7 @@ describe('a flood from one token', () => {
       }
     };
     let count = 0;
-    const ask = () => signIn(`nobody${count++}@example.org`, 'not a password', '198.51.100.7');
+    const ask = () => signIn(`unknown${count++}@example.org`, 'not a password', '198.51.100.7');
     const statuses = await flood(50, others, ask, 429);
     only(statuses, 429, 401);
     const grown = (most - before) / MiB;

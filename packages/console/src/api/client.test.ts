@@ -67,7 +67,7 @@ describe('createApiClient()', () => {
     assert.deepEqual(sent[2]?.body, { name: 'y' });
   });
 
-  it('uses each prefetched response once, if it succeeded and nobody else has signed in', async () => {
+  it('uses each prefetched response once, if it succeeded and no other user has signed in', async () => {
     const { client, sent } = setUp((line) => (line.endsWith('/b') ? problem(403, 'forbidden') : fine({ line })));
     const bearers = () => sent.splice(0).map(({ line, authorization }) => `${line} ${authorization?.slice(7)}`);
     client.prefetch(['/api/a?limit=1000', '/api/b'], 'early');

@@ -166,7 +166,7 @@ describe('collect()', () => {
       const blobs = {
         ...fixture.blobs,
         async *list() {
-          await fixture.putUnused(bytesOf(1, 300)); // a publish, after it was seen that there is none
+          await fixture.putUnused(bytesOf(1, 300)); // a publish, after the database was found without blobs
           yield* fixture.blobs.list();
           await fixture.collect(isFinished ? 0 : dayMs);
           if (isFinished) return;

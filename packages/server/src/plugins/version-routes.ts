@@ -56,7 +56,7 @@ export const versionRoutes: readonly Route[] = [
   decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {
     id: 'yankVersion',
     summary: 'Yank a version: hosts stop getting it',
-    description: `${publishers} Each of its bindings moves to the newest version that can be bound, or is removed if there is none. Its content stays available.`,
+    description: `${publishers} Each of its bindings moves to the newest version that can be bound; without such a version, it is removed. Its content stays available.`,
   }),
   decisionRoute('restore', 'changePlugins', undefined, {
     id: 'restoreVersion',

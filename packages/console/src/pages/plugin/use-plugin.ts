@@ -10,7 +10,7 @@ import type { Data } from '../../state/use-data.ts';
 export interface PluginData {
   readonly plugin: Plugin;
   readonly versions: readonly Version[];
-  /** The cursor of older versions; `undefined` if there are none. */
+  /** The cursor of older versions; `undefined` without older versions. */
   readonly olderCursor: string | undefined;
 }
 

@@ -430,7 +430,7 @@ describe('query plans', () => {
 
   for (const [method, calls] of Object.entries(everyQuery)) {
     const stopsEarly = stopEarly.includes(method);
-    it(`${method}() scans ${stopsEarly ? 'for so many rows only' : 'no table'}`, async () => {
+    it(`${method}() scans ${stopsEarly ? 'a limited number of rows' : 'no table'}`, async () => {
       const plans = await plansOf((on) => Promise.all(calls(queries(on))));
       assert.equal(scans(plans).length > 0, stopsEarly, plans.join('\n'));
       if (stopsEarly) for (const { sql } of asked) assert.match(sql, / limit /);

@@ -1,6 +1,6 @@
 /**
  * The part of a program that a function's name indicates: a crate, package, namespace or class, or the prefix of a C
- * library. `other` if there is none.
+ * library. Otherwise `other`.
  */
 export function nameGroup(name: string): string {
   const start = name.slice(0, 200); // names come from modules and may be very long
