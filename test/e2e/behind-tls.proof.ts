@@ -144,7 +144,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     await page.getByRole('heading', { name: 'Trace a module' }).waitFor();
     await dropFile(page, greet);
     await page.getByLabel('Input').fill('Ada');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).press('Enter');
     await page.getByText('Hello, Ada!').waitFor();
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await page.getByRole('link', { name: 'Applications' }).click();

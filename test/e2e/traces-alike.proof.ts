@@ -280,7 +280,7 @@ async function inTheBrowser(visitor: Visitor, module: string, one: Case): Promis
   if (environment !== undefined) await page.getByLabel('Environment').fill(environment);
   if (isStubbed) await page.getByLabel('Return zero').check();
   await page.getByLabel('Hide calls shorter than').fill('0');
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).press('Enter');
   const result = page.locator('.trace-result');
   await result.waitFor();
   const [saved] = await Promise.all([
