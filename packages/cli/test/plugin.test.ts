@@ -82,6 +82,48 @@ describe('tenon plugin push', () => {
     assert.deepEqual([error.code, error.problem.errors.length], ['interface_mismatch', 3]);
   });
 
+  it('shows with --dry-run what would happen, and publishes nothing', async () => {
+    const guest = await makeGuest('exports: [run]');
+    await guest.write(moduleOf(1));
+    const first = await guest.plugin('push', '--dry-run');
+    assert.match(
+      first.stderr,
+      /^Dry run: sums would become version 1 \(\d+ B\), under 1 guest\. Nothing was published\.\n$/,
+    );
+    assert.equal((await tenon(['plugin', 'status'], guest.setting)).exitCode, 4);
+    const { stdout } = await guest.push(1);
+    assert.equal(stdout, first.stdout);
+    assert.match(
+      (await guest.plugin('push', '--dry-run')).stderr,
+      /^Dry run: nothing would be published\..*no version was made/,
+    );
+    await guest.write(moduleOf(2));
+    const { version, isNewVersion, guestIds } = (await guest.plugin('push', '--dry-run', '--json')).json();
+    assert.deepEqual([version.number, version.state, isNewVersion, guestIds.length], [2, 'published', true, 1]);
+    assert.equal(await guest.bound(), stdout.trim());
+  });
+
+  it('ends a dry run as a publish would end', async () => {
+    const guest = await makeGuest('exports: [run]', { requiresApproval: true });
+    await guest.write(moduleOf(1));
+    assert.match(
+      (await guest.plugin('push', '--dry-run')).stderr,
+      /version 1 \(\d+ B\), and would wait for approval\. Nothing/,
+    );
+    await guest.write(wat('(module)'));
+    const refusals = [
+      await tenon(['plugin', 'push', '--dry-run'], guest.setting),
+      await tenon(['plugin', 'push'], guest.setting),
+    ];
+    assert.deepEqual(
+      refusals.map(({ exitCode }) => exitCode),
+      [7, 7],
+    );
+    assert.equal(refusals[0]?.stderr, refusals[1]?.stderr);
+    const hidden = await tenon(['plugin', 'push', '--dry-run', '-e', 'ext_00000000000000000000000000'], guest.setting);
+    assert.equal(hidden.exitCode, 4);
+  });
+
   it('says that a version awaits approval, and is not bound yet', async () => {
     const guest = await makeGuest('exports: [run]', { requiresApproval: true });
     const { stderr } = await guest.push(1);

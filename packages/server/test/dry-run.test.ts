@@ -89,7 +89,8 @@ const actions: Readonly<Record<string, Action>> = {
 describe('`dryRun=true`', () => {
   it('is known to every action that moves bindings of a plugin', () => {
     const ids = allRoutes.filter(({ query }) => query?.properties.dryRun !== undefined).map(({ id }) => id);
-    assert.deepEqual(ids.sort(), Object.keys(actions).sort());
+    // publish-dry-run.test.ts tries a publish, which returns the plugin.
+    assert.deepEqual(ids.sort(), [...Object.keys(actions), 'publishPlugin'].sort());
   });
 
   for (const [id, { method, path, json, prepare, changes }] of Object.entries(actions)) {

@@ -15,7 +15,7 @@ import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import { findModule, type Project } from '../project/project.ts';
-import { countGuests, formatSize, printable } from '../text.ts';
+import { count, countGuests, formatSize, printable } from '../text.ts';
 
 interface Options {
   readonly extensionPoint?: string;
@@ -24,6 +24,7 @@ interface Options {
   readonly semver?: string;
   readonly note?: string;
   readonly build?: boolean | undefined;
+  readonly dryRun?: boolean;
 }
 
 export function addPushCommand(group: Command, io: Io): void {
@@ -35,17 +36,21 @@ export function addPushCommand(group: Command, io: Io): void {
     .option('--guest <guest>', 'bind it under this guest of yours alone (default: all that you hold there)')
     .option('--semver <version>', 'the semantic version that you call it')
     .option('--note <text>', 'what you say of it')
+    .option('--dry-run', 'make all checks and show the result, without publishing')
     .description('publish a plugin, or its next version')
     .use(withProject, withServer)
     .examples(
       'tenon plugin push --build',
+      'tenon plugin push --dry-run --json',
       'tenon plugin push greet.wasm --extension-point ext_01j29hxk3…',
       'tenon plugin push --semver 1.2.0 --note "Greets in Greek"',
     )
     .addHelpText(
       'after',
       `The build command is run by the system's shell, in the folder of tenon.toml, as it stands there: with --build, or when you
-confirm it because the module is not there yet. TENON_TOKEN is kept from it.`,
+confirm it because the module is not there yet. TENON_TOKEN is kept from it.
+With --dry-run, the server checks the module, your permissions, and the quotas as for a publish, and stores nothing. The exit
+codes are those of a publish.`,
     )
     .action(callingForPlugin(io, pushPlugin));
 }
@@ -60,13 +65,14 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
   const { id: user } = await api.get('/api/v1/me', meSchema);
   const bytes = await readInput(io, await moduleFile(session, options, file), 'the module');
   const target = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` + queryOf(options, project);
+  const isDryRun = options.dryRun === true;
   const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
   const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
   const published = await api
     .upload(target, upload, publishedPlugin)
     .catch(listMismatches(extensionPoint))
     .finally(progress.end);
-  out.note(outcome(published));
+  out.note(isDryRun ? expectedOutcome(published) : outcome(published));
   out.result(published, () => out.write(`${published.contentAddress}\n`));
 }
 
@@ -131,7 +137,8 @@ function queryOf(options: Options, project: Project | undefined): string {
   const guest = options.guest ?? project?.settings.guest;
   const note = options.note ?? project?.settings.note;
   const query = new URLSearchParams();
-  for (const [key, value] of Object.entries({ guest, semver: options.semver, note })) {
+  const dryRun = options.dryRun ? 'true' : undefined;
+  for (const [key, value] of Object.entries({ guest, semver: options.semver, note, dryRun })) {
     if (value !== undefined) query.set(key, value);
   }
   return query.size === 0 ? '' : `?${query}`;
@@ -151,6 +158,18 @@ function outcome({ name, version, size, status, guestIds, hasMoreGuests, isNewVe
   const pinned = status.bindings.filter(({ isPinned }) => isPinned);
   const held = pinned.length === 0 ? '' : ` ${printable(status.detail)}`;
   return `Published ${name}, ${what}, under ${countGuests(guestIds, hasMoreGuests)}.${held}`;
+}
+
+/** Says what a publish would do. */
+function expectedOutcome(published: PublishedPlugin): string {
+  const { name, version, size, status, guestIds, hasMoreGuests, isNewVersion } = published;
+  if (!isNewVersion) return `Dry run: nothing would be published. ${outcome(published)}`;
+  const what = `version ${version.number} (${formatSize(size)})`;
+  const isWaiting = version.state === 'awaiting_approval';
+  const then = isWaiting ? 'and would wait for approval' : `under ${countGuests(guestIds, hasMoreGuests)}`;
+  const pinned = isWaiting ? 0 : status.bindings.filter(({ isPinned }) => isPinned).length;
+  const held = pinned === 0 ? '' : ` ${count(pinned, 'guest')} would keep the version that the team pinned.`;
+  return `Dry run: ${name} would become ${what}, ${then}.${held} Nothing was published.`;
 }
 
 /** A module that doesn't fit is refused with a list: here each entry has its line. */

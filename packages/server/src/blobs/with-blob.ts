@@ -56,19 +56,23 @@ export async function writeWithBlob<T>(
  * @returns their generation
  */
 export async function storeBlob(
-  { store, blobs, clock, random }: JobDeps,
+  deps: JobDeps,
   address: ContentAddress,
   bytes: Uint8Array,
   beforeStoring?: (tx: Transaction) => Promise<void>,
 ): Promise<string> {
-  const leaseUntilMs = clock() + blobLeaseMs;
-  const blob = { address, size: bytes.length, generation: newGeneration(random), leaseUntilMs };
-  const generation = await store.write(async (tx) => {
+  const lease = leaseOf(deps, address, bytes);
+  const generation = await deps.store.write(async (tx) => {
     await beforeStoring?.(tx);
-    return tx.leaseBlob(blob);
+    return tx.leaseBlob(lease);
   });
-  await blobs.put(blobKey({ address, generation }), bytes);
+  await deps.blobs.put(blobKey({ address, generation }), bytes);
   return generation;
+}
+
+/** The row that a publish inserts before it stores the bytes. */
+export function leaseOf({ clock, random }: Pick<Deps, 'clock' | 'random'>, address: ContentAddress, bytes: Uint8Array) {
+  return { address, size: bytes.length, generation: newGeneration(random), leaseUntilMs: clock() + blobLeaseMs };
 }
 
 /** Stores the object again if something outside of the server removed it. */

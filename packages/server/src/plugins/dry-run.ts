@@ -39,17 +39,15 @@ interface Moves {
  * @throws DomainError `conflict` while an earlier change of the plugin is not finished, and the errors of the action
  */
 export async function dryRun(deps: Deps, act: (deps: Deps) => Promise<unknown>): Promise<DryRunEffects> {
-  const write: Store['write'] = (work) =>
-    deps.store.write(async (tx) => {
+  const write: Store['write'] = async (work) => {
+    const moves = await writeAndRollBack(deps.store, async (tx) => {
       const observed = observe(tx);
-      try {
-        await work(observed.tx);
-      } catch (error) {
-        // To finish the earlier change would be a write.
-        throw error instanceof PendingRebindError ? new DomainError('conflict', `${error.message}. Try again.`) : error;
-      }
-      throw new DryRunComplete(await observed.finish(deps.clock()));
+      await work(observed.tx);
+      return observed.finish(deps.clock());
     });
+    // Ends the action, as its transaction has no result.
+    throw new DryRunComplete(moves);
+  };
   try {
     await act({ ...deps, store: { ...deps.store, write } });
   } catch (error) {
@@ -57,6 +55,25 @@ export async function dryRun(deps: Deps, act: (deps: Deps) => Promise<unknown>):
     throw error;
   }
   throw new Error('The action made no transaction');
+}
+
+/**
+ * Runs a transaction up to its end, rolls it back, and returns its result.
+ *
+ * @throws DomainError `conflict` while an earlier change of the plugin is not finished: to finish it would be a write
+ */
+export async function writeAndRollBack<T>(
+  { write }: Pick<Store, 'write'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(async (tx) => {
+      throw new DryRunComplete(await work(tx));
+    });
+  } catch (error) {
+    if (error instanceof DryRunComplete) return error.result as T;
+    throw error instanceof PendingRebindError ? new DomainError('conflict', `${error.message}. Try again.`) : error;
+  }
 }
 
 /** Notes the bindings that a transaction's rebinds read, with their versions before the rebinds. */

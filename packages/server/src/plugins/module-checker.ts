@@ -1,5 +1,6 @@
-import type { Mismatch } from '@tenon/extension-schema/interface-check';
+import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPointRecord } from '../db/records.ts';
+import { DomainError } from '../http/domain-errors.ts';
 
 /** The requirements of an extension point on modules. */
 export type ModuleRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'limits'>;
@@ -40,4 +41,12 @@ export interface ModuleChecker {
    * @throws DomainError `invalid_field` with all faults and their locations
    */
   readSchema(schema: unknown, jobOptions?: JobOptions): Promise<string>;
+}
+
+/** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
+export function requireFit(mismatches: readonly Mismatch[]): void {
+  if (mismatches.length === 0) return;
+  const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
+  const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
+  throw new DomainError('interface_mismatch', detail, { errors });
 }

@@ -1,4 +1,11 @@
-import { bindingListQuery, plugin, pluginBinding, pluginListQuery, publishedPlugin } from '@tenon/protocol';
+import {
+  bindingListQuery,
+  dryRunQuery,
+  plugin,
+  pluginBinding,
+  pluginListQuery,
+  publishedPlugin,
+} from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { pluginBindingExample, pluginExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -9,7 +16,8 @@ import { withDryRun } from './dry-run-route.ts';
 import { deletePlugin } from './host-control.ts';
 import { toPlugin, toPluginBinding } from './plugin-wire.ts';
 import { listBindings, listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
-import { authorizePublish, publish, requireValidLabels } from './publish.ts';
+import { authorizePublish, publish } from './publish.ts';
+import { requireValidLabels } from './release-labels.ts';
 
 const route = routeTagged('Plugins');
 
@@ -17,6 +25,7 @@ const route = routeTagged('Plugins');
 export const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
 
 const publishQuery = Type.Object({
+  ...dryRunQuery,
   guest: Type.Optional(
     Type.String({ maxLength: 200, description: 'bind only under this guest, not under all your guests' }),
   ),
@@ -38,7 +47,8 @@ export const pluginRoutes: readonly Route[] = [
     description:
       'The path must have your own user id. The server binds the module under every guest that you hold in the application, or ' +
       'only under `guest`; either all bindings succeed or none. If the bytes are bound already, no version is created. If ' +
-      'the extension point requires approval, a new version is bound once the team approves it.',
+      'the extension point requires approval, a new version is bound once the team approves it. With `dryRun=true`, the server ' +
+      'makes the same checks, stores nothing, and returns the plugin as the publish would leave it, with provisional ids and times.',
     responses: {
       200: json('a new version, or the unchanged newest version', publishedPlugin, {
         ...pluginExample,
@@ -68,10 +78,11 @@ export const pluginRoutes: readonly Route[] = [
     },
     handle: async ({ deps }, { auth, params, query, body }, reply) => {
       const { actor, access } = auth;
-      const signal = disconnectSignal(reply.response);
+      const isDryRun = query.dryRun === 'true';
+      const options = { signal: disconnectSignal(reply.response), isDryRun };
       const { bytes, semver = query.semver, note = query.note } = body;
-      const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, signal);
-      reply.code(published.created === 'plugin' ? 201 : 200);
+      const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, options);
+      reply.code(published.created === 'plugin' && !isDryRun ? 201 : 200);
       return { ...toPlugin(published, access), isNewVersion: published.created !== 'nothing' };
     },
   }),

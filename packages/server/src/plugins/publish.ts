@@ -1,24 +1,15 @@
 import { hash } from 'node:crypto';
-import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
-import {
-  type ContentAddress,
-  isPluginName,
-  isSemver,
-  maxReasonLength,
-  maxSemverLength,
-  newId,
-  pluginNamePattern,
-  type VersionState,
-} from '@tenon/protocol';
+import { type ContentAddress, isPluginName, newId, pluginNamePattern, type VersionState } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
-import { writeWithBlob } from '../blobs/with-blob.ts';
+import { leaseOf, writeWithBlob } from '../blobs/with-blob.ts';
 import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
-import type { ModuleRequirements } from './module-checker.ts';
+import { DomainError, notFound } from '../http/domain-errors.ts';
+import { writeAndRollBack } from './dry-run.ts';
+import { type ModuleRequirements, requireFit } from './module-checker.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import {
@@ -28,7 +19,8 @@ import {
   readHeldGuests,
   requireNameAvailable,
 } from './publish-guests.ts';
-import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
+import { finishRebind, rebind, rebindBatch, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
+import { type ReleaseLabels, requireUnusedSemver, requireValidLabels } from './release-labels.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
@@ -39,16 +31,20 @@ interface PublishTarget {
 }
 
 /** A module to publish, with the publisher's optional semantic version and note. */
-export interface Release {
+export interface Release extends ReleaseLabels {
   readonly bytes: Uint8Array;
-  readonly semver?: string | undefined;
-  readonly note?: string | undefined;
 }
 
 /** The plugin after a publish. */
 export interface Published extends PluginWithBindings {
   /** `nothing` when the bytes were already the current version. */
   readonly created: 'plugin' | 'version' | 'nothing';
+}
+
+export interface PublishOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Stores nothing, and returns what the publish would return. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** The unpadded base64url SHA-256 of the bytes. */
@@ -84,6 +80,8 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
  * the bytes, so that neither the response nor its timing reveals other users' bytes. `docs/explanation/security.md` describes
  * the remaining timing noise.
  *
+ * A dry run makes the same checks, and rolls its only transaction back.
+ *
  * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
  *   `interface_mismatch`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
  *   `conflict` for bytes that the host yanked and for a used semantic version; `not_a_guest`, `not_found` or `invalid_token`
@@ -95,7 +93,7 @@ export async function publish(
   access: ExtensionPointAccess,
   target: PublishTarget,
   release: Release,
-  signal?: AbortSignal,
+  { signal, isDryRun = false }: PublishOptions = {},
 ): Promise<Published> {
   authorizePublish(actor, access, target);
   requireValidLabels(release);
@@ -110,7 +108,9 @@ export async function publish(
     const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
     const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
-    const outcome = await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
+    const outcome = isDryRun
+      ? await tryRelease(deps, request, checked)
+      : await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
     if ('created' in outcome) {
       const { created, plugin } = outcome;
       if (plugin !== undefined) return { ...plugin, created };
@@ -178,10 +178,29 @@ function storeRelease(
   request: PublishRequest,
   checked: CheckedRelease,
 ): Promise<StoredRelease | StaleCheck> {
+  const { charge, store } = releaseSteps(deps, request, checked, deps.clock());
+  return writeWithBlob(deps, checked.contentAddress, checked.bytes, store, charge);
+}
+
+/** Does in one transaction what {@link storeRelease} does, without the bytes, and rolls it back. */
+function tryRelease(deps: Deps, request: PublishRequest, checked: CheckedRelease): Promise<StoredRelease | StaleCheck> {
+  const nowMs = deps.clock();
+  const { charge, store } = releaseSteps(deps, request, checked, nowMs);
+  return writeAndRollBack(deps.store, async (tx) => {
+    await charge(tx);
+    await tx.leaseBlob(leaseOf(deps, checked.contentAddress, checked.bytes));
+    const outcome = await store(tx);
+    if ('changedRequirements' in outcome || outcome.plugin !== undefined) return outcome;
+    await rebindBatch(tx, request.key, nowMs);
+    return { ...outcome, plugin: await readPluginWithBindings(tx, request.key) };
+  });
+}
+
+/** The parts of the transactions that store a release: `charge` runs before the bytes are stored. */
+function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelease, nowMs: number) {
   const { actor, appId, key, guestId } = request;
   const { bytes, contentAddress } = checked;
-  const nowMs = deps.clock();
-  const chargeUnlessCurrent = async (tx: Transaction): Promise<void> => {
+  const charge = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
     await chargeStoredBytes(tx, deps.settings.quotas, key.userId, bytes.length, nowMs);
   };
@@ -218,7 +237,7 @@ function storeRelease(
     const created = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';
     return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
-  return writeWithBlob(deps, contentAddress, bytes, store, chargeUnlessCurrent);
+  return { charge, store };
 }
 
 interface NewVersion {
@@ -260,43 +279,11 @@ async function insertVersion(
   return version;
 }
 
-/**
- * Requires a valid semantic version and a valid note.
- *
- * @throws DomainError `invalid_field`
- */
-export function requireValidLabels({ semver, note }: Pick<Release, 'semver' | 'note'>): void {
-  if (semver !== undefined && !isSemver(semver)) {
-    throw invalidField(
-      '/semver',
-      `must be a semantic version such as 1.4.0 or 2.0.0-rc.1, of at most ${maxSemverLength} characters (https://semver.org)`,
-    );
-  }
-  if (note !== undefined && (note.trim() === '' || note.length > maxReasonLength)) {
-    throw invalidField('/note', `must not be blank, and must have at most ${maxReasonLength} characters`);
-  }
-}
-
 function requireNotBlocked(plugin: PluginRecord | undefined): void {
   if (plugin?.block == null) return;
   throw new DomainError(
     'plugin_blocked',
     `The application's team has blocked the plugin, so it accepts no new version. Their reason: ${plugin.block.reason}`,
-  );
-}
-
-/**
- * Requires a semantic version that no version of the plugin has used. A semantic version names the same content forever.
- *
- * @throws DomainError `conflict`
- */
-async function requireUnusedSemver(tx: Transaction, key: PluginKey, semver: string, nowMs: number): Promise<void> {
-  const use = await tx.semverUse(key, semver);
-  if (use === undefined || (use.untilMs !== null && use.untilMs <= nowMs)) return;
-  const user = use.number === null ? 'a version of the deleted plugin of this name' : `version ${use.number}`;
-  throw new DomainError(
-    'conflict',
-    `"semver" must be unique among the versions of a plugin: ${user} already has ${semver}. Choose another one.`,
   );
 }
 
@@ -306,12 +293,4 @@ function auditDetails({ number, id, semver, state, contentAddress, size }: Versi
 
 function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
   return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
-}
-
-/** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
-function requireFit(mismatches: readonly Mismatch[]): void {
-  if (mismatches.length === 0) return;
-  const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
-  const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
-  throw new DomainError('interface_mismatch', detail, { errors });
 }

@@ -150,6 +150,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         actor,
         key: key('plugin'),
         publish: () => publish(deps, actor, access, target, release()),
+        tryPublish: () => publish(deps, actor, access, target, release(), { isDryRun: true }),
         yank: (number: number) => decideVersion(deps, access, target, String(number), 'yank', 'why'),
         /** How many claims bind each version. */
         async bound(): Promise<Map<VersionId | null, number>> {
@@ -291,6 +292,12 @@ export function largeChangesContract(title: string, backend: Backend): void {
         store.revision(),
       ];
       const before = await state();
+      one.watched.transactions.length = 0;
+      const { plugin, bindings, created } = await one.tryPublish();
+      assert.deepEqual([plugin.newest.number, created, bindings.length], [3, 'version', manyGuests]);
+      assertBounded(one.watched);
+      assert.equal(one.watched.transactions.length, 1);
+      assert.deepEqual(await state(), before);
       one.watched.transactions.length = 0;
       const decide = (deps: Deps) => decideVersion(deps, one.access, one.target, '2', 'yank', 'why');
       for (const [act, after] of [
