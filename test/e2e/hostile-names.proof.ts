@@ -33,6 +33,8 @@ const names: Names = {
   propertyDescription: hostile('property description'),
   guestKey: hostile('key'),
   otherGuestKeys: ['constructor', '<base href="https:evil.example">', hostile('second key')],
+  guestLabel: hostile('label').slice(0, 200),
+  guestNote: hostile('guest note'),
   noteName: hostile('note'),
   noteEmail: hostile('address'),
   token: hostile('token'),
@@ -42,7 +44,7 @@ const names: Names = {
 
 /** What each page has to show, word for word. */
 const shown: Readonly<Record<string, readonly string[]>> = {
-  invitation: [names.app],
+  invitation: [names.app, names.guestLabel],
   'home-guest': [names.app],
   home: [names.app, ...names.otherApps, names.foreignApp],
   account: [names.owner],
@@ -56,13 +58,13 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   plugin: [names.extensionPoint, names.guest, names.guestKey],
   audit: [names.owner, names.admin, names.viewer, names.guest, names.guestKey, names.extensionPoint],
   'guest-plugin': [names.extensionPoint],
-  guests: [names.guestKey, names.guest, names.viewer, ...names.otherGuestKeys],
-  guest: [names.guestKey, names.guest, names.noteName, names.noteEmail, names.extensionPoint],
+  guests: [names.guestKey, names.guestLabel, names.guest, names.viewer, ...names.otherGuestKeys],
+  guest: [names.guestKey, names.guestLabel, names.guest, names.noteName, names.noteEmail, names.extensionPoint],
   members: [names.owner, names.admin, names.viewer],
   approve: [deviceName('laptop')],
   'device-decide': [deviceName('box')],
   'invitation-signed-in': [names.app, names.guest],
-  'guest-app': [names.app, names.extensionPoint],
+  'guest-app': [names.app, names.guestLabel, names.extensionPoint],
   'guest-publish': [names.extensionPoint, names.description, names.property, names.propertyDescription],
 };
 

@@ -159,6 +159,24 @@ describe('tenon', () => {
     assert.doesNotMatch((await demand(['guest', 'list'])).stdout, /to-decline/);
   });
 
+  it("sets a guest's label and note, which its user sees only the label of", async () => {
+    const { environment } = await makeUser('Labelled');
+    const link = await line(['guest', 'invite', 'labelled', '--label', 'Globex', '--note', 'pays late']);
+    await demand(['invitation', 'accept', link], { environment });
+    const [app = ''] = [server.quickstart.TENON_APP_ID];
+    const shown = await demand(['app', 'show', '--app', app], { environment });
+    assert.match(shown.stdout, /Globex \(gst_/);
+    assert.match((await demand(['guest', 'list'])).stdout, /labelled +Globex +gst_/);
+    const set = ['guest', 'set', 'labelled'];
+    const changed = (await demand([...set, '--label', 'Globex \u001b[31m', '--note', '', '--json'])).json();
+    assert.deepEqual([changed.label, changed.note], ['Globex \u001b[31m', null]);
+    assert.doesNotMatch((await demand(['guest', 'list'])).stdout, /\u001b\[31m/);
+    const { exitCode, stderr } = await tenon(set);
+    assert.deepEqual([exitCode, /--label or --note/.test(stderr)], [2, true]);
+    assert.equal((await tenon([...set, '--label', 'x'.repeat(201)])).exitCode, 7);
+    await demand(['guest', 'remove', 'labelled', '--yes']);
+  });
+
   it('takes a guest from one of its users', async () => {
     const { id, environment } = await makeUser('Held');
     await demand(['invitation', 'accept', await line(['guest', 'invite', 'shared'])], { environment });

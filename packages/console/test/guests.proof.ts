@@ -39,6 +39,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await key.fill('100%');
     await page.getByText('must percent-encode this key').waitFor();
     await key.fill('customers/globex');
+    await page.getByLabel('Label').fill('Globex');
     await page.getByLabel('Name').fill('<img src=x onerror=alert(1)>');
     await page.getByLabel('E-mail address').fill('grace@example.org');
     await create.click();
@@ -53,15 +54,48 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await page.keyboard.press('Escape');
     await shown.waitFor({ state: 'detached' });
     assert.ok(!(await page.content()).includes(link));
-    await page.getByRole('row', { name: /customers\/globex.*no users yet.*pending.*grace@example.org/ }).waitFor();
+    await page
+      .getByRole('row', { name: /customers\/globex.*Globex.*no users yet.*pending.*grace@example.org/ })
+      .waitFor();
 
     const grace = await stage.visitor();
     await signUpThrough(grace, link, 'Grace Hopper');
+    await grace.page.getByText('As a guest for Globex you will be able to').waitFor();
     await accept(grace);
+    await grace.open(`/apps/${workshop.app.id}/plugins`);
+    await grace.page.getByText('You are a guest for Globex.').waitFor();
     await grace.close();
     await page.reload();
     await page.getByRole('row', { name: /customers\/globex.*Grace Hopper.*accepted/ }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
+  it('have a label and a note, which two members may edit at once', async () => {
+    const { page } = owner;
+    const { id } = (await guests()).find(({ guestKey }) => guestKey === 'customers/globex') as Guest;
+    const path = `/api/v1/apps/${workshop.app.id}/guests/${id}`;
+    await owner.open(`/apps/${workshop.app.id}/guests/${id}`);
+    await page.getByLabel('Label').fill('Globex Inc.');
+    await page.getByLabel('Note').fill('first line\nsecond line');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const saved = await workshop.call<Guest>('GET', path);
+    assert.deepEqual([saved.label, saved.note], ['Globex Inc.', 'first line\nsecond line']);
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    await workshop.call('PUT', path, { label: 'Globex of another member' });
+    await page.getByLabel('Label').fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const question = page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    await question.getByText('added: Globex of another member').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await question.getByRole('button', { name: 'Discard my changes' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await page.getByLabel('Label').inputValue(), 'Globex of another member');
+    await page.getByLabel('Label').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('dd').getByText('none').waitFor();
+    assert.equal((await workshop.call<Guest>('GET', path)).label, null);
   });
 
   it('have invitations that are made again and revoked, and users who are removed', async () => {

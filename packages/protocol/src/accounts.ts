@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
+import { memberRole } from './guests.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
-import { app, mayCreateApps, memberRole, tokenScope } from './schemas.ts';
+import { app, mayCreateApps, tokenScope } from './schemas.ts';
 import { Type } from './type.ts';
 
 /* Accounts, sign-in and sessions. */
@@ -132,6 +133,7 @@ export const invitationPreview = Type.Object({
   invitedBy: nullable(Type.String(), {
     description: "the name of the member who sent the invitation to the team; `null` for a guest's invitation",
   }),
+  guestLabel: nullable(Type.String(), { description: 'the label of the guest that it invites to' }),
   expiresAt: timestamp('when it stops working'),
   allowsSignUp: Type.Boolean({ description: 'whether the code allows sign-up' }),
 });

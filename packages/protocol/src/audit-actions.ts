@@ -59,6 +59,7 @@ export const auditActions = {
   'extension_point.update': action('app', 'extension_point', 'changed the extension point', extensionPointDetails),
   'extension_point.delete': action('app', 'extension_point', 'deleted the extension point', []),
   'guest.invite': action('app', 'guest', 'invited a user for the guest', ['guestIds', 'invitationId']),
+  'guest.update': action('app', 'guest', 'changed the guest', ['guestIds', 'fields']),
   'guest.remove': action('app', 'guest', 'removed the guest', ['guestIds']),
   'guest.remove_user': action('app', 'user', 'removed a guest from', ['guestIds']),
   'invitation.accept': action('app', 'invitation', 'accepted the invitation', ['guestIds', 'role', 'invitedBy']),

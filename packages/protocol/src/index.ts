@@ -6,6 +6,7 @@ export * from './change-events.ts';
 export * from './dry-run.ts';
 export * from './error-codes.ts';
 export * from './extension-points.ts';
+export * from './guests.ts';
 export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './list-limits.ts';

@@ -76,7 +76,7 @@ function sortParameter<const S extends readonly string[]>(names: S) {
 export const guestListQuery = Type.Object({
   ...defaultPage,
   q: searchParameter(
-    "the guest key, a user's name, or the name or e-mail address of an invitation; or with this user id",
+    "the guest key, the label, the note, a user's name, or the name or e-mail address of an invitation; or with this user id",
   ),
   guestKey: Type.Optional(Type.String({ description: 'only the guest with exactly this guest key' })),
   state: Type.Optional(

@@ -1,11 +1,9 @@
 import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
+import { heldGuest, memberRole } from './guests.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
-
-export const memberRole = oneOf(['owner', 'admin', 'viewer']);
-export type MemberRole = Static<typeof memberRole>;
 
 export const tokenScope = oneOf(['read', 'publish', 'manage']);
 export type TokenScope = Static<typeof tokenScope>;
@@ -15,9 +13,7 @@ export const app = Type.Object({
   id: id('app', 'the application'),
   name: Type.String(),
   role: Type.Union([memberRole, Type.Literal('guest')], { description: "the requesting user's role in it" }),
-  guestIds: Type.Array(id('guest', 'a guest'), {
-    description: 'the guests that the requesting user holds in it; at most 5,000',
-  }),
+  guests: Type.Array(heldGuest, { description: 'the guests that the requesting user holds in it; at most 5,000' }),
   hasMoreGuests: Type.Boolean({ description: 'whether the requesting user holds more guests than these' }),
   createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
@@ -51,85 +47,6 @@ export const memberRemovalQuery = Type.Object({
     }),
   ),
 });
-
-/** An invitation to the team. `email` and `name` are notes for the team itself. */
-export const memberInvitationInput = Type.Object({
-  role: memberRole,
-  email: Type.Optional(Type.String({ maxLength: 320 })),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-});
-
-/** The body of A1. `email` and `name` are notes for the application's team; older clients send them. */
-export const invitationInput = Type.Object({
-  deliveryMethod: Type.Optional(Type.String({ default: 'link', description: '`link`, the only supported value' })),
-  guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
-  email: Type.Optional(Type.String({ maxLength: 320 })),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-});
-
-export const invitationLink = Type.Object({
-  status: Type.Literal('ok'),
-  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
-});
-export type InvitationLink = Static<typeof invitationLink>;
-
-export const invitationStatus = oneOf(['pending', 'accepted', 'declined', 'revoked', 'expired']);
-export type InvitationStatus = Static<typeof invitationStatus>;
-
-const invitationFields = {
-  id: id('invitation', 'the invitation'),
-  status: invitationStatus,
-  email: nullable(Type.String()),
-  name: nullable(Type.String()),
-  createdAt: timestamp('when it was created'),
-  expiresAt: timestamp('when it stops working'),
-  settledAt: nullable(timestamp('when it was accepted, declined or revoked')),
-};
-
-/** An invitation, for the application's members. It has no code, which is shown only in the response of A1. */
-export const invitation = Type.Object({
-  ...invitationFields,
-  guestId: id('guest', 'the guest that it invites to'),
-  guestKey: Type.String(),
-});
-export type Invitation = Static<typeof invitation>;
-
-/** An invitation to the team, for the application's members. */
-export const memberInvitation = Type.Object({
-  ...invitationFields,
-  role: memberRole,
-  invitedBy: Type.Object({ userId: id('user', 'the member who made it'), name: Type.String() }),
-});
-export type MemberInvitation = Static<typeof memberInvitation>;
-
-/** A guest, for the application's members. */
-export const guest = Type.Object({
-  id: id('guest', 'the guest'),
-  guestKey: Type.String(),
-  users: Type.Array(
-    Type.Object({
-      userId: id('user', 'a user who holds the guest'),
-      name: Type.String(),
-      acceptedAt: timestamp('when the user accepted'),
-    }),
-  ),
-  latestInvitation: nullable(Type.Object(invitationFields), { description: 'its newest invitation' }),
-  createdAt: timestamp('when the first invitation was made'),
-});
-export type Guest = Static<typeof guest>;
-
-export const invitationCode = Type.Object({
-  code: Type.String({ minLength: 1, maxLength: 200, description: 'the `code` of the invitation link' }),
-});
-
-/** The response to accepting or declining an invitation. It has no guest key, which guests never see. */
-export const invitationSettled = Type.Object({
-  status: oneOf(['accepted', 'declined']),
-  app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
-  guestId: Type.Optional(id('guest', 'the guest that the user now holds')),
-  role: Type.Optional(memberRole),
-});
-export type InvitationSettled = Static<typeof invitationSettled>;
 
 /** One entry of A2's object. */
 export const binding = Type.Object({

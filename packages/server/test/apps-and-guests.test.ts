@@ -40,9 +40,9 @@ const api = '/api/v1';
 describe('applications', () => {
   it("show the user's role and guests", async () => {
     const rolesOf = async (token: string) =>
-      (await ok<List<App>>(service, 'GET', `${api}/apps`, { token })).objects.map(({ role, guestIds }) => [
+      (await ok<List<App>>(service, 'GET', `${api}/apps`, { token })).objects.map(({ role, guests }) => [
         role,
-        guestIds.length,
+        guests.length,
       ]);
     assert.deepEqual(await rolesOf(world.owner.token), [['owner', 0]]);
     assert.deepEqual(await rolesOf(world.viewer.token), [['viewer', 0]]);
@@ -113,7 +113,14 @@ describe('applications', () => {
     const hold = (count: number) =>
       service.services.deps.store.write(async (tx) => {
         for (let made = 0; made < count; made++) {
-          const guest = { id: newId('guest'), appId: appId as AppId, guestKey: newId('guest'), createdAtMs: 1 };
+          const guest = {
+            id: newId('guest'),
+            appId: appId as AppId,
+            guestKey: newId('guest'),
+            label: null,
+            note: null,
+            createdAtMs: 1,
+          };
           await tx.insertGuest(guest);
           await tx.putGuestUser({ guestId: guest.id, userId: id as UserId, acceptedAtMs: 1 });
         }

@@ -174,6 +174,13 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ]),
   ),
+  'PUT /api/v1/apps/:appId/guests/:guestId': {
+    actions: ['guest.update'],
+    prepare: async (world) => {
+      const json = { label: 'Label of Gloria', note: 'Note of Gloria' };
+      return calling(world, world.admin, 'PUT', `/apps/${world.appId}/guests/${world.guestId}`, json, ['of Gloria']);
+    },
+  },
   'DELETE /api/v1/apps/:appId/guests/:guestId': {
     actions: ['guest.remove'],
     prepare: async (world) => {

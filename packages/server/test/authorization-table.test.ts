@@ -277,6 +277,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inApp(`/guests/${world.guestId}`)(world),
   },
+  'PUT /api/v1/apps/:appId/guests/:guestId': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp(`/guests/${world.guestId}`)(world), json: { label: 'Globex' } }),
+  },
   'DELETE /api/v1/apps/:appId/guests/:guestId': {
     cells: `${refused} 403s 404 403f 403f 403f 204 204`,
     scope: 'manage',

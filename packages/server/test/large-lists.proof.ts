@@ -57,7 +57,7 @@ describe('a page', () => {
       const second = await ok<List<App>>(service, 'GET', `${api}/apps?cursor=${first.nextCursor}`, { token });
       for (const { objects } of [first, second])
         assert.deepEqual(
-          objects.map(({ guestIds }) => guestIds.length),
+          objects.map(({ guests }) => guests.length),
           [held],
         );
       assert.equal(second.nextCursor, undefined);

@@ -17,6 +17,8 @@ export const acmeNames: Names = {
   propertyDescription: 'In the order in which they stand in the formula. A range comes row by row.',
   guestKey: 'customers/globex',
   otherGuestKeys: ['customers/initech', 'customers/umbrella', 'customers/hooli'],
+  guestLabel: 'Globex',
+  guestNote: 'Pays by invoice. Ask Ingrid before blocking a plugin.',
   noteName: 'Ingrid Solberg',
   noteEmail: 'ingrid@globex.example',
   token: 'spreadsheet host',

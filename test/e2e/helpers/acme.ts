@@ -19,6 +19,8 @@ export interface Names {
   readonly property: string;
   readonly propertyDescription: string;
   readonly guestKey: string;
+  readonly guestLabel: string;
+  readonly guestNote: string;
   /** Invited, and not accepted yet. */
   readonly otherGuestKeys: readonly string[];
   readonly noteName: string;
@@ -77,7 +79,11 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
   const answer = (who: Person, link: string, decision: 'accept' | 'decline') =>
     who.call('POST', `/invitations/${decision}`, { code: new URL(link).searchParams.get('code') });
   const note = { name: names.noteName, email: names.noteEmail };
-  await answer(guest, await invite(owner, app.id, names.guestKey, note), 'accept');
+  await answer(
+    guest,
+    await invite(owner, app.id, names.guestKey, { ...note, label: names.guestLabel, note: names.guestNote }),
+    'accept',
+  );
   await answer(viewer, await invite(owner, app.id, names.guestKey), 'accept');
   for (const guestKey of names.otherGuestKeys) await invite(admin, app.id, guestKey, { name: names.noteName });
   await answer(other, await invite(owner, app.id, names.otherGuestKeys.at(-1) ?? ''), 'decline');

@@ -1,4 +1,4 @@
-import { type App, app as appSchema } from '@tenon/protocol';
+import { type App, app as appSchema, type HeldGuest } from '@tenon/protocol';
 import { path } from '../api.ts';
 import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -96,13 +96,17 @@ async function deleteApp(session: Session, options: AppOptions & { yes?: boolean
   out.result({ deleted: id }, () => out.note(`Deleted the application "${printable(app.name)}".`));
 }
 
+function heldGuestText({ id, label }: HeldGuest): string {
+  return label === null ? id : `${printable(label)} (${id})`;
+}
+
 function showApp(out: Session['out'], app: App): void {
   out.result(app, () =>
     out.fields([
       ['name', app.name],
       ['id', app.id],
       ['you are', app.role],
-      ['guests you hold', app.guestIds.length === 0 ? 'none' : app.guestIds],
+      ['guests you hold', app.guests.length === 0 ? 'none' : app.guests.map(heldGuestText)],
       ['created', formatTime(app.createdAt)],
       ['updated', formatTime(app.updatedAt)],
     ]),

@@ -2,12 +2,26 @@ import { type Guest, guest as guestSchema, invitationLink } from '@tenon/protoco
 import { path } from '../api.ts';
 import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { usageError } from '../errors.ts';
 import { type InvitationNotes, withNotes, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
+
+/** The team's texts about a guest. */
+interface GuestTexts {
+  readonly label?: string;
+  readonly note?: string;
+}
+
+/** Adds `--label` and `--note`. */
+function withTexts(command: Command): Command {
+  return command
+    .option('--label <label>', 'distinguishes the guest from others; guests see it')
+    .option('--note <note>', 'for your team; guests never see it');
+}
 
 export function addGuestCommands(program: Command, io: Io): void {
   const group = program
@@ -18,8 +32,8 @@ export function addGuestCommands(program: Command, io: Io): void {
     .command('invite')
     .argument('<guest-key>', "the application's name for the guest; guests never see it")
     .description('create an invitation, and write its link')
-    .use(withNotes, withApp, withServer)
-    .examples('tenon guest invite acme', 'tenon guest invite customers/42 --name "Acme Inc." --json')
+    .use(withNotes, withTexts, withApp, withServer)
+    .examples('tenon guest invite acme', 'tenon guest invite customers/42 --label "Acme Inc." --name Grace --json')
     .action(calling(io, invite));
 
   group
@@ -28,6 +42,14 @@ export function addGuestCommands(program: Command, io: Io): void {
     .use(withApp, withLimit, withServer)
     .examples('tenon guest list')
     .action(calling(io, listGuests));
+
+  group
+    .command('set')
+    .argument('<guest>', 'its guest key, or its id')
+    .description("change a guest's label and note; an empty text removes one")
+    .use(withTexts, withApp, withServer)
+    .examples('tenon guest set customers/42 --label "Acme Inc."', 'tenon guest set customers/42 --note ""')
+    .action(calling(io, setGuest));
 
   group
     .command('remove')
@@ -39,18 +61,22 @@ export function addGuestCommands(program: Command, io: Io): void {
     .action(calling(io, removeGuest));
 }
 
-async function invite(session: Session, options: InvitationNotes & { app?: string }, guestKey: string): Promise<void> {
+async function invite(
+  session: Session,
+  options: InvitationNotes & GuestTexts & { app?: string },
+  guestKey: string,
+): Promise<void> {
   const { api, out } = session;
   const app = await resolveApp(session, options.app);
-  const { name, email } = options;
-  const body = { deliveryMethod: 'link', guestKey, name, email };
+  const { name, email, label, note } = options;
+  const body = { deliveryMethod: 'link', guestKey, name, email, label, note };
   writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest');
 }
 
 async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {
   await showList(session, options, path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`, guestSchema, {
-    headings: ['GUEST KEY', 'ID', 'HELD BY', 'CREATED'],
-    row: (guest) => [guest.guestKey, guest.id, holders(guest), formatTime(guest.createdAt)],
+    headings: ['GUEST KEY', 'LABEL', 'ID', 'HELD BY', 'CREATED'],
+    row: (guest) => [guest.guestKey, guest.label ?? '-', guest.id, holders(guest), formatTime(guest.createdAt)],
     whenEmpty: 'There are no guests yet. Invite a guest with `tenon guest invite <guest-key>`.',
   });
 }
@@ -60,6 +86,18 @@ function holders({ users }: Guest): string {
   if (first === undefined) return 'no user yet';
   const others = users.length > 1 ? ` and ${count(users.length - 1, 'other')}` : '';
   return `${printable(first.name)} (${first.userId})${others}`;
+}
+
+async function setGuest(session: Session, options: GuestTexts & { app?: string }, named: string): Promise<void> {
+  const { api, out } = session;
+  const { label, note } = options;
+  if (label === undefined && note === undefined)
+    throw usageError('There is nothing to change.', 'Add --label or --note.');
+  const app = await resolveApp(session, options.app);
+  const id = await resolveGuest(session, app, named);
+  const body = { label: label === '' ? null : label, note: note === '' ? null : note };
+  const guest = await api.send('PUT', path`/api/v1/apps/${app}/guests/${id}`, body, guestSchema);
+  out.result(guest, () => out.note(`Changed the guest "${printable(guest.guestKey)}".`));
 }
 
 async function removeGuest(

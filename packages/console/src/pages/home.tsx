@@ -71,12 +71,12 @@ function AppCards({ title, apps }: { readonly title: string; readonly apps: read
     <section class="section">
       <h2>{title}</h2>
       <ul class="cards">
-        {apps.map(({ id, name, role, guestIds }) => (
+        {apps.map(({ id, name, role, guests }) => (
           <li key={id} class="card-link">
             <Link to={`/apps/${id}`}>{name}</Link>
             <span class="card-foot">
               <Badge>{role}</Badge>
-              {role !== 'guest' && guestIds.length > 0 ? <Badge>guest</Badge> : null}
+              {role !== 'guest' && guests.length > 0 ? <Badge>guest</Badge> : null}
             </span>
           </li>
         ))}

@@ -12,7 +12,7 @@ export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
     id: app.id,
     name: app.name,
     role,
-    guestIds: guests.map((guest) => guest.id),
+    guests: guests.map(({ id, label }) => ({ id, label })),
     hasMoreGuests,
     createdAt: time(app.createdAtMs),
     updatedAt: time(app.updatedAtMs),
@@ -29,6 +29,8 @@ export function toGuest({ guest, users, latestInvitation }: GuestWithUsers, nowM
   return {
     id: guest.id,
     guestKey: guest.guestKey,
+    label: guest.label,
+    note: guest.note,
     users: users.map(({ userId, userName, acceptedAtMs }) => ({
       userId,
       name: userName,

@@ -6,7 +6,7 @@ import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { nameCursor } from '../db/page-queries.ts';
 import { type PageOf, readPage, readRelatedRows } from '../db/paging.ts';
-import type { AppRecord, GuestRecord } from '../db/records.ts';
+import type { AppRecord, HeldGuest } from '../db/records.ts';
 import type { NameSort, SortedPage, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
@@ -61,7 +61,7 @@ export async function listApps(
     {
       cursorOf,
       keyOf: ({ id }) => id,
-      keyOfRow: (guest: GuestRecord) => guest.appId,
+      keyOfRow: (guest: HeldGuest) => guest.appId,
       load: (apps, limit) => read.guestsHeldIn(userId, apps.map(({ id }) => id).sort(), limit),
     },
   );

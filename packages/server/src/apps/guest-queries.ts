@@ -6,7 +6,13 @@ import { mutation, nothing, statement } from '../db/mutation.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { atMost, contains, countMatches, equals, inChunks, type Orders, setOf, sorted } from '../db/page-queries.ts';
 import type { GuestSearch, GuestSort, SortedPage } from '../db/query-types.ts';
-import { columns, type GuestRecord, type GuestUserRecord, type InvitationRecord } from '../db/records.ts';
+import {
+  columns,
+  type GuestRecord,
+  type GuestUserRecord,
+  type HeldGuest,
+  type InvitationRecord,
+} from '../db/records.ts';
 
 const guestOrders: Orders<GuestSort> = {
   createdAt: [sql.ref('guests.id')],
@@ -36,6 +42,8 @@ function guestsFound(db: Db, appId: AppId, { text, guestKey, state, nowMs }: Gue
   return guests.where(({ or, exists }) =>
     or([
       contains('guests.guestKey', text),
+      contains('guests.label', text),
+      contains('guests.note', text),
       exists(users.where((eb) => eb.or([contains('users.name', text), equals('users.id', text)]))),
       exists(
         invitations.where((eb) => eb.or([contains('invitations.name', text), contains('invitations.email', text)])),
@@ -99,24 +107,28 @@ export const guestQueries = {
       readonly after?: string | undefined;
       readonly guestId?: string | undefined;
     } = {},
-  ): Promise<GuestRecord[]> {
+  ): Promise<HeldGuest[]> {
     // A subquery, because for a join the planner would scan all guests of the application.
     let held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
     if (after !== undefined) held = held.where('guestId', '>', after as GuestId);
     if (guestId !== undefined) held = held.where('guestId', '=', guestId as GuestId);
-    const guests = db.selectFrom('guests').select(columns.guests).where('appId', '=', appId).where('id', 'in', held);
+    const guests = db
+      .selectFrom('guests')
+      .select(columns.heldGuests)
+      .where('appId', '=', appId)
+      .where('id', 'in', held);
     return atMost(guests.orderBy('id'), limit).execute();
   },
 
   /** The guests that a user holds in some applications, by application and id. */
-  guestsHeldIn(db: Db, userId: UserId, appIds: readonly AppId[], limit?: number): Promise<GuestRecord[]> {
+  guestsHeldIn(db: Db, userId: UserId, appIds: readonly AppId[], limit?: number): Promise<HeldGuest[]> {
     const held = db.selectFrom('guest_users').select('guestId').where('userId', '=', userId);
     return inChunks(
       appIds,
       (chunk, left) => {
         const guests = db
           .selectFrom('guests')
-          .select(columns.guests)
+          .select(columns.heldGuests)
           .where('appId', 'in', chunk)
           .where('id', 'in', held);
         return atMost(guests.orderBy('appId').orderBy('id'), left).execute();
@@ -155,9 +167,29 @@ function holderTags([guestId]: readonly GuestId[], userId: UserId): (db: Db) => 
   };
 }
 
+/** The cache tags of the memberships that include a guest. */
+function membershipTags(guestId: GuestId): (db: Db) => Promise<readonly CacheTag[]> {
+  return async (db) => {
+    const users = await db
+      .selectFrom('guest_users')
+      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+      .select(['guest_users.userId', 'guests.appId'])
+      .where('guest_users.guestId', '=', guestId)
+      .execute();
+    return users.map(({ userId, appId }) => membershipTag(userId, appId));
+  };
+}
+
 export const guestMutations = {
   insertGuest: statement({ audit: true, invalidates: nothing }, (db: Db, guest: GuestRecord) =>
     db.insertInto('guests').values({ ...guest, sortKey: naturalKey(guest.guestKey) }),
+  ),
+
+  /** The label is part of its users' memberships. */
+  updateGuest: statement(
+    { audit: true, invalidates: (id) => membershipTags(id) },
+    (db: Db, id: GuestId, texts: Partial<Pick<GuestRecord, 'label' | 'note'>>) =>
+      db.updateTable('guests').set(texts).where('id', '=', id),
   ),
 
   /** Also deletes the guest's invitations, users and bindings, by foreign keys. Plugins and versions stay. */

@@ -1,10 +1,20 @@
-import { guest, guestListQuery, invitation, invitationInput, invitationListQuery } from '@tenon/protocol';
+import { guest, guestListQuery, guestUpdate, invitation, invitationInput, invitationListQuery } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
+import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toGuest, toInvitation } from './app-wire.ts';
-import { inviteGuest, listGuests, listInvitations, readGuest, removeGuest, removeGuestUser } from './guests.ts';
+import {
+  type GuestWithUsers,
+  inviteGuest,
+  listGuests,
+  listInvitations,
+  readGuest,
+  removeGuest,
+  removeGuestUser,
+  updateGuest,
+} from './guests.ts';
 import { invitationResponses, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
 import { revokeInvitation } from './invitations.ts';
 
@@ -13,6 +23,8 @@ const route = routeTagged('Guests');
 const guestExample = {
   id: example.guestId,
   guestKey: 'customers/globex',
+  label: 'Globex',
+  note: 'Pays by invoice.',
   users: [{ userId: example.userId, name: 'Grace', acceptedAt: example.time }],
   latestInvitation: pendingInvitationExample,
   createdAt: example.time,
@@ -51,9 +63,26 @@ export const guestRoutes: readonly Route[] = [
     access: { kind: 'app', purpose: 'readGuests' },
     id: 'readGuest',
     summary: 'Read a guest',
-    responses: { 200: json('the guest', guest, guestExample) },
-    handle: async ({ deps }, { auth, params }) =>
-      toGuest(await readGuest(deps, auth.access, params.guestId), deps.clock()),
+    ...conditionalRead('the guest', guest, guestExample),
+    handle: async ({ deps }, { request, auth, params }, reply) => {
+      const found = await readGuest(deps, auth.access, params.guestId);
+      return sendRepresentation(request, reply, toGuest(found, deps.clock()));
+    },
+  }),
+  route('PUT', '/api/v1/apps/:appId/guests/:guestId', {
+    access: { kind: 'app', purpose: 'changeGuests' },
+    body: jsonBody(guestUpdate, { label: 'Globex' }),
+    id: 'updateGuest',
+    summary: "Change a guest's label and note; absent fields keep their values",
+    requestHeaders: conditionalWrite.requestHeaders,
+    responses: { 200: json('the guest', guest, guestExample, conditionalWrite.headers) },
+    errors: ['precondition_failed'],
+    handle: async ({ deps }, { request, auth, params, body }, reply) => {
+      const nowMs = deps.clock();
+      const precondition = preconditionOf(request, (state: GuestWithUsers) => toGuest(state, nowMs));
+      const updated = await updateGuest(deps, auth.access, params.guestId, body, precondition);
+      return sendRepresentation(request, reply, toGuest(updated, nowMs));
+    },
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId', {
     access: { kind: 'app', purpose: 'changeGuests' },
@@ -95,7 +124,7 @@ function inviteRoute(path: string, doc: Pick<Route, 'id' | 'summary' | 'descript
   return route('POST', path, {
     ...doc,
     access: { kind: 'app', purpose: 'changeGuests' },
-    body: jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex' }),
+    body: jsonBody(invitationInput, { deliveryMethod: 'link', guestKey: 'customers/globex', label: 'Globex' }),
     responses: invitationResponses,
     errors: ['unsupported_delivery_method', 'quota_exceeded'],
     handle: async (services, { auth: { actor, access }, body }) =>

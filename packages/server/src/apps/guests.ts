@@ -1,13 +1,21 @@
 import { guestKeyFault, newId } from '@tenon/protocol';
-import { record } from '../audit/record.ts';
+import { changedFields, record } from '../audit/record.ts';
 import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/access.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
 import type { GuestRecord, GuestUserRecord, InvitationRecord } from '../db/records.ts';
-import type { CreationSort, GuestInvitation, GuestSearch, GuestSort, Queries, SortedPage } from '../db/store.ts';
+import type {
+  CreationSort,
+  GuestInvitation,
+  GuestSearch,
+  GuestSort,
+  Queries,
+  SortedPage,
+  Transaction,
+} from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { DomainError, invalidField, notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 import { insertInvitation } from './invitations.ts';
 
 /** The ways to deliver an invitation. With `link`, the caller passes the link on. */
@@ -19,6 +27,15 @@ interface InvitationFields {
   readonly deliveryMethod?: string | undefined;
   readonly email?: string | undefined;
   readonly name?: string | undefined;
+  /** Replace the texts of an existing guest. */
+  readonly label?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** The team's texts about a guest. */
+interface GuestTexts {
+  readonly label?: string | null | undefined;
+  readonly note?: string | null | undefined;
 }
 
 /**
@@ -47,10 +64,20 @@ export async function inviteGuest(
   const appId = access.app.id;
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
+    const { label, note } = fields;
     let guest = await tx.guestByKey(appId, guestKey);
     if (guest === undefined) {
-      guest = { id: newId('guest'), appId, guestKey, createdAtMs: deps.clock() };
+      guest = {
+        id: newId('guest'),
+        appId,
+        guestKey,
+        label: label ?? null,
+        note: note ?? null,
+        createdAtMs: deps.clock(),
+      };
       await tx.insertGuest(guest);
+    } else {
+      guest = await changeTexts(deps, tx, actor, guest, { label, note });
     }
     const invited = await insertInvitation(deps, tx, actor, { appId, guestId: guest.id, role: null, email, name });
     await record(deps, tx, actor, {
@@ -121,9 +148,55 @@ function sortByAcceptance(users: readonly NamedGuestUser[] = []): readonly Named
 /** @throws DomainError `not_found` */
 export async function readGuest(deps: Deps, access: AppAccess, guestId: string): Promise<GuestWithUsers> {
   const { read } = deps.store;
-  const guest = await findGuest(read, access, guestId);
+  return readGuestWithUsers(read, await findGuest(read, access, guestId));
+}
+
+async function readGuestWithUsers(read: Queries, guest: GuestRecord): Promise<GuestWithUsers> {
   const users = sortByAcceptance(await read.usersOfGuests([guest.id]));
   return { guest, users, latestInvitation: (await latestInvitationsOf(read, [guest])).get(guest.id) };
+}
+
+/**
+ * Changes a guest's label and note. Absent fields keep their values.
+ *
+ * @throws DomainError `not_found`, `precondition_failed`
+ */
+export async function updateGuest(
+  deps: Deps,
+  access: AppAccess,
+  guestId: string,
+  texts: GuestTexts,
+  precondition?: Precondition<GuestWithUsers>,
+): Promise<GuestWithUsers> {
+  return deps.store.write(async (tx) => {
+    await renewAccess(tx, access, 'changeGuests');
+    const present = await readGuestWithUsers(tx, await findGuest(tx, access, guestId));
+    requirePrecondition(precondition, present);
+    return { ...present, guest: await changeTexts(deps, tx, access.actor, present.guest, texts) };
+  });
+}
+
+/** Stores the texts that differ from the stored ones. The audit event names the fields only: labels and notes may name people. */
+async function changeTexts(
+  deps: Deps,
+  tx: Transaction,
+  actor: Actor,
+  guest: GuestRecord,
+  { label = guest.label, note = guest.note }: GuestTexts,
+): Promise<GuestRecord> {
+  const changed = { ...guest, label, note };
+  const fields = Object.keys(changedFields(guest, changed, ['label', 'note']));
+  if (fields.length === 0) return guest;
+  await tx.updateGuest(guest.id, { label, note });
+  const target = { id: guest.id, name: null };
+  await record(deps, tx, actor, {
+    action: 'guest.update',
+    appId: guest.appId,
+    target,
+    details: { fields },
+    guests: [guest],
+  });
+  return changed;
 }
 
 /**

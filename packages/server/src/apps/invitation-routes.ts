@@ -29,19 +29,23 @@ export const invitationRoutes: readonly Route[] = [
         app: appExample,
         role: 'guest',
         invitedBy: null,
+        guestLabel: 'Globex',
         expiresAt: example.time,
         allowsSignUp: true,
       }),
     },
     errors,
     handle: async (services, { request, body }) => {
-      const { app, role, inviterName, expiresAtMs, allowsSignUp } = await withCodeTries(services, request, () =>
-        previewInvitation(services.deps, body.code),
+      const { app, role, inviterName, guestLabel, expiresAtMs, allowsSignUp } = await withCodeTries(
+        services,
+        request,
+        () => previewInvitation(services.deps, body.code),
       );
       return {
         app: { id: app.id, name: app.name },
         role,
         invitedBy: inviterName,
+        guestLabel,
         expiresAt: new Date(expiresAtMs).toISOString(),
         allowsSignUp,
       };

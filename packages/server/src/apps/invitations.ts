@@ -46,6 +46,8 @@ interface InvitationPreview {
   readonly role: MemberRole | 'guest';
   /** The name of the inviting member; `null` for a guest, because guests may not see members. */
   readonly inviterName: string | null;
+  /** The label of the guest that it invites to. */
+  readonly guestLabel: string | null;
   readonly expiresAtMs: number;
   /** Whether the holder can sign up with it. */
   readonly allowsSignUp: boolean;
@@ -56,9 +58,10 @@ export async function previewInvitation(deps: Deps, code: string): Promise<Invit
   const { invitation, app } = await findPendingInvitation(deps.store.read, code, deps.clock());
   const { signUp } = deps.settings;
   const allowsSignUp = signUp === 'open' || (signUp === 'invitation' && invitation.signedUpUserId === null);
-  const { role, expiresAtMs, createdBy } = invitation;
+  const { role, expiresAtMs, createdBy, guestId } = invitation;
   const inviterName = role === null ? null : ((await deps.store.read.user(createdBy))?.name ?? null);
-  return { app, role: role ?? 'guest', inviterName, expiresAtMs, allowsSignUp };
+  const guest = guestId === null ? undefined : await deps.store.read.guest(guestId);
+  return { app, role: role ?? 'guest', inviterName, guestLabel: guest?.label ?? null, expiresAtMs, allowsSignUp };
 }
 
 /** The result of accepting an invitation: the actor's new guest, or the actor's new role on the team. */

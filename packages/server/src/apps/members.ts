@@ -3,7 +3,7 @@ import { type AuditActor, record, recordAll } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { requireRecentPassword } from '../auth/confirmation.ts';
 import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
-import type { GuestRecord, MemberRecord } from '../db/records.ts';
+import type { HeldGuest, MemberRecord } from '../db/records.ts';
 import type { CreationSort, MemberSort, Queries, SortedPage, TeamInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
@@ -17,7 +17,7 @@ const maxListedGuests = 20;
 export type NamedMember = MemberRecord & {
   readonly userName: string;
   /** The first guests that the user holds in the same application. */
-  readonly guests: readonly GuestRecord[];
+  readonly guests: readonly HeldGuest[];
   /** Whether the user holds more guests than these. */
   readonly hasMoreGuests: boolean;
 };

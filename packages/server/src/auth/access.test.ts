@@ -65,7 +65,14 @@ describe('the cache of memberships', () => {
     await fixture.store.write(async (tx) => {
       for (const { id: appId } of apps) {
         for (let count = 0; count < 40; count++) {
-          const guest = { id: newId('guest'), appId, guestKey: `${count} ${'k'.repeat(400)}`, createdAtMs: someTimeMs };
+          const guest = {
+            id: newId('guest'),
+            appId,
+            guestKey: `${count} ${'k'.repeat(400)}`,
+            label: null,
+            note: null,
+            createdAtMs: someTimeMs,
+          };
           await tx.insertGuest(guest);
           await tx.putGuestUser({ guestId: guest.id, userId: user.id, acceptedAtMs: someTimeMs });
         }

@@ -11,7 +11,14 @@ import {
 import type { CacheSpec } from '../cache/cache.ts';
 import { type CacheTag, membershipTag } from '../cache/cache-tag.ts';
 import { readLimited } from '../db/paging.ts';
-import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRole, TokenRecord } from '../db/records.ts';
+import type {
+  AppRecord,
+  ExtensionPointRecord,
+  GuestRecord,
+  HeldGuest,
+  PluginRole,
+  TokenRecord,
+} from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
@@ -70,7 +77,7 @@ export interface AppAccess {
   /** The actor's role as a member; `guest` if the actor is only a guest. */
   readonly role: Role;
   /** The first {@link maxRelatedRows} guests that the actor holds in the application. */
-  readonly guests: readonly GuestRecord[];
+  readonly guests: readonly HeldGuest[];
   /** Whether the user holds more guests than these. */
   readonly hasMoreGuests: boolean;
 }
@@ -82,14 +89,15 @@ export interface ExtensionPointAccess extends AppAccess {
 /** A user's role and guests in an application. They don't depend on the token. */
 type Membership = Omit<AppAccess, 'actor'>;
 
-/** The approximate memory use of a guest besides its key, in bytes. */
+/** The approximate memory use of a guest besides its key and label, in bytes. */
 const guestBytes = 200;
 
 /** Cached by the ids of the user and the application, separated by a space. */
 const memberships: CacheSpec<Membership> = {
   name: 'memberships',
   tags: (_membership, key) => [key, ...key.split(' ')],
-  sizeOf: ({ guests }) => guests.reduce((sum, { guestKey }) => sum + guestBytes + guestKey.length, 0),
+  sizeOf: ({ guests }) =>
+    guests.reduce((sum, { guestKey, label }) => sum + guestBytes + guestKey.length + (label?.length ?? 0), 0),
 };
 
 /** Cached by id. */

@@ -155,12 +155,19 @@ export const noLimits: ExtensionPointLimits = {
   allowWasi: true,
 };
 
-/** A guest key of an application. */
-export interface GuestRecord {
+/** A guest of an application, without the team's note, which the users of the guest never see. */
+export interface HeldGuest {
   readonly id: GuestId;
   readonly appId: AppId;
   readonly guestKey: string;
+  /** The team's text for the users of the guest. */
+  readonly label: string | null;
   readonly createdAtMs: number;
+}
+
+export interface GuestRecord extends HeldGuest {
+  /** The team's text for itself. */
+  readonly note: string | null;
 }
 
 /** A user who holds a guest. */
@@ -430,7 +437,8 @@ export const columns = {
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
     'id appId name schemaJson requiresApproval limits createdAtMs updatedAtMs',
   ]),
-  guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey createdAtMs']),
+  guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note createdAtMs']),
+  heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),
   guestUsers: columnsOf<GuestUserRecord>()('guest_users', ['guestId userId acceptedAtMs']),
   invitations: columnsOf<InvitationRecord>()('invitations', [
     'id appId guestId role codeHash status email name createdBy createdAtMs expiresAtMs settledAtMs',

@@ -28,7 +28,7 @@ export const appExample = {
   id: example.appId,
   name: 'Acme Spreadsheet',
   role: 'owner' as const,
-  guestIds: [],
+  guests: [{ id: example.guestId, label: 'Globex' }],
   hasMoreGuests: false,
   createdAt: example.time,
   updatedAt: example.time,

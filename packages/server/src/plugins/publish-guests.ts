@@ -1,5 +1,5 @@
 import type { AppId, GuestId, UserId, VersionId, VersionState } from '@tenon/protocol';
-import type { GuestRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { HeldGuest, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
@@ -28,8 +28,8 @@ export async function readHeldGuests(
   userId: UserId,
   appId: AppId,
   guestId: string | undefined,
-): Promise<GuestRecord[]> {
-  const guests: GuestRecord[] = [];
+): Promise<HeldGuest[]> {
+  const guests: HeldGuest[] = [];
   for (;;) {
     const batch = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
     for (const guest of batch) guests.push(guest);

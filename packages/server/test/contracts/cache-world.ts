@@ -109,8 +109,16 @@ const changes: Readonly<Record<string, Change>> = {
     tx.putGuestUser({ guestId: pick(guests).id, userId: pick(users).id, acceptedAtMs: someTimeMs }),
   deleteGuestUser: (tx, { guests, users }, pick) => tx.deleteGuestUser([pick(guests).id], pick(users).id),
   deleteGuest: (tx, { guests }, pick) => tx.deleteGuest(pick(guests).id),
+  updateGuest: (tx, { guests }, pick) => tx.updateGuest(pick(guests).id, { label: pick(['Acme', 'Globex', null]) }),
   async insertGuest(tx, { apps, guests, guestKeys }, pick) {
-    const guest = { id: newId('guest'), appId: pick(apps).id, guestKey: pick(guestKeys), createdAtMs: someTimeMs };
+    const guest = {
+      id: newId('guest'),
+      appId: pick(apps).id,
+      guestKey: pick(guestKeys),
+      label: null,
+      note: null,
+      createdAtMs: someTimeMs,
+    };
     await tx.insertGuest(guest);
     guests.push(guest);
   },

@@ -101,6 +101,8 @@ export function largeChangesContract(title: string, backend: Backend): void {
         id: newId('guest'),
         appId: app.id,
         guestKey: `key ${at}`,
+        label: null,
+        note: null,
         createdAtMs: someTimeMs,
       }));
       await store.write(async (tx) => {

@@ -23,7 +23,14 @@ export async function addGuests({ store }: TestService, appId: string, count: nu
   await store.write(async (tx) => {
     for (let number = 0; number < count; number++) {
       const id = newId('guest');
-      await tx.insertGuest({ id, appId: appId as never, guestKey: `k${number}`, createdAtMs: 1 });
+      await tx.insertGuest({
+        id,
+        appId: appId as never,
+        guestKey: `k${number}`,
+        label: null,
+        note: null,
+        createdAtMs: 1,
+      });
       if (user !== undefined) await tx.putGuestUser({ guestId: id, userId: user.id, acceptedAtMs: 1 });
     }
   });

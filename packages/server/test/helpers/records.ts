@@ -11,6 +11,7 @@ import {
   type ExtensionPointRecord,
   type GuestRecord,
   type GuestUserRecord,
+  type HeldGuest,
   type InvitationRecord,
   type KnownBrowserRecord,
   noLimits,
@@ -92,6 +93,11 @@ export const unheld = {
 } as const;
 
 /** Puts records into a store and hands them back; what isn't given is made up, and unlike any other. */
+/** A guest as the queries for its users return it. */
+export function withoutNote({ note, ...held }: GuestRecord): HeldGuest {
+  return held;
+}
+
 export function createRecords(store: Store) {
   const records = {
     async user(fields: Partial<UserRecord> = {}): Promise<UserRecord> {
@@ -224,7 +230,7 @@ export function createRecords(store: Store) {
     },
 
     async guest(app: AppRecord, guestKey: string = newId('guest')): Promise<GuestRecord> {
-      const guest = { id: newId('guest'), appId: app.id, guestKey, createdAtMs: someTimeMs };
+      const guest = { id: newId('guest'), appId: app.id, guestKey, label: null, note: null, createdAtMs: someTimeMs };
       await store.write((tx) => tx.insertGuest(guest));
       return guest;
     },

@@ -221,7 +221,8 @@ async function setUp(deps: Deps) {
     await tx.putMember({ appId, userId: idOf('olga'), role: 'owner', createdAtMs: 0 });
     const settings = { schemaJson: '{"exports":{}}', requiresApproval: false, limits: noLimits };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
-    for (const [guestKey, id] of guestIds) await tx.insertGuest({ id, appId, guestKey, createdAtMs: 0 });
+    for (const [guestKey, id] of guestIds)
+      await tx.insertGuest({ id, appId, guestKey, label: null, note: null, createdAtMs: 0 });
     for (const [key, person] of firstHolders) {
       await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }

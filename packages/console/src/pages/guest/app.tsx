@@ -1,5 +1,5 @@
 import type { App, ListedExtensionPoint } from '@tenon/protocol';
-import { counted } from '../../components/count.ts';
+import { count, counted } from '../../components/count.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
 import { ListView } from '../../components/list-view.tsx';
@@ -10,6 +10,7 @@ import { AppError } from '../app-error.tsx';
 import { AppTabs } from '../team/app-tabs.tsx';
 import { useApp } from '../team/use-app.ts';
 import { GuestOnly } from './guest-frame.tsx';
+import { guestNames } from './guest-names.ts';
 
 /** An application as its guests see it: where plugins fit in, and which of their own are there. */
 export function GuestAppPage() {
@@ -25,6 +26,7 @@ export function GuestAppPage() {
         <>
           {app.data.role === 'guest' ? null : <AppTabs app={app.data} />}
           <GuestOnly app={app.data}>
+            <Guests app={app.data} />
             <ExtensionPoints app={app.data} points={points} />
           </GuestOnly>
         </>
@@ -33,6 +35,18 @@ export function GuestAppPage() {
       )}
     </Page>
   );
+}
+
+/** With more guests, only the first ones are named. */
+const shownGuests = 5;
+
+/** Names the guests that the user holds, if there are several or the team gave a label. */
+function Guests({ app }: { readonly app: App }) {
+  const names = [...guestNames(app).values()];
+  if (app.guests.every(({ label }) => label === null)) return null;
+  const more = names.length - shownGuests;
+  const shown = more > 1 ? [...names.slice(0, shownGuests), `${count(more)} more`] : names;
+  return <p>You are a guest for {new Intl.ListFormat('en').format(shown)}.</p>;
 }
 
 function ExtensionPoints({ app, points }: { readonly app: App; readonly points: PagedList<ListedExtensionPoint> }) {

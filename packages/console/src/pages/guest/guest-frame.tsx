@@ -17,5 +17,5 @@ function NotAGuest({ app }: { readonly app: App }) {
 
 /** Shows its children to guests only. */
 export function GuestOnly({ app, children }: { readonly app: App; readonly children: ComponentChildren }) {
-  return app.guestIds.length === 0 ? <NotAGuest app={app} /> : children;
+  return app.guests.length === 0 ? <NotAGuest app={app} /> : children;
 }

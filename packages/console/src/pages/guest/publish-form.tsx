@@ -161,7 +161,7 @@ export function PublishForm(props: {
           onChange={(value) => onTarget({ ...target, guestId: value })}
           options={[
             { value: '', label: `all of your ${guests.size} guests` },
-            ...[...guests].map(([id, words]) => ({ value: id, label: `only ${words} (${id})` })),
+            ...[...guests].map(([id, words]) => ({ value: id, label: `only ${words}` })),
           ]}
           hint="You accepted several invitations of this application, and are a guest under each."
         />

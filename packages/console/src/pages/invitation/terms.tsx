@@ -1,8 +1,8 @@
 import type { InvitationPreview } from '@tenon/protocol';
 
 /** What it means to accept the invitation; of the rules in `docs/reference/http-api.md`, who may do what. */
-export function Terms({ preview: { app, role, invitedBy } }: { readonly preview: InvitationPreview }) {
-  if (role === 'guest') return <GuestTerms appName={app.name} />;
+export function Terms({ preview: { app, role, invitedBy, guestLabel } }: { readonly preview: InvitationPreview }) {
+  if (role === 'guest') return <GuestTerms appName={app.name} label={guestLabel} />;
   return (
     <div class="terms stack">
       <p>
@@ -31,10 +31,19 @@ const memberTerms = {
   owner: [seesEverything, manages, 'change the team, and delete the application'],
 } as const;
 
-function GuestTerms({ appName }: { readonly appName: string }) {
+function GuestTerms({ appName, label }: { readonly appName: string; readonly label: string | null }) {
   return (
     <div class="terms stack">
-      <p>As a guest you will be able to</p>
+      <p>
+        As a guest
+        {label === null ? null : (
+          <>
+            {' '}
+            for <strong>{label}</strong>
+          </>
+        )}{' '}
+        you will be able to
+      </p>
       <ul class="ticks">
         <li>see the application’s extension points and what a plugin for each must export</li>
         <li>

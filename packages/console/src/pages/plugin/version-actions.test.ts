@@ -67,7 +67,8 @@ describe('isNewestEverywhere()', () => {
 
 describe('rolesOf()', () => {
   it('requires a guest for the publisher', () => {
-    const app = (role: App['role'], guestIds: string[]) => ({ role, guestIds }) as unknown as App;
+    const app = (role: App['role'], guestIds: string[]) =>
+      ({ role, guests: guestIds.map((id) => ({ id, label: null })) }) as unknown as App;
     const plugin = { userId: 'usr_a' } as never;
     assert.deepEqual(rolesOf(app('guest', ['gst_a']), plugin, 'usr_a'), { isHost: false, isPublisher: true });
     assert.deepEqual(rolesOf(app('guest', ['gst_a']), plugin, 'usr_b'), { isHost: false, isPublisher: false });

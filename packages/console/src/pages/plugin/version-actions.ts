@@ -6,10 +6,10 @@ export interface Roles {
   readonly isPublisher: boolean;
 }
 
-export function rolesOf({ role, guestIds }: App, plugin: Pick<Plugin, 'userId'>, userId: string): Roles {
+export function rolesOf({ role, guests }: App, plugin: Pick<Plugin, 'userId'>, userId: string): Roles {
   return {
     isHost: role === 'owner' || role === 'admin',
-    isPublisher: plugin.userId === userId && guestIds.length > 0,
+    isPublisher: plugin.userId === userId && guests.length > 0,
   };
 }
 

@@ -25,7 +25,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
   return (
     <Tabs
       label={`Parts of ${app.name}`}
-      tabs={[...(isMember ? team : []), ...(app.guestIds.length === 0 ? [] : guest)]}
+      tabs={[...(isMember ? team : []), ...(app.guests.length === 0 ? [] : guest)]}
     />
   );
 }

@@ -14,6 +14,7 @@ import { useCachedData } from '../../state/use-cached.ts';
 import { useList } from '../../state/use-list.ts';
 import { AppPageFrame } from './app-frame.tsx';
 import { BoundPlugins } from './bound-plugins.tsx';
+import { GuestTextsSection } from './guest-texts.tsx';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -47,6 +48,10 @@ export function GuestPage() {
               </dd>
             </div>
             <div>
+              <dt>Label</dt>
+              <dd>{data.label ?? <span class="soft">none</span>}</dd>
+            </div>
+            <div>
               <dt>Guest id</dt>
               <dd>
                 <code>{data.id}</code>
@@ -62,6 +67,18 @@ export function GuestPage() {
           <Users app={appData} guest={data} onChanged={guest.reload} />
           <Invitations app={appData} guest={data} />
           <BoundPlugins appId={appId} guest={data} />
+          {mayManage(appData.role) ? (
+            <GuestTextsSection
+              key={`${data.label} ${data.note}`}
+              apiPath={path}
+              guest={data}
+              onSaved={(saved) => guest.update(() => saved)}
+            />
+          ) : (
+            <Section title="Note">
+              <p class={data.note === null ? 'soft' : 'guest-note'}>{data.note ?? 'No note'}</p>
+            </Section>
+          )}
           {mayManage(appData.role) ? <RemoveGuest appId={appId} guest={data} /> : null}
         </>
       )}

@@ -33,7 +33,7 @@ function Guests({ app }: { readonly app: App }) {
         list={guests}
         caption="Guests"
         noun="guest"
-        searchHint="Guest key, user or invitation"
+        searchHint="Guest key, label, note, user or invitation"
         filters={[{ name: 'state', label: 'Any state', options: states }]}
         empty={
           <EmptyState title="No guests yet" action={invite}>
@@ -54,6 +54,7 @@ function Guests({ app }: { readonly app: App }) {
               </Link>
             ),
           },
+          { header: 'Label', cell: ({ label }) => label ?? <span class="soft">–</span> },
           { header: 'Users', cell: (guest) => <Users guest={guest} /> },
           { header: 'Latest invitation', cell: ({ latestInvitation }) => <LatestInvitation of={latestInvitation} /> },
           { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -7,6 +7,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useLookup } from '../../state/use-lookup.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { GuestTextFields, noGuestTexts } from './guest-texts.tsx';
 import { InviteeFields, useInvitee } from './invitee-fields.tsx';
 
 /** Creates an invitation, and shows its link once. */
@@ -22,15 +23,23 @@ export function InviteDialog(props: {
   const api = useApi();
   const [guestKey, setGuestKey] = useState(props.guestKey ?? '');
   const invitee = useInvitee();
+  const [texts, setTexts] = useState(noGuestTexts);
   const [link, setLink] = useState<string>();
   const fault = guestKey === '' ? undefined : guestKeyFault(guestKey);
   const mayBeTaken = props.guestKey === undefined && guestKey !== '' && fault === undefined;
   const present = useLookup<Guest>(`/api/v1/apps/${app.id}/guests`, mayBeTaken ? { guestKey } : undefined);
   const form = useSubmit(async () => {
-    const body = { deliveryMethod: 'link', guestKey, ...invitee.body };
+    const { label, note } = texts;
+    const body = {
+      deliveryMethod: 'link',
+      guestKey,
+      ...invitee.body,
+      label: label || undefined,
+      note: note || undefined,
+    };
     setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body)).link);
     onInvited();
-  }, ['guestKey', 'name', 'email']);
+  }, ['guestKey', 'label', 'note', 'name', 'email']);
 
   if (link !== undefined) {
     return (
@@ -68,13 +77,20 @@ export function InviteDialog(props: {
           hint={<KeyHint guestKey={guestKey} isTaken={present !== undefined} />}
         />
       )}
+      {isFurther ? null : <GuestTextFields texts={texts} form={form} onChange={setTexts} />}
       <InviteeFields invitee={invitee} form={form} hasFocus={isFurther} />
     </FormDialog>
   );
 }
 
 function KeyHint({ guestKey, isTaken }: { readonly guestKey: string; readonly isTaken: boolean }) {
-  if (isTaken) return <>A guest has this key already. This creates another invitation for that guest.</>;
+  if (isTaken)
+    return (
+      <>
+        A guest has this key already. This creates another invitation for that guest. A label or note that you enter
+        replaces the guest’s.
+      </>
+    );
   // What URL parsers change when a key stands in a path as it is, as older clients send it.
   if (/[%?#\\]/.test(guestKey)) return <>Your application must percent-encode this key when it fetches plugins.</>;
   return <>Your application’s name for this customer. Guests never see it, and it can’t be changed later.</>;

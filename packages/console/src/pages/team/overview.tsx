@@ -54,7 +54,7 @@ function Facts({ app }: { readonly app: App }) {
         <dd>
           {app.role}
           {app.role === 'guest' ? null : <span class="soft small"> – {roleWords[app.role]}</span>}
-          {app.role !== 'guest' && app.guestIds.length > 0 ? (
+          {app.role !== 'guest' && app.guests.length > 0 ? (
             <>
               , guest <span class="soft small">– publishes plugins</span>
             </>

@@ -147,6 +147,8 @@ async function createApps(db: Kysely<unknown>, { text, bigint, boolean, json }: 
     .addColumn('appId', text, partOf('apps.id'))
     .addColumn('guestKey', text, required)
     .addColumn('sortKey', text, required)
+    .addColumn('label', text)
+    .addColumn('note', text)
     .addColumn('createdAtMs', bigint, required)
     .addUniqueConstraint('guests_key', ['appId', 'guestKey'])
     .execute();

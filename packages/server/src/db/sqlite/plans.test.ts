@@ -295,6 +295,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       updatedAtMs: 1,
     }),
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
+  updateGuest: (tx) => tx.updateGuest(guest, { label: 'a', note: null }),
   deleteGuest: (tx) => tx.deleteGuest(guest),
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
   deleteGuestUser: (tx) => tx.deleteGuestUser([guest], user),

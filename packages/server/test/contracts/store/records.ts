@@ -9,7 +9,7 @@ import {
   type TokenId,
   type UserId,
 } from '@tenon/protocol';
-import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
+import { createRecords, someHash, someTimeMs, withoutNote } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
 
@@ -203,7 +203,11 @@ export function recordsContract(backend: Backend): void {
         { guestId: second.id, userId: early.id, acceptedAtMs: someTimeMs - 1, userName: 'Early' },
       ]);
       assert.deepEqual(await store.it.read.usersOfGuests([]), []);
-      assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), [guest, second]);
+      await store.it.write((tx) => tx.updateGuest(second.id, { label: 'Second', note: 'a note' }));
+      assert.deepEqual(await store.it.read.guest(second.id), { ...second, label: 'Second', note: 'a note' });
+      const held = [guest, { ...second, label: 'Second' }].map(withoutNote);
+      assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), held);
+      assert.deepEqual(await store.it.read.guestsHeldIn(publisher.id, [app.id]), held);
     });
 
     it('returns thousands of guests at once', async () => {

@@ -1,0 +1,118 @@
+import type { Guest } from '@tenon/protocol';
+import { maxReasonLength } from '@tenon/protocol/names';
+import { useState } from 'preact/hooks';
+import { ConflictDialog } from '../../components/conflict-dialog.tsx';
+import { TextAreaField, TextField } from '../../components/field.tsx';
+import { Section } from '../../components/page.tsx';
+import { SubmitRow } from '../../components/submit-row.tsx';
+import { useServices } from '../../state/services.ts';
+import { type EditedField, useEdit } from '../../state/use-edit.ts';
+import { type Submit, useSubmit } from '../../state/use-submit.ts';
+
+/** The team's texts about a guest, as a form has them: `''` for none. */
+export interface GuestTexts {
+  readonly label: string;
+  readonly note: string;
+}
+
+export const noGuestTexts: GuestTexts = { label: '', note: '' };
+
+function textsOf({ label, note }: Pick<Guest, 'label' | 'note'>): GuestTexts {
+  return { label: label ?? '', note: note ?? '' };
+}
+
+const fieldsOf = (guest: Pick<Guest, 'label' | 'note'>): readonly EditedField[] => editedFields(textsOf(guest));
+
+function editedFields({ label, note }: GuestTexts): readonly EditedField[] {
+  return [
+    { label: 'Label', text: label },
+    { label: 'Note', text: note },
+  ];
+}
+
+/** The fields of a guest's label and note. */
+export function GuestTextFields(props: {
+  readonly texts: GuestTexts;
+  readonly form: Submit;
+  readonly onChange: (texts: GuestTexts) => void;
+}) {
+  const { texts, form, onChange } = props;
+  return (
+    <>
+      <TextField
+        label="Label"
+        name="label"
+        value={texts.label}
+        onInput={(label) => onChange({ ...texts, label })}
+        isRequired={false}
+        maxLength={200}
+        placeholder="Globex"
+        error={form.fieldError('label')}
+        hint="Guests see it. It tells a person with several guests which customer is which."
+      />
+      <TextAreaField
+        label="Note"
+        name="note"
+        rows={2}
+        value={texts.note}
+        onInput={(note) => onChange({ ...texts, note })}
+        isRequired={false}
+        maxLength={maxReasonLength}
+        error={form.fieldError('note')}
+        hint="Only your team sees it."
+      />
+    </>
+  );
+}
+
+/** Edits a guest's label and note. */
+export function GuestTextsSection(props: {
+  readonly apiPath: string;
+  readonly guest: Guest;
+  readonly onSaved: (guest: Guest) => void;
+}) {
+  const { apiPath, guest, onSaved } = props;
+  const { session, toasts } = useServices();
+  const [texts, setTexts] = useState(textsOf(guest));
+  const edit = useEdit(guest, () => session.api.get<Guest>(apiPath), fieldsOf);
+  const first = textsOf(edit.base);
+  const form = useSubmit(async () => {
+    const change = Object.entries(texts)
+      .filter(([name, text]) => text !== first[name as keyof GuestTexts])
+      .map(([name, text]) => [name, text.trim() === '' ? null : text]);
+    const body = Object.fromEntries(change);
+    onSaved(await edit.save((basedOn) => session.api.put<Guest>(apiPath, body, { basedOn })));
+    toasts.show('Saved.');
+  }, ['label', 'note']);
+  const keep = (): void => {
+    if (edit.conflict === undefined) return;
+    const now = textsOf(edit.conflict.now);
+    setTexts({
+      label: texts.label === first.label ? now.label : texts.label,
+      note: texts.note === first.note ? now.note : texts.note,
+    });
+    edit.rebase();
+  };
+  return (
+    <Section isBeside title="Label and note" intro="The label is for the guest’s users, the note for your team.">
+      <form onSubmit={form.submit} class="form-narrow">
+        <GuestTextFields texts={texts} form={form} onChange={setTexts} />
+        <SubmitRow
+          form={form}
+          action="Save"
+          kind="quiet"
+          isDisabled={texts.label === first.label && texts.note === first.note}
+        />
+      </form>
+      <ConflictDialog
+        conflict={edit.conflict}
+        fieldsOf={fieldsOf}
+        mine={editedFields(texts)}
+        onKeep={keep}
+        onDiscard={() => {
+          if (edit.conflict !== undefined) onSaved(edit.conflict.now);
+        }}
+      />
+    </Section>
+  );
+}

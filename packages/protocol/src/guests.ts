@@ -1,0 +1,111 @@
+import type { Static } from 'typebox';
+import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
+import { displayNamePattern, maxReasonLength } from './names.ts';
+import { Type } from './type.ts';
+
+/* Guests, and the invitations to become one, or to join the team. */
+
+export const memberRole = oneOf(['owner', 'admin', 'viewer']);
+export type MemberRole = Static<typeof memberRole>;
+
+/** An invitation to the team. `email` and `name` are notes for the team itself. */
+export const memberInvitationInput = Type.Object({
+  role: memberRole,
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
+const guestLabel = displayName('distinguishes the guest from others; shown to the users who hold it');
+
+const guestNote = Type.String({
+  minLength: 1,
+  maxLength: maxReasonLength,
+  pattern: displayNamePattern,
+  description: "for the application's team; guests never see it",
+});
+
+/** The body of A1. `email` and `name` are notes about the invited person, for the application's team; older clients send them. */
+export const invitationInput = Type.Object({
+  deliveryMethod: Type.Optional(Type.String({ default: 'link', description: '`link`, the only supported value' })),
+  guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  label: Type.Optional(guestLabel),
+  note: Type.Optional(guestNote),
+});
+
+export const invitationLink = Type.Object({
+  status: Type.Literal('ok'),
+  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
+});
+export type InvitationLink = Static<typeof invitationLink>;
+
+export const invitationStatus = oneOf(['pending', 'accepted', 'declined', 'revoked', 'expired']);
+export type InvitationStatus = Static<typeof invitationStatus>;
+
+const invitationFields = {
+  id: id('invitation', 'the invitation'),
+  status: invitationStatus,
+  email: nullable(Type.String()),
+  name: nullable(Type.String()),
+  createdAt: timestamp('when it was created'),
+  expiresAt: timestamp('when it stops working'),
+  settledAt: nullable(timestamp('when it was accepted, declined or revoked')),
+};
+
+/** An invitation, for the application's members. It has no code, which is shown only in the response of A1. */
+export const invitation = Type.Object({
+  ...invitationFields,
+  guestId: id('guest', 'the guest that it invites to'),
+  guestKey: Type.String(),
+});
+export type Invitation = Static<typeof invitation>;
+
+/** An invitation to the team, for the application's members. */
+export const memberInvitation = Type.Object({
+  ...invitationFields,
+  role: memberRole,
+  invitedBy: Type.Object({ userId: id('user', 'the member who made it'), name: Type.String() }),
+});
+export type MemberInvitation = Static<typeof memberInvitation>;
+
+/** A guest, for a user who holds it. */
+export const heldGuest = Type.Object({
+  id: id('guest', 'the guest'),
+  label: nullable(Type.String({ description: "the team's text for the users who hold it" })),
+});
+export type HeldGuest = Static<typeof heldGuest>;
+
+/** A guest, for the application's members. */
+export const guest = Type.Object({
+  ...heldGuest.properties,
+  guestKey: Type.String(),
+  note: nullable(Type.String({ description: "the team's text for itself" })),
+  users: Type.Array(
+    Type.Object({
+      userId: id('user', 'a user who holds the guest'),
+      name: Type.String(),
+      acceptedAt: timestamp('when the user accepted'),
+    }),
+  ),
+  latestInvitation: nullable(Type.Object(invitationFields), { description: 'its newest invitation' }),
+  createdAt: timestamp('when the first invitation was made'),
+});
+export type Guest = Static<typeof guest>;
+
+/** `null` removes the text. A `PUT` that leaves a field out keeps that field's value. */
+export const guestUpdate = Type.Partial(Type.Object({ label: nullable(guestLabel), note: nullable(guestNote) }));
+export type GuestUpdate = Static<typeof guestUpdate>;
+
+export const invitationCode = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 200, description: 'the `code` of the invitation link' }),
+});
+
+/** The response to accepting or declining an invitation. It has no guest key, which guests never see. */
+export const invitationSettled = Type.Object({
+  status: oneOf(['accepted', 'declined']),
+  app: Type.Object({ id: id('app', 'the application that invited'), name: Type.String() }),
+  guestId: Type.Optional(id('guest', 'the guest that the user now holds')),
+  role: Type.Optional(memberRole),
+});
+export type InvitationSettled = Static<typeof invitationSettled>;
