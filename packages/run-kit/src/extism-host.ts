@@ -101,7 +101,7 @@ export function createExtismHost({ config, log }: ExtismHostOptions): ExtismHost
       else variables.set(name, bytesAt(value)?.slice() ?? new Uint8Array());
     },
     http_request() {
-      throw new RunFailure('HTTP requests are not available in a traced plugin');
+      throw new RunFailure('HTTP requests are not available: this host makes none');
     },
     http_status_code: () => 0,
     http_headers: () => 0n,

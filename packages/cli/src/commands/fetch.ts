@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { isContentAddress } from '@tenon/protocol';
 import { type Download, path } from '../api.ts';
 import { type Command, withServer } from '../command.ts';
-import { CliError, usageError } from '../errors.ts';
+import { readVerified } from '../download.ts';
+import { usageError } from '../errors.ts';
 import { assertBinaryOutput, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
 import { writeBytes } from '../output.ts';
-import { createProgress } from '../progress.ts';
 import { calling, type Session } from '../session.ts';
 import { formatSize } from '../text.ts';
 
@@ -46,7 +45,7 @@ async function fetchContent(session: Session, { output }: { output: string }, ad
 /** Stdout can't be taken back, so it gets the bytes when all of them are there and right. */
 async function toStdout(session: Session, download: Download, address: string): Promise<number> {
   const chunks: Uint8Array[] = [];
-  const size = await verified(session, download, address, (chunk) => void chunks.push(chunk));
+  const size = await readVerified(session, download, address, (chunk) => void chunks.push(chunk));
   for (const chunk of chunks) await writeBytes(session.io.stdout, chunk);
   return size;
 }
@@ -54,33 +53,7 @@ async function toStdout(session: Session, download: Download, address: string): 
 async function toFile(session: Session, download: Download, address: string, file: string): Promise<number> {
   let size = 0;
   await writeFileWhole(file, async (handle) => {
-    size = await verified(session, download, address, (chunk) => handle.writeFile(chunk));
+    size = await readVerified(session, download, address, (chunk) => handle.writeFile(chunk));
   });
   return size;
-}
-
-async function verified(
-  { io, out }: Session,
-  { totalBytes, chunks }: Download,
-  address: string,
-  write: (chunk: Uint8Array) => Promise<void> | void,
-): Promise<number> {
-  const progress = createProgress(io, !out.isJson, 'Downloading', totalBytes);
-  const digest = createHash('sha256');
-  let size = 0;
-  try {
-    for await (const chunk of chunks) {
-      digest.update(chunk);
-      size += chunk.length;
-      await write(chunk);
-      progress.advance(chunk.length);
-    }
-  } finally {
-    progress.end();
-  }
-  const found = digest.digest('base64url');
-  if (found === address) return size;
-  throw new CliError('digest_mismatch', `The bytes that came are not those of ${address}: their address is ${found}.`, {
-    hint: 'They were damaged on the way, or the server (or something before it) is broken. Nothing was written.',
-  });
 }

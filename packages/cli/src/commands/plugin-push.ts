@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import {
   isPluginName,
   me as meSchema,
@@ -8,13 +8,13 @@ import {
 } from '@tenon/protocol';
 import { path } from '../api.ts';
 import { type Command, withServer } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { CliError, usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
+import { moduleFile, whichModule } from '../project/module-file.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
-import { findModule, type Project } from '../project/project.ts';
+import type { Project } from '../project/project.ts';
 import { count, countGuests, formatSize, printable } from '../text.ts';
 
 interface Options {
@@ -80,57 +80,6 @@ function nameOfFile(file: string | undefined): string {
   if (file === standardStream) throw usageError('What is read from stdin has no name.', 'Give it one with --name.');
   if (file === undefined) throw whichModule();
   return basename(file).replace(/\.wasm$/i, '');
-}
-
-function whichModule(): CliError {
-  return usageError(
-    'Which module? You named none, and neither does a tenon.toml here or above.',
-    'Name its file. To begin a plugin: tenon plugin init',
-  );
-}
-
-/** The file with the module, which is built before when that is asked for, or when it isn't there and the user says so. */
-async function moduleFile(session: PluginSession, options: Options, file: string | undefined): Promise<string> {
-  const { io, project } = session;
-  if (options.build) await build(session, assertBuild(project));
-  if (file !== undefined) return file === standardStream ? file : resolve(io.workingFolder, file);
-  const module = project?.settings.module;
-  if (project === undefined || module === undefined) throw whichModule();
-  const found = await findModule(project, module);
-  if (found.isThere) return found.path;
-  if (project.settings.build !== undefined && !options.build) {
-    const what = `There is no ${printable(module)} yet. In ${printable(project.folder)} this will be run:\n  ${printable(project.settings.build)}\n`;
-    await confirm(io, what, { hint: 'Add --build to have it run.' });
-    await build(session, assertBuild(project));
-    return moduleFile(session, { ...options, build: undefined }, file);
-  }
-  const hint = options.build ? "The build has ended well, and has not made it: see tenon.toml's module." : undefined;
-  throw new CliError('file', `Cannot read the module from ${found.path}: there is no such file.`, { hint });
-}
-
-function assertBuild(project: Project | undefined): Project {
-  if (project?.settings.build !== undefined) return project;
-  throw usageError(
-    project === undefined
-      ? 'There is no tenon.toml here or above that says how to build.'
-      : `${project.file} does not say how to build.`,
-    'It does so with a line such as build = "npm run build", below [plugin].',
-  );
-}
-
-async function build({ io, out, signal }: PluginSession, { folder, settings }: Project): Promise<void> {
-  const command = settings.build ?? '';
-  out.note(`$ ${printable(command)}`);
-  const startedMs = io.nowMs();
-  const code = await io.runShell(command, folder, signal);
-  if (code === 0) {
-    out.note(`Built in ${((io.nowMs() - startedMs) / 1000).toFixed(1)} s.`);
-    return;
-  }
-  const how = code === null ? 'was ended by a signal' : `ended with ${code}`;
-  throw new CliError('build_failed', `The build ${how}: ${command}`, {
-    hint: `It ran in ${folder}; its messages stand above. Nothing was published.`,
-  });
 }
 
 function queryOf(options: Options, project: Project | undefined): string {

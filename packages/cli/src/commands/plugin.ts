@@ -6,6 +6,7 @@ import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
 import { formatSize, formatTime } from '../text.ts';
+import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
 import { addPushCommand } from './plugin-push.ts';
@@ -17,6 +18,7 @@ export function addPluginCommands(program: Command, io: Io): void {
     .description('plugins: WebAssembly modules published against an extension point');
   addInitCommand(group, io);
   addPushCommand(group, io);
+  addCallCommand(group, io);
   addListCommand(group, io);
   addVersionCommands(group, io);
   addControlCommands(group, io);

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeModule, type InstrumentOptions } from '@tenon/instrument';
-import type { Ending, RunResult } from '@tenon/run-kit';
+import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { formatDuration, parseMicroseconds, parseTimeout } from '../duration.ts';
-import { CliError, usageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { parseMicroseconds, parseTimeout } from '../duration.ts';
+import { usageError } from '../errors.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { locations } from '../locations.ts';
@@ -17,8 +16,17 @@ import { createStyle, hasColours, printable } from '../text.ts';
 import { type Format, formats, formatTrace, type Trace, traceAsJson } from '../trace/formats.ts';
 import { prepareProgram } from '../trace/program.ts';
 import { formatHeading, formatReport } from '../trace/report.ts';
-import { runInThread } from '../trace/run-thread.ts';
-import { collectAll, readEnvironmentFlags, readFolderFlags, readPluginConfig, wholeNumber } from '../trace/settings.ts';
+import { assertAccepted, assertSucceeded, runProgram } from '../trace/run-program.ts';
+import {
+  collectAll,
+  type InputFlags,
+  readEnvironmentFlags,
+  readFolderFlags,
+  readPluginConfig,
+  readPluginInput,
+  wholeNumber,
+  withPluginInput,
+} from '../trace/settings.ts';
 import { summarize } from '../trace/summary.ts';
 import {
   assertOneFromStdin,
@@ -28,10 +36,8 @@ import {
   withTracing,
 } from '../tracing-options.ts';
 
-interface Options extends TracingFlags {
+interface Options extends TracingFlags, InputFlags {
   readonly invoke?: string;
-  readonly input?: string;
-  readonly inputFile?: string;
   readonly pluginConfig?: readonly string[];
   readonly env?: readonly string[];
   readonly dir?: readonly string[];
@@ -77,12 +83,10 @@ numbers. The program's output and the results of an export go to stdout, the rep
 }
 
 function withProgram(command: Command): Command {
-  return command
+  const entry = command
     .optionsGroup('The program:')
-    .option('-i, --invoke <export>', 'call this export instead of _start')
-    .addOption(new Option('--input <text>', "a plugin's input").conflicts(['inputFile']))
-    .option('--input-file <file>', 'read the input from a file; "-" is stdin')
-    .option('--plugin-config <key=value>', "a plugin's configuration; repeatable", collectAll)
+    .option('-i, --invoke <export>', 'call this export instead of _start');
+  return withPluginInput(entry)
     .option('--env <name[=value]>', 'an environment variable of the program; repeatable', collectAll)
     .option('--dir <folder[::path]>', 'a folder for the program, under this path; repeatable', collectAll)
     .option('--stub-imports', 'replace missing imports with functions that return zero')
@@ -134,15 +138,15 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   const module = prepared.isInstrumented ? assertNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
-  const demangler = await readDemangler();
-  const { traced, whyStopped } = await io.interruptible(async (signal) => {
-    const task = {
+  const demangler = await readFile(locations.demangler);
+  const { result: traced, whyStopped } = await runProgram(io, {
+    task: {
       run: {
         module: new Uint8Array(module),
         program: prepared.program,
         input: pluginInput,
         pluginConfig: readPluginConfig(options.pluginConfig ?? []),
-        missing: 'zero' as const,
+        missing: 'zero',
         minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
         maxSpans: options.maxSpans,
         maxMemoryBytes: Number.POSITIVE_INFINITY,
@@ -153,26 +157,20 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
       folders: readFolderFlags(options.dir ?? []),
       isStdoutTaken: output === standardStream,
       demangler,
-    };
-    const traced = await runInThread({
-      task,
-      signal,
-      timeoutMs: options.timeout,
-      stdin: io.stdin,
-      hasStdin: input !== standardStream && options.inputFile !== standardStream,
-      onLog: (text) => io.stderr.write(`plugin ${printable(text)}\n`),
-    });
-    return { traced, whyStopped: signal.aborted ? (signal.reason as unknown) : timedOut(options.timeout) };
+    },
+    timeoutMs: options.timeout,
+    timeLimitOption: '--timeout',
+    hasStdin: input !== standardStream && options.inputFile !== standardStream,
   });
   if (traced === undefined) {
     out.note(nothingKnown);
     throw whyStopped;
   }
-  if (traced.ending.kind === 'refused') throw refused(traced.ending.reason);
+  assertAccepted(traced.ending);
   await writeAnswer(io, traced, output);
   const title = options.invoke === undefined ? programName : `${programName} ${options.invoke}`;
   await report(io, out, { format, output, options, trace: traceOf(title, traced, options) });
-  throwUnlessSucceeded(traced.ending, whyStopped);
+  assertSucceeded(traced.ending, whyStopped);
 }
 
 /** Writes a plugin's output, or the results of a function, and ends the line if people read it. */
@@ -216,15 +214,6 @@ function instrumented(io: Io, out: Reporter, bytes: Uint8Array, tracing: Instrum
   return result.bytes;
 }
 
-async function readPluginInput(io: Io, { input, inputFile }: Options): Promise<Uint8Array> {
-  if (inputFile === undefined) return new TextEncoder().encode(input ?? '');
-  return readInput(io, inputFile, 'the input');
-}
-
-function readDemangler(): Promise<Uint8Array> {
-  return readFile(locations.demangler);
-}
-
 function traceOf(title: string, result: RunResult, options: Options): Trace {
   const { runs, statistics, spans, timeNano, initialPages, ending } = result;
   const isRepeated = options.repeat > 1;
@@ -264,25 +253,4 @@ async function report(io: Io, out: Reporter, { format, output, options, trace }:
   if (output === undefined) await writeBytes(io.stderr, bytes);
   else await io.interruptible((signal) => writeOutput(io, output, bytes, signal));
   if (output !== undefined && output !== standardStream) out.note(`${formatHeading(trace)} → ${printable(output)}`);
-}
-
-function refused(reason: string): CliError {
-  return new CliError('invalid_module', `The engine can’t run the module: ${printable(reason)}`, {
-    exitCode: exitCodes.refused,
-  });
-}
-
-function timedOut(timeoutMs = 0): CliError {
-  return new CliError(
-    'timeout',
-    `The program was stopped: it took longer than ${formatDuration(timeoutMs)} (--timeout).`,
-  );
-}
-
-function throwUnlessSucceeded(ending: Ending, whyStopped: unknown): void {
-  if (ending.kind === 'stopped') throw whyStopped;
-  if (ending.kind === 'failed') throw new CliError('program_failed', `The program failed: ${printable(ending.reason)}`);
-  if (ending.kind === 'returned' && (ending.exitCode ?? 0) !== 0) {
-    throw new CliError('program_failed', `The program exited with code ${ending.exitCode}.`);
-  }
 }

@@ -14,11 +14,12 @@ export interface RunOptions {
   readonly stdin: Io['stdin'];
   /** Whether the program may read stdin. */
   readonly hasStdin: boolean;
+  /** How long a stopped program may take to reach a traced call, before its thread is terminated without a trace. */
+  readonly graceMs?: number;
   readonly onLog: (text: string) => void;
 }
 
-/** Time for a program to stop at a traced call. Then its thread is terminated, without a trace. */
-const graceMs = 2_000;
+const defaultGraceMs = 2_000;
 /** Time for creating the spans of a program that has stopped. */
 const spansMs = 60_000;
 
@@ -28,7 +29,7 @@ const spansMs = 60_000;
  * @returns its result, until the stop if it was stopped; `undefined` if its thread had to be terminated
  */
 export async function runInThread(options: RunOptions): Promise<RunResult | undefined> {
-  const { signal, onLog } = options;
+  const { signal, onLog, graceMs = defaultGraceMs } = options;
   const shared = new SharedArrayBuffer(8);
   const flags = new Int32Array(shared);
   const { port1: ours, port2: theirs } = new MessageChannel();

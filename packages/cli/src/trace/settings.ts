@@ -1,5 +1,7 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { usageError } from '../errors.ts';
+import { readInput } from '../files.ts';
+import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
 
 /** Parses `--env`: `NAME=value`, or `NAME` for the value in this environment. @throws CliError `usage` */
@@ -61,4 +63,24 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     }
     return value;
   };
+}
+
+/** The options that give a plugin its input. */
+export interface InputFlags {
+  readonly input?: string;
+  readonly inputFile?: string;
+}
+
+/** Adds `--input`, `--input-file`, and `--plugin-config`. */
+export function withPluginInput(command: Command): Command {
+  return command
+    .addOption(new Option('--input <text>', "a plugin's input").conflicts(['inputFile']))
+    .option('--input-file <file>', 'read the input from a file; "-" is stdin')
+    .option('--plugin-config <key=value>', "a plugin's configuration; repeatable", collectAll);
+}
+
+/** Reads a plugin's input; empty without `--input` and `--input-file`. */
+export async function readPluginInput(io: Io, { input, inputFile }: InputFlags): Promise<Uint8Array> {
+  if (inputFile === undefined) return new TextEncoder().encode(input ?? '');
+  return readInput(io, inputFile, 'the input');
 }
