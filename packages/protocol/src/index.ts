@@ -20,4 +20,5 @@ export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
 export * from './status.ts';
+export * from './usage.ts';
 export * from './versions.ts';

@@ -24,6 +24,7 @@ import { extensionPointMutations, extensionPointQueries } from './plugins/extens
 import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
+import { usageMutations, usageQueries } from './usage/usage-queries.ts';
 
 /** All queries, in SQL that works on SQLite and PostgreSQL. */
 const allQueries = {
@@ -50,6 +51,7 @@ const allQueries = {
   ...operatorQueries,
   ...nodeQueries,
   ...packageQueries,
+  ...usageQueries,
 };
 
 const allMutations = {
@@ -76,6 +78,7 @@ const allMutations = {
   ...operatorMutations,
   ...nodeMutations,
   ...packageMutations,
+  ...usageMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -24,6 +24,7 @@ import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
 import { hostControlRoutes } from './plugins/host-control-routes.ts';
 import { pluginRoutes } from './plugins/plugin-routes.ts';
 import { versionRoutes } from './plugins/version-routes.ts';
+import { usageRoutes } from './usage/usage-routes.ts';
 
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
@@ -42,6 +43,7 @@ export const allRoutes: readonly Route[] = [
   ...accountRoutes,
   ...accountDeletionRoutes,
   ...auditRoutes,
+  ...usageRoutes,
   ...sessionRoutes,
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,

@@ -451,6 +451,31 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inApp(`/guests/${world.guestId}/bindings`)(world),
   },
+  'GET /api/v1/apps/:appId/usage': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/usage'),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/usage': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/usage'),
+  },
+  'GET /api/v1/apps/:appId/guests/:guestId/usage': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => inApp(`/guests/${world.guestId}/usage`)(world),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/usage': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/usage` }),
+  },
+  'GET /api/v1/apps/:appId/usage/series': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: (world) => inApp(`/usage/series?ids=${world.guestId}`)(world),
+  },
   'GET /api/v1/extension-points/:extensionPointId/withdrawals': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

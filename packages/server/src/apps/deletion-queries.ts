@@ -127,7 +127,16 @@ async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<bool
 
 /** The rows of a table that belong to an entity, and the columns of the table's key. */
 interface Dependents {
-  readonly table: 'bindings' | 'version_guests' | 'versions' | 'plugins' | 'invitations' | 'guests' | 'change_events';
+  readonly table:
+    | 'bindings'
+    | 'version_guests'
+    | 'versions'
+    | 'plugins'
+    | 'invitations'
+    | 'guests'
+    | 'change_events'
+    | 'usage_subjects'
+    | 'usage_days';
   readonly key: readonly string[];
   readonly rows: ReturnType<typeof sql<boolean>>;
 }
@@ -158,6 +167,7 @@ function ofApp(id: AppId): readonly Dependents[] {
   const of = sql<boolean>`"extensionPointId" in (select id from extension_points where "appId" = ${id})`;
   const rows = sql<boolean>`"appId" = ${id}`;
   return [
+    ...usageOf(rows),
     ...dependentsOfPlugins(of),
     { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of },
     { table: 'invitations', key: ['id'], rows },
@@ -168,6 +178,7 @@ function ofApp(id: AppId): readonly Dependents[] {
 
 function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Dependents[] {
   return [
+    ...usageOf(of),
     { table: 'bindings', key: ['extensionPointId', 'guestId', 'name'], rows: of },
     {
       table: 'version_guests',
@@ -175,5 +186,13 @@ function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Depe
       rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },
+  ];
+}
+
+function usageOf(of: ReturnType<typeof sql<boolean>>): readonly Dependents[] {
+  const rows = sql<boolean>`"subjectId" in (select id from usage_subjects where ${of})`;
+  return [
+    { table: 'usage_days', key: ['subjectId', 'dayMs'], rows },
+    { table: 'usage_subjects', key: ['id'], rows: of },
   ];
 }

@@ -63,6 +63,7 @@ export const permissions = {
   changeGuests: { scope: 'manage', roles: managers },
   readBindings: { scope: 'read', roles: members },
   readPlugins: { scope: 'read', roles: [...members, 'guest'] },
+  readUsage: { scope: 'read', roles: members },
   publish: { scope: 'publish', roles: ['guest'] },
   changePlugins: { scope: 'manage', roles: managers, ownScope: 'publish' },
   decideOnPlugins: { scope: 'manage', roles: managers },

@@ -21,6 +21,7 @@ import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
+import type { UsageDayRecord, UsageSubjectRecord } from './usage-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
 
@@ -394,6 +395,8 @@ export interface Database {
   maintenance_runs: MaintenanceRunRecord;
   packages: PackageRecord;
   package_parts: PackagePart;
+  usage_subjects: UsageSubjectRecord;
+  usage_days: UsageDayRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -415,6 +418,12 @@ function columnsOf<R>() {
 /** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
   packages: columnsOf<PackageRecord>()('packages', ['file name version size integrity createdAtMs']),
+  usageSubjects: columnsOf<UsageSubjectRecord>()('usage_subjects', [
+    'id appId extensionPointId userId name versionId guestId listedAtMs fetchedAtMs reportedAtMs',
+  ]),
+  usageDays: columnsOf<UsageDayRecord>()('usage_days', [
+    'subjectId dayMs listRequests contentFetches loadReports detail',
+  ]),
   users: columnsOf<UserRecord>()('users', ['id name email createdAtMs deletedAtMs']),
   passwords: columnsOf<PasswordRecord>()('passwords', ['userId hash updatedAtMs']),
   sessions: columnsOf<SessionRecord>()('sessions', [

@@ -87,6 +87,7 @@ export const tags = {
   'Extension points': "an application's extension points and their schemas",
   Guests: "an application's guests and their invitations",
   Invitations: 'accept or decline an invitation',
+  Usage: 'how often hosts list and fetch plugins, and which versions they run',
   'Tokens and keys': 'access tokens for the API, and API keys for instrumentation',
   Account: 'your account and its browser sessions',
   'Browser session': "sign-in for the console's pages; requests from other origins are rejected",

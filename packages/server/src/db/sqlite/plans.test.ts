@@ -67,6 +67,11 @@ const everyBindingFilter: readonly BindingFilter[] = [
   { userId: user },
 ];
 
+const usagePeriod = { fromMs: 0, toMs: 1 };
+const belongsToNothing = { extensionPointId: null, userId: null, name: null, versionId: null, guestId: null };
+const usageSubject = { id: app, appId: app, ...belongsToNothing, listedAtMs: 1, fetchedAtMs: null, reportedAtMs: null };
+const usageDay = { subjectId: app, dayMs: 0, listRequests: 1, contentFetches: 0, loadReports: 0, detail: {} };
+
 /** A call of every query. One that is missing here does not compile. */
 const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
   user: (ask) => [ask.user(user)],
@@ -248,6 +253,14 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   packages: (ask) => [ask.packages()],
   packageByFile: (ask) => [ask.packageByFile('a-1.0.0.tgz')],
   packagePart: (ask) => [ask.packagePart('a-1.0.0.tgz', 1)],
+  usageSubjects: (ask) => [ask.usageSubjects([app, guest])],
+  usageDays: (ask) => [ask.usageDays(app, usagePeriod)],
+  usageCounts: (ask) => [ask.usageCounts([app, guest], usagePeriod)],
+  versionUsage: (ask) => [ask.versionUsage(key, usagePeriod, 9)],
+  versionsById: (ask) => [ask.versionsById([version.id, newId('version')])],
+  listedBindings: (ask) => [ask.listedBindings(app, point, ['a', 'b'])],
+  versionsOfContent: (ask) => [ask.versionsOfContent(addressOf('a'))],
+  appsOfMembers: (ask) => [ask.appsOfMembers([user, newId('user')])],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
@@ -369,6 +382,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteNode: (tx) => tx.deleteNode(newId('process')),
   deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
   putMaintenanceRun: (tx) => tx.putMaintenanceRun({ kind: 'collect', endedAtMs: 1, outcome: {} }),
+  addUsage: (tx) => tx.addUsage([usageSubject], [usageDay]),
+  deleteUsageBefore: (tx) => tx.deleteUsageBefore(1, 9),
   updateLastUsed: (tx) =>
     tx.updateLastUsed(
       new Map([
