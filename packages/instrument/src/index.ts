@@ -1,6 +1,18 @@
 export type { ExternalKind } from './binary/imports.ts';
 export { countTypes } from './binary/module.ts';
 export { type Proposal, proposalNames } from './binary/proposals.ts';
+export type {
+  ChangedExport,
+  ChangedFunction,
+  ChangedSection,
+  ComparedFunction,
+  ComparedModule,
+  ComparisonLimits,
+  Declaration,
+  ModuleComparison,
+  Shortened,
+} from './compare/comparison.ts';
+export { compareModules } from './compare-modules.ts';
 export {
   describeModule,
   type ExportDescription,
