@@ -45,6 +45,25 @@ describe('tenon inspect', () => {
     assert.equal(sum, bytes.length);
   });
 
+  it('shows what differs from an earlier module', async () => {
+    const earlier = join(folder.path, 'earlier.wasm');
+    await writeFile(
+      earlier,
+      wat(`(module (memory (export "memory") 1 3) (func (export "old\\1b[2J"))
+        (func $sum (export "sum") (param v128) (result i32) (i32.const 2)))`),
+    );
+    const { exitCode, stdout, stderr } = await tenon(['inspect', file, '--against', earlier]);
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, /^functions +2$/m);
+    assert.match(stdout, /^added +host\\u\{1b\}\[2J\.log +\(i32, i64\) → \(f64\)$/m);
+    assert.match(stdout, /^removed +old\\u\{1b\}\[2J +\(\) → \(\)$/m);
+    assert.match(stdout, /^changed +sum +4 B$/m);
+    assert.match(stdout, /^unchanged +0$/m);
+    const { functions } = (await tenon(['inspect', file, '--against', earlier, '--json'])).json();
+    assert.deepEqual(functions.changed.items, [{ name: 'sum', bytes: 4, bytesBefore: 4 }]);
+    assert.equal((await tenon(['inspect', file, '--against', '-'], { stdin: 'text' })).exitCode, 7);
+  });
+
   it('refuses what is no module', async () => {
     const { exitCode, stderr } = await tenon(['inspect', '-'], { stdin: 'text' });
     assert.equal(exitCode, 7);

@@ -45,6 +45,22 @@ describe("the team's commands", () => {
     assert.equal((await tenon(['plugin', 'approve', `${guest.id}@2`])).exitCode, 5);
   });
 
+  it('compare versions', async () => {
+    const guest = await makeGuest();
+    await guest.push(1);
+    const alone = await demand(['plugin', 'diff', `${guest.id}@1`]);
+    assert.equal(alone.stderr, 'No other version is bound.\n');
+    assert.match(alone.stdout, /\nExports\nNAME +TYPE\nrun +\(\) → \(i32\)\n/);
+    await guest.push(200);
+    const diff = await guest.plugin('diff', '@1');
+    assert.equal(diff.stderr, 'Compared with version 2.\n');
+    assert.match(diff.stdout, /\nchanged +run +5 B → 4 B\n/);
+    const { against, functions } = (await guest.plugin('diff', '@2', '--against', '1', '--json')).json();
+    assert.deepEqual([against, functions.changed.total], [1, 1]);
+    assert.equal((await tenon(['plugin', 'diff', `${guest.id}@1`, '--against', '7'])).exitCode, 4);
+    assert.equal((await tenon(['plugin', 'diff', `${guest.id}@1`, '--against', '0'])).exitCode, 2);
+  });
+
   it('pin and unpin', async () => {
     const guest = await makeGuest();
     const first = (await guest.push(1)).stdout.trim();

@@ -21,4 +21,5 @@ export * from './schemas.ts';
 export * from './secrets.ts';
 export * from './status.ts';
 export * from './usage.ts';
+export * from './version-diff.ts';
 export * from './versions.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Plugin, PublishedPlugin, Version } from '@tenon/protocol';
+import type { Plugin, PublishedPlugin, Version, VersionDiff } from '@tenon/protocol';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { formOf, type List, makeGuest, ok, tinyModule } from './helpers/world.ts';
@@ -182,11 +182,33 @@ describe('GET …/versions', () => {
     assert.equal(part.rawPayload.toString('latin1'), '\0asm');
   });
 
+  it('compares a version with the newest other one that is bound, or with any other', async () => {
+    const workshop = await withVersions(3);
+    const diff = async (number: number, query = '') => {
+      const response = await workshop.call('GET', `/versions/${number}/diff${query}`);
+      assert.equal(response.statusCode, 200, response.payload);
+      return response.json<VersionDiff>();
+    };
+    const { against, before: other, after: own, functions, sections } = await diff(2);
+    assert.deepEqual([against, other?.functionCount, own.functionCount], [3, 1, 1]);
+    assert.deepEqual([functions.unchanged, functions.changed.total], [1, 0]);
+    assert.deepEqual(sections.items, [{ name: 'n', isCustom: true, bytesBefore: 8, bytes: 8 }]);
+    assert.deepEqual([(await diff(3)).against, (await diff(3)).before], [null, null]);
+    assert.equal((await diff(3, '?against=1')).against, 1);
+    assert.equal((await diff(3, '?against=3')).sections.total, 0);
+    for (const query of ['?against=4', '?against=2147483647']) {
+      assertProblem(await workshop.call('GET', `/versions/3/diff${query}`), 404, 'not_found');
+    }
+    for (const query of ['?against=0', '?against=x']) {
+      assertProblem(await workshop.call('GET', `/versions/3/diff${query}`), 400, 'invalid_request');
+    }
+  });
+
   it("does not show a guest another guest's plugin", async () => {
     const workshop = await withVersions(1);
     const other = await service.user();
     await makeGuest(service, workshop.owner, workshop.appId, 'other', other);
-    for (const below of ['', '/versions', '/versions/1', '/versions/1/content']) {
+    for (const below of ['', '/versions', '/versions/1', '/versions/1/content', '/versions/1/diff']) {
       assertProblem(await workshop.call('GET', below, undefined, other), 404, 'not_found');
     }
     assertProblem(await workshop.call('POST', '/versions/1/yank', why, other), 404, 'not_found');

@@ -1,4 +1,5 @@
 import {
+  compareModules,
   describeModule,
   type FunctionSignature,
   isInstrumented,
@@ -10,6 +11,7 @@ import {
   type SectionDescription,
 } from '@tenon/instrument';
 import { type Command, withJson } from '../command.ts';
+import { showComparison } from '../comparison.ts';
 import { readInput } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
@@ -30,15 +32,25 @@ export function addInspectCommand(program: Command, io: Io): void {
     .command('inspect')
     .argument('<module>', 'a compiled module; "-" reads stdin')
     .description('show what a module imports, exports and needs, its sizes, and whether it is instrumented')
+    .option('--against <module>', 'show what differs from an earlier module instead')
     .use(withJson)
-    .examples('tenon inspect greet.wasm', "tenon inspect greet.wasm --json | jq -r '.imports[].module' | sort -u")
+    .examples(
+      'tenon inspect greet.wasm',
+      'tenon inspect greet.wasm --against greet-old.wasm',
+      "tenon inspect greet.wasm --json | jq -r '.imports[].module' | sort -u",
+    )
     .addHelpText(
       'after',
       `Features are proposals beyond the first version of WebAssembly. To list the functions: tenon instrument <module> --list`,
     )
-    .action(async (input: string, options: { readonly json?: boolean }) => {
+    .action(async (input: string, options: { readonly against?: string; readonly json?: boolean }) => {
       const out = createReporter(io, options.json === true);
       const bytes = await readInput(io, input, 'the module');
+      if (options.against !== undefined) {
+        const earlier = await readInput(io, options.against, 'the earlier module');
+        const comparison = refusing(() => compareModules(earlier, bytes));
+        return out.result(comparison, () => showComparison(out, comparison));
+      }
       const found = refusing(() => inspect(bytes));
       out.result(found, () => show(out, found));
     });

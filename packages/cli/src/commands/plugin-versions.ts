@@ -4,11 +4,13 @@ import {
   type Plugin,
   plugin as pluginSchema,
   type Version,
+  versionDiff as versionDiffSchema,
   version as versionSchema,
 } from '@tenon/protocol';
 import { InvalidArgumentError } from 'commander';
 import { path } from '../api.ts';
 import { type Command, withConfirmation, withServer } from '../command.ts';
+import { showComparison } from '../comparison.ts';
 import { confirm } from '../confirm.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -42,10 +44,20 @@ export function aboutVersion(command: Command): Command {
 function parseVersion(text: string): VersionReference {
   const [, plugin, digits] = /^(.*)@(\d{1,10})$/s.exec(text) ?? [];
   const number = Number(digits);
-  if (!(number >= 1 && number <= 2 ** 31)) {
+  if (!isVersionNumber(number)) {
     throw new InvalidArgumentError('It takes a plugin and the number of a version, such as greet@3 or @3.');
   }
   return { plugin: plugin || undefined, number };
+}
+
+function parseNumber(text: string): number {
+  const number = Number(text);
+  if (!isVersionNumber(number)) throw new InvalidArgumentError('It takes the number of a version, such as 2.');
+  return number;
+}
+
+function isVersionNumber(number: number): boolean {
+  return Number.isInteger(number) && number >= 1 && number <= 2 ** 31;
 }
 
 export function addVersionCommands(group: Command, io: Io): void {
@@ -58,6 +70,16 @@ export function addVersionCommands(group: Command, io: Io): void {
   aboutPlugin(group.command('versions').description("list a plugin's versions, newest first").use(withLimit))
     .examples('tenon plugin versions', "tenon plugin versions greet --json | jq -r '.[0].number'")
     .action(callingForPlugin(io, listVersions));
+
+  aboutVersion(
+    group
+      .command('diff')
+      .option('--against <number>', 'another version (default: the newest other one that is bound)', parseNumber)
+      .description("show what differs between a version's module and that of another version"),
+  )
+    .examples('tenon plugin diff greet@3', 'tenon plugin diff @3 --against 1 --json')
+    .addHelpText('after', `To compare files: tenon inspect <module> --against <module>`)
+    .action(callingForPlugin(io, showDiff));
 
   aboutVersion(group.command('rollback').description('bind an older published version until the next publish'))
     .examples('tenon plugin rollback greet@3', 'tenon plugin rollback @3')
@@ -168,6 +190,22 @@ async function listVersions(
       noteOf(version),
     ],
     whenEmpty: 'It has no versions.',
+  });
+}
+
+async function showDiff(
+  session: PluginSession,
+  options: PluginChoice & { readonly against?: number },
+  { plugin: named, number }: VersionReference,
+): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'publisher');
+  const query = options.against === undefined ? '' : `?against=${options.against}`;
+  const diff = await api.get(`${place.path}/versions/${number}/diff${query}`, versionDiffSchema);
+  out.result(diff, () => {
+    const other = diff.against === null ? 'No other version is bound.' : `Compared with version ${diff.against}.`;
+    out.note(other);
+    showComparison(out, diff);
   });
 }
 

@@ -1,5 +1,4 @@
 import type { ExternalKind } from '../binary/imports.ts';
-import type { Proposal } from '../binary/proposals.ts';
 import type { MemoryDescription } from '../describe.ts';
 
 /** The start of a list, and the length of the whole list. */
@@ -16,7 +15,7 @@ export interface ComparedModule {
   readonly exportCount: number;
   readonly memories: Shortened<MemoryDescription>;
   /** Proposals beyond the first version of WebAssembly. */
-  readonly features: readonly Proposal[];
+  readonly features: readonly string[];
   readonly isInstrumented: boolean;
   /** Whether a name section names functions. */
   readonly hasNames: boolean;

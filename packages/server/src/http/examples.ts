@@ -153,6 +153,39 @@ export const pluginExample = {
   updatedAt: example.time,
 };
 
+const noItems = { total: 0, items: [] };
+const diffedModule = {
+  bytes: 1148,
+  functionCount: 2,
+  importedFunctionCount: 0,
+  exportCount: 2,
+  memories: {
+    total: 1,
+    items: [{ minimumPages: 1, pageBytes: 65_536, isImported: false, isExported: true, isShared: false }],
+  },
+  features: ['sign-extension'],
+  isInstrumented: false,
+  hasNames: true,
+};
+
+export const versionDiffExample = {
+  against: 2,
+  before: diffedModule,
+  after: { ...diffedModule, bytes: 1164, functionCount: 3, importedFunctionCount: 1 },
+  imports: {
+    added: { total: 1, items: [{ name: 'env.now', kind: 'function' as const, type: '() → (i64)' }] },
+    removed: noItems,
+  },
+  exports: { added: noItems, removed: noItems, changed: noItems },
+  functions: {
+    added: noItems,
+    removed: noItems,
+    changed: { total: 1, items: [{ name: 'evaluate', bytes: 47, bytesBefore: 36 }] },
+    unchanged: 1,
+  },
+  sections: { total: 1, items: [{ name: 'code', isCustom: false, bytesBefore: 92, bytes: 103 }] },
+};
+
 export const instrumentationReportExample = {
   tracedFunctions: 1,
   totalFunctions: 2,

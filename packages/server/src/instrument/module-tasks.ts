@@ -5,6 +5,7 @@ import {
   moduleInterface,
 } from '@tenon/extension-schema/interface-check';
 import {
+  compareModules,
   describeModule,
   InstrumentError,
   type InstrumentOptions,
@@ -12,6 +13,7 @@ import {
   instrument,
   listFunctions,
   listProposals,
+  type ModuleComparison,
   type Note,
   parseConfig,
   parseExtraOptions,
@@ -27,6 +29,7 @@ export type Task =
       readonly requirements?: ModuleRequirements | undefined;
     }
   | { readonly kind: 'compare'; readonly interfaces: readonly string[]; readonly requirements: ModuleRequirements }
+  | { readonly kind: 'diff'; readonly before: Uint8Array | undefined; readonly after: Uint8Array }
   /** `schemaJson` is a JSON string (whose content is YAML or JSON) or a JSON object. */
   | { readonly kind: 'schema'; readonly schemaJson: string }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
@@ -54,6 +57,7 @@ export interface TaskValues {
   readonly checked: CheckedModule;
   readonly compared: readonly (readonly Mismatch[])[];
   readonly schemaJson: string;
+  readonly diff: ModuleComparison;
   readonly instrumented: Instrumented;
   /** JSON of the protocol's `instrumentationReport`. The worker serialises it: a module may have a million functions. */
   readonly report: Uint8Array;
@@ -68,6 +72,7 @@ export function runTask(task: Task): TaskResult {
   try {
     if (task.kind === 'check') return checkTask(task.bytes, task.requirements);
     if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(JSON.parse(task.schemaJson)) };
+    if (task.kind === 'diff') return { ok: true, diff: compareModules(task.before, task.after, diffLimits) };
     if (task.kind === 'compare') return compareTask(task.interfaces, task.requirements);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
@@ -80,6 +85,9 @@ export function runTask(task: Task): TaskResult {
     throw error;
   }
 }
+
+/** Bounds a diff to about 100 kB of JSON. */
+const diffLimits = { maxItems: 30, maxText: 200 };
 
 /**
  * The maximum length of an interface that is stored. A longer one has thousands of exports and is computed again on each use. Real plugins

@@ -1,3 +1,4 @@
+import type { ModuleComparison } from '@tenon/instrument';
 import { ClientDisconnected } from '../http/bodies/read-bytes.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { unavailable } from '../http/http-error.ts';
@@ -16,6 +17,8 @@ export interface ModuleWorkers extends ModuleChecker {
   instrument(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Instrumented>;
   /** Like `instrument()`, but returns the report as JSON: see the protocol's `instrumentationReport`. */
   report(bytes: Uint8Array, tracing: Tracing, jobOptions?: JobOptions): Promise<Uint8Array>;
+  /** Compares two valid modules. Without `before`, describes `after`. */
+  diff(before: Uint8Array | undefined, after: Uint8Array, jobOptions?: JobOptions): Promise<ModuleComparison>;
   readonly load: PoolLoad;
   close(): Promise<void>;
 }
@@ -53,7 +56,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     task: Task,
     { fairnessKey: caller, signal }: JobOptions = {},
   ): Promise<TaskValues[Name]> => {
-    const length = 'bytes' in task ? task.bytes.length : 0;
+    const length = sizeOf(task);
     const timeoutMs = options.moduleTimeoutMs + (length / 2 ** 20) * options.moduleTimeoutPerMiBMs;
     const result = await pool
       .run(task, { caller, timeoutMs, signal })
@@ -84,9 +87,17 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
       run('instrumented', { kind: 'instrument', bytes: plain(bytes), ...tracing }, jobOptions),
     report: (bytes, tracing, jobOptions) =>
       run('report', { kind: 'report', bytes: plain(bytes), ...tracing }, jobOptions),
+    diff: (before, after, jobOptions) =>
+      run('diff', { kind: 'diff', before: before && plain(before), after: plain(after) }, jobOptions),
     load: pool,
     close: () => pool.close(),
   };
+}
+
+/** The number of bytes of a task's modules. */
+function sizeOf(task: Task): number {
+  if (task.kind === 'diff') return (task.before?.length ?? 0) + task.after.length;
+  return 'bytes' in task ? task.bytes.length : 0;
 }
 
 /** Drops the fields that a worker doesn't need: callers pass whole extension point records. */

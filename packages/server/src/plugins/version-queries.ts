@@ -19,6 +19,17 @@ export const versionQueries = {
   version: (db: Db, key: PluginKey, number: number): Promise<VersionRecord | undefined> =>
     versionsOf(db, key).where('versions.number', '=', number).executeTakeFirst(),
 
+  /** Returns the newest of a plugin's bound versions, apart from one. */
+  newestBoundVersion: (db: Db, key: PluginKey, except: VersionId): Promise<VersionRecord | undefined> =>
+    versionsOf(db, key)
+      .where('versions.id', '!=', except)
+      .where((eb) =>
+        eb.exists(eb.selectFrom('bindings').select('bindings.name').whereRef('bindings.versionId', '=', 'versions.id')),
+      )
+      .orderBy('versions.number', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+
   async versionNumbers(db: Db, ids: readonly VersionId[]): Promise<ReadonlyMap<VersionId, number>> {
     const rows = await db.selectFrom('versions').select(['id', 'number']).where('id', 'in', setOf(ids)).execute();
     return new Map(rows.map(({ id, number }) => [id, number]));

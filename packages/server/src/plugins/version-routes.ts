@@ -1,13 +1,16 @@
-import { pageQuery, plugin, reasonInput, version, versionChoice } from '@tenon/protocol';
+import { pageQuery, plugin, reasonInput, version, versionChoice, versionDiff, versionDiffQuery } from '@tenon/protocol';
+import { callerOf, leaseFor, reserveBytes } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { pluginExample, versionExample } from '../http/examples.ts';
+import { pluginExample, versionDiffExample, versionExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
+import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { withDryRun } from './dry-run-route.ts';
 import { rollBack } from './host-control.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
 import { toPlugin, toVersion } from './plugin-wire.ts';
 import { contentRequestHeaders, contentResponses, sendContent } from './send-content.ts';
+import { diffVersions, findVersionsToDiff } from './version-diff.ts';
 import { decideVersion, listVersions, readVersion } from './versions.ts';
 
 const route = routeTagged('Versions');
@@ -51,6 +54,31 @@ export const versionRoutes: readonly Route[] = [
       const { actor, access } = auth;
       const found = await readVersion(services.deps, actor, access, pluginTarget(params), params.number);
       return sendContent(services, found.version.contentAddress, contentCacheControl, request, reply);
+    },
+  }),
+  route('GET', `${versionPath}/diff`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: versionDiffQuery,
+    id: 'diffVersion',
+    summary: "Compare a version's module with that of another version",
+    description:
+      'Compares imports, exports, features, memories, sizes, functions and sections. Functions correspond by name, ' +
+      'without the hash of Rust’s legacy mangling, otherwise by code and order.',
+    responses: { 200: json('the differences', versionDiff, versionDiffExample) },
+    errors: ['module_too_complex', 'content_damaged'],
+    handle: async (services, { request, auth, params, query }, reply) => {
+      const { actor, access } = auth;
+      const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), reply.response);
+      const jobOptions = { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) };
+      const versions = await findVersionsToDiff(
+        services.deps,
+        actor,
+        access,
+        pluginTarget(params),
+        params.number,
+        query,
+      );
+      return diffVersions(services, versions, (bytes) => reserveBytes(lease, bytes), jobOptions);
     },
   }),
   decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {

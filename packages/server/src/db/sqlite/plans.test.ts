@@ -168,6 +168,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.guestsBoundTo([version.id, version.id]),
     ask.guestsBoundTo([version.id, version.id], { limit: 10, isDescending: true }),
   ],
+  newestBoundVersion: (ask) => [ask.newestBoundVersion(key, version.id)],
   isPinned: (ask) => [ask.isPinned(key)],
   boundVersions: (ask) => [ask.boundVersions(point, {}), ask.boundVersions(point, page)],
   versionsAwaitingApproval: (ask) => [
