@@ -31,7 +31,7 @@ const allowedInTests = new Map([
  */
 const serverLayers = [
   ...['config/', 'workers/', 'cache/', 'db/', 'blobs/', 'http/'],
-  ...['audit/', 'auth/', 'plugins/', 'apps/', 'changes/', 'instrument/', 'console/', 'packages/', 'usage/'],
+  ...['audit/', 'auth/', 'plugins/', 'apps/', 'changes/', 'instrument/', 'console/', 'packages/', 'usage/', 'docs/'],
   ...['queries.ts', 'open-stores.ts', 'ops/', ''],
 ];
 

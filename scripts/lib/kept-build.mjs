@@ -50,7 +50,30 @@ export const packagesBuild = {
   ],
 };
 
-export const keptBuilds = [consoleBuild, packagesBuild];
+/** The documentation that the server shows. @type {KeptBuild} */
+export const docsBuild = {
+  name: 'documentation',
+  script: 'scripts/build-docs.mjs',
+  folder: 'packages/server/docs',
+  needs: 'docs/README.md',
+  mark: 'docs.json',
+  sources: [
+    ...[
+      'docs',
+      'README.md',
+      'CHANGELOG.md',
+      'SECURITY.md',
+      'examples/extism-host/README.md',
+      'examples/web-host/README.md',
+    ],
+    ...['src/docs', 'src/state/theme.ts', 'src/styles/tokens.css', 'src/styles/base.css', 'vite.config.ts'].map(
+      (name) => `packages/console/${name}`,
+    ),
+    ...['scripts/build-docs.mjs', 'scripts/lib/docs-pages.mjs', 'scripts/lib/markdown.mjs', ...tools],
+  ],
+};
+
+export const keptBuilds = [consoleBuild, packagesBuild, docsBuild];
 
 /**
  * A name for what a build of the present sources is.

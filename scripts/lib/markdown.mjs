@@ -30,17 +30,25 @@ export function codeBlocks(markdown) {
  * @returns {Set<string>} what `#…` may name: the headings as forges make anchors of them
  */
 export function anchors(markdown) {
+  const slug = slugger();
+  return new Set([...withoutCode(markdown).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)].map((match) => slug(match[1] ?? '')));
+}
+
+/**
+ * @returns {(heading: string) => string} makes the anchors of one page's headings, in their order; each is unique
+ */
+export function slugger() {
   const names = new Set();
-  for (const match of withoutCode(markdown).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)) {
-    const slug = (match[1] ?? '')
+  return (heading) => {
+    const slug = heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-');
     let name = slug;
     for (let copy = 1; names.has(name); copy++) name = `${slug}-${copy}`;
     names.add(name);
-  }
-  return names;
+    return name;
+  };
 }
 
 /**

@@ -44,6 +44,7 @@ describe('deploy/Dockerfile', { skip: process.platform === 'win32' && 'its lines
     );
     assert.ok(files.includes(join('console', 'dist', 'current')));
     assert.ok(files.includes(join('server', 'dist', 'current')));
+    assert.ok(files.includes(join('server', 'docs', 'current')));
   });
 
   it('is run by a number that is not root, and says what its settings are in words that the server knows', () => {

@@ -14,6 +14,7 @@ import { version } from './config/version.ts';
 import { defaultConsoleBuilds, readConsole } from './console/console-files.ts';
 import type { Clock } from './db/store.ts';
 import type { Deps } from './deps.ts';
+import { defaultDocsBuilds, readDocs } from './docs/docs-files.ts';
 import { createByteBudget } from './http/bodies/body-memory.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { transportSecurityOf } from './http/known-hosts.ts';
@@ -167,10 +168,11 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     writes: rates.writes,
     codeTries: rates.codeTries,
     deviceLogins: rates.deviceLogins,
-    packageReads: rates.packageReads,
+    publicReads: rates.publicReads,
     devicePolls: createDevicePolls(data.monotonicClock),
     console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
     packages: config.only === undefined ? readOwnPackages(defaultPackageBuilds) : [],
+    docs: readDocs(defaultDocsBuilds),
     openApi: createOpenApiText(config.only, addresses),
     traces: data.tracing?.requests,
     settings: config,

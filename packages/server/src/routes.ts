@@ -12,6 +12,7 @@ import { sessionRoutes } from './auth/session-routes.ts';
 import { tokenRoutes } from './auth/token-routes.ts';
 import { changeRoutes } from './changes/change-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
+import { docsRoutes } from './docs/docs-routes.ts';
 import { referenceRoutes } from './http/reference-routes.ts';
 import type { Route } from './http/route.ts';
 import { instrumentRoutes } from './instrument/instrument-routes.ts';
@@ -53,6 +54,7 @@ export const allRoutes: readonly Route[] = [
   ...healthRoutes,
   ...statusRoutes,
   ...referenceRoutes,
+  ...docsRoutes,
 ];
 
 /** Returns the routes to serve: all, or only those of the instrumentation area and of both areas. */

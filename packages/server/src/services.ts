@@ -6,6 +6,7 @@ import type { ChangeFeed } from './changes/change-feed.ts';
 import type { Settings } from './config/settings.ts';
 import type { ConsoleFiles } from './console/console-files.ts';
 import type { Deps } from './deps.ts';
+import type { DocsFiles } from './docs/docs-files.ts';
 import type { ByteBudget } from './http/bodies/body-memory.ts';
 import type { ClientAddresses } from './http/client-address.ts';
 import type { KeyedSemaphore } from './http/limits/keyed-semaphore.ts';
@@ -53,12 +54,14 @@ export interface Services {
   /** Started logins with a device code, by client address. */
   readonly deviceLogins: RateLimiter;
   readonly devicePolls: DevicePolls;
-  /** Reads of packages, by client address. */
-  readonly packageReads: RateLimiter;
+  /** Reads of packages and documentation, by client address. */
+  readonly publicReads: RateLimiter;
   /** `undefined` if the console is not built. */
   readonly console: ConsoleFiles | undefined;
   /** The packages that this server was built with. */
   readonly packages: readonly OwnPackage[];
+  /** `undefined` if the documentation is not built. */
+  readonly docs: DocsFiles | undefined;
   /** The OpenAPI description as JSON. */
   readonly openApi: () => Buffer;
   /** `undefined` without metrics. */

@@ -652,6 +652,9 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /packages': { cells: everybody(200), target: () => ({ path: '/packages' }) },
   'GET /packages/:file': { cells: everybody(404), target: () => ({ path: '/packages/unknown.tgz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },
+  'GET /docs': { cells: everybody(200), target: () => ({ path: '/docs' }) },
+  'GET /docs/search.json': { cells: everybody(200), target: () => ({ path: '/docs/search.json' }) },
+  'GET /docs/*': { cells: everybody(404), target: () => ({ path: '/docs/unknown' }) },
   'GET /reference/errors': { cells: everybody(200), target: () => ({ path: '/reference/errors' }) },
 };
 

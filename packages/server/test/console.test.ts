@@ -72,7 +72,7 @@ describe('the console', () => {
   it('shows browsers a page for unknown URLs, and sends programs a problem document', async () => {
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
     const { headers: ofPages } = await get('/');
-    for (const path of ['/nothing', '/apps', '/docs?page=2', '/sign-up/now', '/index.php/', '/oauth/nothing']) {
+    for (const path of ['/nothing', '/apps', '/documents?page=2', '/sign-up/now', '/index.php/', '/oauth/nothing']) {
       const { statusCode, payload, headers } = await get(path, browser);
       assert.equal(statusCode, 404, path);
       assert.equal(payload, page.replace('<head>', '<head><base href="/">'), path);

@@ -307,6 +307,9 @@ describe('a server with only area B', () => {
       assert.equal((await service.call('GET', '/readyz')).statusCode, 200);
       const { paths } = (await service.call('GET', '/openapi.json')).json<{ paths: object }>();
       assert.deepEqual(Object.keys(paths).sort(), [
+        '/docs',
+        '/docs/search.json',
+        '/docs/{page}',
         '/healthz',
         '/instrument',
         '/openapi.json',

@@ -104,6 +104,9 @@ describe('buildOpenApi()', () => {
   it('describes a server with only area B', () => {
     const { paths } = buildOpenApi({ only: 'instrument', base: 'https://x.example' }) as typeof document;
     assert.deepEqual(Object.keys(paths).sort(), [
+      '/docs',
+      '/docs/search.json',
+      '/docs/{page}',
       '/healthz',
       '/instrument',
       '/openapi.json',

@@ -31,7 +31,7 @@ describe("the server's packages", () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-packages-'));
     writeFileSync(join(folder, 'secret.tgz'), 'outside');
     own = build(versionNow, 2);
-    service = await openService({ replace: () => ({ packages: own }), config: { packageReadsPerMinute: 1000 } });
+    service = await openService({ replace: () => ({ packages: own }), config: { publicReadsPerMinute: 1000 } });
     await offerPackages(service.services.deps, build(versionBefore, 1), log);
     await offerPackages(service.services.deps, own, log);
   });
@@ -179,7 +179,7 @@ describe("the server's packages", () => {
   });
 
   it('limits how many an address fetches', async () => {
-    const other = await openService({ replace: () => ({ packages: own }), config: { packageReadsPerMinute: 3 } });
+    const other = await openService({ replace: () => ({ packages: own }), config: { publicReadsPerMinute: 3 } });
     try {
       for (const path of ['/packages', '/packages/tenon-client.tgz', '/packages/unknown']) {
         assert.notEqual((await other.call('GET', path)).statusCode, 429);

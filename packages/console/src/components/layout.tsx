@@ -111,6 +111,9 @@ function Footer() {
   return (
     <footer class="foot">
       <ThemeChoice />
+      <a href={href('/docs')} target="_blank" rel="noreferrer">
+        Documentation
+      </a>
       <a href={href('/reference/errors')} target="_blank" rel="noreferrer">
         Errors explained
       </a>

@@ -395,8 +395,8 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     signInsPerMinute: 20,
     /** Command-line logins with a device code that one address may start. */
     deviceLoginsPerMinute: 10,
-    /** Fetches of packages, and of their list, by one address. */
-    packageReadsPerMinute: 240,
+    /** Fetches of packages and of documentation by one address. */
+    publicReadsPerMinute: 600,
     otelTimeoutMs: 10 * second,
     /** Spans that wait to be sent; further ones are dropped and counted. */
     otelQueueSize: 2048,

@@ -58,7 +58,7 @@ function wantsHtml(accept: string | undefined): boolean {
 }
 
 /** The path of `{base_url}`, with a slash at both ends. */
-function basePathOf({ addresses }: Services): string {
+export function basePathOf({ addresses }: Services): string {
   return `${new URL(addresses.base()).pathname.replace(/\/+$/, '')}/`;
 }
 

@@ -94,6 +94,7 @@ export const tags = {
   'Command-line login': 'OAuth 2.0: a program gets an access token that a person approves',
   Instrumentation: 'add tracing to a module',
   Packages: 'the libraries and the command line, for `npm install`',
+  Documentation: 'this documentation, for browsers',
   Operation: "the server's health, status, and API description",
   Pages: 'pages for browsers',
 } as const;

@@ -2,10 +2,9 @@ import { Type } from '@tenon/protocol/type';
 import type { ByteRange } from '../blobs/blob-store.ts';
 import { type PackageRecord, packagePartBytes } from '../db/package-records.ts';
 import { UnavailableError } from '../db/store.ts';
-import { networkOf } from '../http/client-address.ts';
 import { evaluateConditions, evaluateRange } from '../http/conditions.ts';
-import { TooManyAttemptsError } from '../http/domain-errors.ts';
 import { HttpError } from '../http/http-error.ts';
+import { limitPublicReads } from '../http/limits/public-reads.ts';
 import type { Reply, ReplyBody } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import { jsonList, type Route, routeTagged } from '../http/route.ts';
@@ -54,7 +53,7 @@ export const packageRoutes: readonly Route[] = [
     },
     errors: ['rate_limited'],
     async handle(services, { request }) {
-      limitReads(services, request);
+      limitPublicReads(services, request);
       const stored = await services.deps.store.read.packages();
       return {
         objects: services.packages.map((own) => {
@@ -99,7 +98,7 @@ export const packageRoutes: readonly Route[] = [
     },
     errors: ['not_found', 'precondition_failed', 'range_not_satisfiable', 'rate_limited'],
     async handle(services, { request, params }, reply) {
-      limitReads(services, request);
+      limitPublicReads(services, request);
       const found = await findArchive(services, params.file);
       if (found === undefined)
         throw new HttpError('not_found', 'The server has no such package. `/packages` lists all.');
@@ -110,12 +109,6 @@ export const packageRoutes: readonly Route[] = [
 
 function describe({ version, file, integrity, size }: Pick<PackageRecord, 'version' | 'file' | 'integrity' | 'size'>) {
   return { version, file, integrity, size };
-}
-
-/** @throws TooManyAttemptsError */
-function limitReads({ packageReads, clients }: Services, { message }: Request): void {
-  const seconds = packageReads.take(networkOf(clients.of(message)));
-  if (seconds > 0) throw new TooManyAttemptsError('Your address fetched too many packages.', seconds);
 }
 
 interface Archive {

@@ -28,7 +28,7 @@ type RateSettings = Pick<
   | 'writeBurst'
   | 'codeTriesPerMinute'
   | 'deviceLoginsPerMinute'
-  | 'packageReadsPerMinute'
+  | 'publicReadsPerMinute'
   | 'signUpsPerHour'
   | 'inviterSignUpsPerDay'
 >;
@@ -55,7 +55,7 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     writes: limiter(config.writesPerSecond, 1, config.writeBurst),
     codeTries: guessLimiter(config.codeTriesPerMinute, minuteSeconds),
     deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),
-    packageReads: limiter(config.packageReadsPerMinute, minuteSeconds),
+    publicReads: limiter(config.publicReadsPerMinute, minuteSeconds),
     signUps: limiter(config.signUpsPerHour, hourSeconds),
     inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
     takenEmails: guessLimiter(takenEmailsPerDay, daySeconds),
