@@ -31,7 +31,7 @@ export const account = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: nullable(Type.String()),
-  isOperator: Type.Boolean({ description: "whether the account may see the server's status" }),
+  isOperator: Type.Boolean({ description: 'whether the account is an operator of the server' }),
   mayCreateApps,
 });
 export type Account = Static<typeof account>;

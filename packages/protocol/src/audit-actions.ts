@@ -96,6 +96,8 @@ export const auditActions = {
   'account.password_link': action('account', 'user', 'created a password link for', ['linkId']),
   'account.password_change': action('account', 'user', 'changed the password of', ['revokedTokens']),
   'account.password_reset': action('account', 'user', 'reset the password of', ['linkId', 'revokedTokens']),
+  'account.suspend': action('account', 'user', 'suspended the account', []),
+  'account.unsuspend': action('account', 'user', 'ended the suspension of the account', []),
   'account.delete': action('both', 'user', 'deleted the account', []),
   'session.start': action('account', 'session', 'signed in', []),
   'session.confirm': action('account', 'session', 'entered the password again', []),

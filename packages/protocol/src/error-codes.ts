@@ -9,6 +9,7 @@ export const errorCodes = {
   not_signed_in: { status: 401, title: 'Not signed in' },
   insufficient_scope: { status: 403, title: 'The token lacks a scope' },
   forbidden: { status: 403, title: 'Not allowed' },
+  account_suspended: { status: 403, title: 'The account is suspended' },
   cross_site_request: { status: 403, title: 'Cross-site request' },
   sign_up_closed: { status: 403, title: 'Sign-up is not open' },
   password_required: { status: 403, title: 'Password confirmation required' },

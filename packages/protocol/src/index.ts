@@ -21,5 +21,6 @@ export * from './schemas.ts';
 export * from './secrets.ts';
 export * from './status.ts';
 export * from './usage.ts';
+export * from './users.ts';
 export * from './version-diff.ts';
 export * from './versions.ts';

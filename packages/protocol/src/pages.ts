@@ -111,6 +111,18 @@ export const memberListQuery = Type.Object({
   sort: sortParameter(['createdAt', 'name', '-name', 'role', '-role']),
 });
 
+export const userListQuery = Type.Object({
+  ...defaultPage,
+  q: searchParameter('the name or the e-mail address; or the one with this id'),
+  state: Type.Optional(
+    oneOf(['active', 'suspended', 'operator'], {
+      description: 'only users who are not suspended (`active`), suspended ones, or operators',
+    }),
+  ),
+  sort: sortParameter(['createdAt', '-createdAt', 'name', '-name', 'lastSeenAt', '-lastSeenAt']),
+});
+export type UserListQuery = Static<typeof userListQuery>;
+
 export const appListQuery = Type.Object({
   ...defaultPage,
   q: searchParameter('the name; or the one with this id'),

@@ -163,7 +163,7 @@ export const me = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
   email: nullable(Type.String()),
-  isOperator: Type.Optional(Type.Boolean({ description: "whether you may see the server's status" })),
+  isOperator: Type.Optional(Type.Boolean({ description: 'whether you are an operator of the server' })),
   mayCreateApps: Type.Optional(mayCreateApps),
   token: tokenInfo,
 });

@@ -1,10 +1,10 @@
 /** The server as a library, for the `tenon` program and for tests. */
 
+export { deleteUser } from './apps/delete-account.ts';
 export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
-export { createPasswordLink } from './auth/accounts.ts';
+export { createPasswordLink, listUsers, setOperator, suspendUser, unsuspendUser } from './auth/manage-users.ts';
 export { type CreatedLink, createSetUpLink, linkUrl } from './auth/one-time-links.ts';
-export { grantOperator, revokeOperator } from './auth/operators.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './auth/tokens.ts';
 export { createUser, describeUser, findUser } from './auth/users.ts';
 export { trustClock } from './blobs/clock-gap.ts';

@@ -3,6 +3,7 @@ import { appRoutes } from './apps/app-routes.ts';
 import { guestRoutes } from './apps/guest-routes.ts';
 import { invitationRoutes } from './apps/invitation-routes.ts';
 import { memberRoutes } from './apps/member-routes.ts';
+import { userRoutes } from './apps/user-routes.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { accountRoutes } from './auth/account-routes.ts';
 import { oauthRoutes } from './auth/oauth/oauth-routes.ts';
@@ -43,6 +44,7 @@ export const allRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...accountRoutes,
   ...accountDeletionRoutes,
+  ...userRoutes,
   ...auditRoutes,
   ...usageRoutes,
   ...sessionRoutes,

@@ -31,6 +31,8 @@ describe('withEffects()', () => {
     name: 'Ada',
     email: null,
     createdAtMs: someTimeMs,
+    lastSeenAtMs: 0,
+    suspendedAtMs: null,
     deletedAtMs: null,
   });
 

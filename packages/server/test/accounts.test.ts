@@ -4,8 +4,8 @@ import type { Account, Member, Session, SessionState } from '@tenon/protocol';
 import { createApp } from '../src/apps/apps.ts';
 import { acceptInvitation } from '../src/apps/invitations.ts';
 import type { Actor } from '../src/auth/access.ts';
-import { createPasswordLink } from '../src/auth/accounts.ts';
 import { authenticateToken } from '../src/auth/authenticate.ts';
+import { createPasswordLink } from '../src/auth/manage-users.ts';
 import { hashSecret } from '../src/auth/secrets.ts';
 import { issueSessionToken } from '../src/auth/sessions.ts';
 import { createApiKey, createToken } from '../src/auth/tokens.ts';
@@ -138,7 +138,7 @@ describe('changing a password', () => {
 describe('a password link', () => {
   it('sets a password once, signs in, and ends all sessions', async () => {
     const person = await signUpPerson(service);
-    const { code } = await createPasswordLink(service.services.deps, person.id);
+    const { code } = await createPasswordLink(service.services.deps, 'operator', person.id);
     const jar = openJar(service);
     const info = (await jar.call('POST', '/session/link', { code })).json();
     assert.deepEqual([info.purpose, info.email], ['reset_password', person.email]);
@@ -168,7 +168,7 @@ describe('a password link', () => {
     const own = await openService();
     try {
       const person = await signUpPerson(own);
-      const { code } = await createPasswordLink(own.services.deps, person.id);
+      const { code } = await createPasswordLink(own.services.deps, 'operator', person.id);
       own.advance(day);
       const answer = await openJar(own).call('POST', '/session/reset-password', { code, password: newPassword });
       assertProblem(answer, 410, 'link_expired');
@@ -181,11 +181,11 @@ describe('a password link', () => {
   it('lets a user that the operator created sign in', async () => {
     const { deps } = service.services;
     const made = await service.user('Made by the operator');
-    await assert.rejects(createPasswordLink(deps, made.id), { code: 'invalid_field' });
-    const { code } = await createPasswordLink(deps, made.id, 'Made@Example.org');
-    await assert.rejects(createPasswordLink(deps, made.id, 'other@example.org'), { code: 'invalid_field' });
+    await assert.rejects(createPasswordLink(deps, 'operator', made.id), { code: 'invalid_field' });
+    const { code } = await createPasswordLink(deps, 'operator', made.id, 'Made@Example.org');
+    await assert.rejects(createPasswordLink(deps, 'operator', made.id, 'other@example.org'), { code: 'invalid_field' });
     const other = await service.user('Another');
-    await assert.rejects(createPasswordLink(deps, other.id, 'made@example.org'), { code: 'email_taken' });
+    await assert.rejects(createPasswordLink(deps, 'operator', other.id, 'made@example.org'), { code: 'email_taken' });
     const jar = openJar(service);
     const answer = await jar.call('POST', '/session/reset-password', { code, password: goodPassword });
     assert.deepEqual(answer.json<SessionState>().account, {
@@ -289,7 +289,7 @@ describe('deleting an account', () => {
 describe('logs', () => {
   it('contain no password, code, cookie, token or e-mail address', async () => {
     const person = await signUpPerson(service, { email: 'unloggable@example.org' });
-    const { code } = await createPasswordLink(service.services.deps, person.id);
+    const { code } = await createPasswordLink(service.services.deps, 'operator', person.id);
     await person.jar.call('POST', '/session/link', { code });
     await openJar(service).call('POST', '/session', { email: person.email, password: 'unloggable password' });
     const token = await person.jar.token();

@@ -11,7 +11,7 @@ import {
   newId,
   type UserId,
 } from '@tenon/protocol';
-import { grantOperator } from '../src/auth/operators.ts';
+import { setOperator } from '../src/auth/manage-users.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { auditEvent } from './helpers/records.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -57,7 +57,7 @@ describe('applications', () => {
       try {
         const { owner, viewer, guest, stranger } = await makeWorld(own);
         const operator = await own.user();
-        await grantOperator(own.services.deps, operator.id);
+        await setOperator(own.services.deps, 'operator', operator.id, true);
         const { deps } = own.services;
         Object.assign(deps, { settings: { ...deps.settings, createApps } });
         outcomes[createApps] = await Promise.all(

@@ -10,9 +10,8 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
-import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createPasswordLink, setOperator } from '../src/auth/manage-users.ts';
 import { createSetUpLink } from '../src/auth/one-time-links.ts';
-import { grantOperator, revokeOperator } from '../src/auth/operators.ts';
 import { type AuditEventRecord, auditCursor } from '../src/db/audit-records.ts';
 import { allRoutes } from '../src/routes.ts';
 import {
@@ -104,7 +103,34 @@ const yanked = async (world: World): Promise<string> => {
   return version;
 };
 
+/** An operator's act on another user: in the operator's trail, and without a name in the user's. */
+function byOperator(action: AuditAction, method: string, rest: string, json?: unknown, before?: string): Row {
+  return {
+    actions: [action, action],
+    prepare: async ({ service }) => {
+      const [operator, person] = [await service.user('Olga'), await signUpPerson(service)];
+      await setOperator(service.services.deps, 'operator', operator.id, true);
+      const path = `${api}/users/${person.id}`;
+      const call = (path: string, method: string) => service.call(method, path, { token: operator.token, json });
+      if (before !== undefined) await call(`${path}${before}`, 'PUT');
+      return { send: () => call(`${path}${rest}`, method) };
+    },
+  };
+}
+
 const rows: Readonly<Record<string, Row>> = {
+  'PUT /api/v1/users/:userId/suspension': byOperator('account.suspend', 'PUT', '/suspension'),
+  'DELETE /api/v1/users/:userId/suspension': byOperator(
+    'account.unsuspend',
+    'DELETE',
+    '/suspension',
+    undefined,
+    '/suspension',
+  ),
+  'PUT /api/v1/users/:userId/operator': byOperator('operator.grant', 'PUT', '/operator'),
+  'DELETE /api/v1/users/:userId/operator': byOperator('operator.revoke', 'DELETE', '/operator', undefined, '/operator'),
+  'POST /api/v1/users/:userId/password-link': byOperator('account.password_link', 'POST', '/password-link', {}),
+  'DELETE /api/v1/users/:userId': byOperator('account.delete', 'DELETE', ''),
   'POST /api/v1/apps': {
     actions: ['app.create'],
     prepare: async (world) => calling(world, world.stranger, 'POST', '/apps', { name: 'New' }),
@@ -369,7 +395,7 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['account.password_reset', 'session.start'],
     prepare: async ({ service }) => {
       const { id } = await signUpPerson(service);
-      const { code } = await createPasswordLink(service.services.deps, id);
+      const { code } = await createPasswordLink(service.services.deps, 'operator', id);
       const json = { code, password: 'four candles and handles' };
       const send = () => openJar(service).call('POST', '/session/reset-password', json);
       return { by: id, secrets: [code, json.password], send };
@@ -540,12 +566,12 @@ const others: Readonly<Record<string, Row>> = {
       async send() {
         const { deps } = service.services;
         const { id, token } = await service.user('Made by the operator');
-        await createPasswordLink(deps, id, `${id}@example.org`);
+        await createPasswordLink(deps, 'operator', id, `${id}@example.org`);
         await createSetUpLink(deps, false);
-        await grantOperator(deps, id);
-        await grantOperator(deps, id); // which is so already
-        await revokeOperator(deps, id);
-        await revokeOperator(deps, id);
+        await setOperator(deps, 'operator', id, true);
+        await setOperator(deps, 'operator', id, true); // which is so already
+        await setOperator(deps, 'operator', id, false);
+        await setOperator(deps, 'operator', id, false);
         return service.call('GET', `${api}/me`, { token });
       },
     }),

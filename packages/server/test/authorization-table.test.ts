@@ -648,6 +648,29 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: () => ({ path: `${api}/status` }),
   },
+  ...Object.fromEntries(
+    [
+      ['GET', ''],
+      ['GET', '/:userId'],
+      ['DELETE', '/:userId'],
+      ['PUT', '/:userId/suspension'],
+      ['DELETE', '/:userId/suspension'],
+      ['PUT', '/:userId/operator'],
+      ['DELETE', '/:userId/operator'],
+      ['POST', '/:userId/password-link'],
+    ].map(([method, rest = '']): [string, Row] => [
+      `${method} /api/v1/users${rest}`,
+      {
+        // Neither owners nor the user themselves: only operators, of whom there are none here.
+        cells: `${refused} 403s 403f 403f 403f 403f 403f 403f`,
+        scope: 'manage',
+        target: ({ viewer }) => ({
+          path: `${api}/users${rest.replace(':userId', viewer.id)}`,
+          ...(method === 'POST' && { json: {} }),
+        }),
+      },
+    ]),
+  ),
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
   'GET /packages': { cells: everybody(200), target: () => ({ path: '/packages' }) },
   'GET /packages/:file': { cells: everybody(404), target: () => ({ path: '/packages/unknown.tgz' }) },

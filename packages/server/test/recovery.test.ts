@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { cliClientId, type DeviceAuthorization, deviceCodeGrantType, oauthPaths } from '@tenon/protocol';
-import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createPasswordLink } from '../src/auth/manage-users.ts';
 import { authorizationQuery, exchangeOf, postForm } from './helpers/browser.ts';
 import { type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -47,7 +47,7 @@ describe('recovering an account', () => {
     return response.statusCode === 200 ? 'token' : response.json<{ error: string }>().error;
   }
 
-  const link = async ({ id }: Person) => (await createPasswordLink(service.services.deps, id)).code;
+  const link = async ({ id }: Person) => (await createPasswordLink(service.services.deps, 'operator', id)).code;
   const reset = (json: object) => openJar(service).call('POST', '/session/reset-password', json);
   const status = async (token: string) => (await service.call('GET', `${api}/me`, { token })).statusCode;
   const instrument = async (token: string) => (await service.call('POST', '/instrument', { token })).statusCode;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AppId, GuestId } from '@tenon/protocol';
+import { setOperator, suspendUser } from '../src/auth/manage-users.ts';
 import { hashSecret } from '../src/auth/secrets.ts';
 import type { Store } from '../src/db/store.ts';
 import type { Deps } from '../src/deps.ts';
@@ -67,6 +68,16 @@ const byGuest: Readonly<Record<string, (world: World) => Request>> = {
   'yanks a version': ofPlugin('POST', '/versions/1/yank', { reason: 'It is wrong.' }),
   'rolls a plugin back': ofPlugin('POST', '/rollback', { version: 1 }),
   'deletes a plugin': ofPlugin('DELETE', ''),
+};
+
+/** What an operator does to another user, who is made for it. */
+const byOperator: Readonly<Record<string, readonly [method: string, rest: string, json?: unknown]>> = {
+  'suspends a user': ['PUT', '/suspension'],
+  'ends a suspension': ['DELETE', '/suspension'],
+  'makes an operator': ['PUT', '/operator'],
+  'revokes the operator role': ['DELETE', '/operator'],
+  'creates a password link': ['POST', '/password-link', { email: 'late@example.org' }],
+  'deletes a user': ['DELETE', ''],
 };
 
 /** Changes that any account makes, which a token that was revoked meanwhile must not make. */
@@ -150,6 +161,21 @@ describe('a right that is taken away just before the transaction of a change', (
       await service.store.write((tx) => tx.putMember({ appId: appId as AppId, userId: who.id, role, createdAtMs: 1 }));
       const takeAway = () => service.store.write((tx) => tx.deleteMember(appId as AppId, who.id));
       assert.equal(await answerOf(request, who.token, takeAway), 404);
+    });
+  }
+
+  for (const [what, [method, rest, json]] of Object.entries(byOperator)) {
+    it(`keeps one who was an operator from it: ${what}`, async () => {
+      const { deps } = service.services;
+      for (const takeAway of [setOperator, suspendUser]) {
+        const [operator, user] = [await service.user('Olga'), await service.user('Una')];
+        for (const { id } of [operator, await service.user('Oscar')]) await setOperator(deps, 'operator', id, true);
+        const request = { method, path: `${api}/users/${user.id}${rest}`, json };
+        assert.equal(
+          await answerOf(request, operator.token, () => takeAway(deps, 'operator', operator.id, false)),
+          403,
+        );
+      }
     });
   }
 

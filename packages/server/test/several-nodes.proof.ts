@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ServerStatus, TokenInfo } from '@tenon/protocol';
 import { until } from '../../../test/helpers/until.ts';
-import { grantOperator, revokeOperator } from '../src/auth/operators.ts';
+import { setOperator, suspendUser, unsuspendUser } from '../src/auth/manage-users.ts';
 import type { Config } from '../src/config/config.ts';
 import { startHeartbeat } from '../src/ops/status/heartbeat.ts';
 import { openEvents } from './helpers/event-stream.ts';
@@ -83,6 +83,16 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     await until(async () => (await statusThere(token)) === 401);
   });
 
+  it('refuse the token of a user on one node who was suspended on the other, until the suspension ends', async () => {
+    const { deps } = here.services;
+    const token = await here.token(workshop.viewer.id);
+    assert.equal(await statusThere(token), 200);
+    await suspendUser(deps, 'operator', workshop.viewer.id);
+    await until(async () => (await statusThere(token)) === 403);
+    await unsuspendUser(deps, 'operator', workshop.viewer.id);
+    await until(async () => (await statusThere(token)) === 200);
+  });
+
   it('hide an application on one node from a member who was removed on the other', async () => {
     const { viewer, owner, appId } = workshop;
     assert.equal(await statusThere(viewer.token), 200);
@@ -92,7 +102,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
 
   it('list each other in the status, and apply a revoked operator grant on both', async () => {
     const { id, token } = await here.user('Olga');
-    await grantOperator(here.services.deps, id);
+    await setOperator(here.services.deps, 'operator', id, true);
     const status = async (node: TestService) => node.call('GET', '/api/v1/status', { token });
     await until(async () => (await status(there)).statusCode === 200);
     const heartbeats = [here, there].map(({ services }) =>
@@ -115,7 +125,7 @@ describe('two nodes on one PostgreSQL and one object store', { skip: noPostgres 
     }
     await Promise.all(heartbeats.map((each) => each.stop()));
     assert.deepEqual((await status(here)).json<ServerStatus>().nodes, []);
-    await revokeOperator(here.services.deps, id);
+    await setOperator(here.services.deps, 'operator', id, false);
     await until(async () => (await status(there)).statusCode === 403);
   });
 

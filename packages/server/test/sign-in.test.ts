@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createPasswordLink } from '../src/auth/manage-users.ts';
 import type { PasswordHasher } from '../src/auth/passwords/password-hasher.ts';
 import { goodPassword, type Jar, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -41,7 +41,7 @@ describe('a wrong password and an unknown address', () => {
 
   it('get the same response if the account has no password yet', async () => {
     const { id } = await service.user('Made by the operator');
-    await createPasswordLink(service.services.deps, id, 'not-yet@example.org');
+    await createPasswordLink(service.services.deps, 'operator', id, 'not-yet@example.org');
     calls.length = 0;
     for (const password of ['x', goodPassword]) {
       const response = await openJar(service).call('POST', '/session', { email: 'not-yet@example.org', password });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type InvitationPreview, type Me, newId, type SessionState } from '@tenon/protocol';
-import { createPasswordLink } from '../src/auth/accounts.ts';
+import { createPasswordLink } from '../src/auth/manage-users.ts';
 import { createSetUpLink } from '../src/auth/one-time-links.ts';
 import { createUser } from '../src/auth/users.ts';
 import type { Config } from '../src/config/config.ts';
@@ -283,7 +283,7 @@ describe('what a sign-up costs', () => {
     const { own, hashed } = await countHashes();
     try {
       const { id } = await signUpPerson(own);
-      const { code } = await createPasswordLink(own.services.deps, id);
+      const { code } = await createPasswordLink(own.services.deps, 'operator', id);
       hashed.length = 0;
       const responses = await Promise.all(
         Array.from({ length: 6 }, () =>

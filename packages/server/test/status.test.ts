@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId, type ServerStatus } from '@tenon/protocol';
+import { setOperator } from '../src/auth/manage-users.ts';
 import { createSetUpLink } from '../src/auth/one-time-links.ts';
-import { grantOperator, revokeOperator } from '../src/auth/operators.ts';
 import { startHeartbeat } from '../src/ops/status/heartbeat.ts';
 import { createReadiness, type Readiness } from '../src/ops/status/readiness.ts';
 import { kindsOfRoutes, streamRoutes, totalsOf } from '../src/ops/status/request-totals.ts';
@@ -36,7 +36,7 @@ function statusOf(services: Services, readiness: Readiness, databaseUrl?: string
 
 async function openOperator(service: TestService): Promise<TestUser> {
   const user = await service.user('Olga');
-  await grantOperator(service.services.deps, user.id);
+  await setOperator(service.services.deps, 'operator', user.id, true);
   return user;
 }
 
@@ -82,7 +82,7 @@ describe('GET /api/v1/status', () => {
   it('is closed to a former operator at once', async () => {
     const once = await openOperator(service);
     await read(once.token);
-    await revokeOperator(service.services.deps, once.id);
+    await setOperator(service.services.deps, 'operator', once.id, false);
     assertProblem(await refused(once.token), 403, 'forbidden');
   });
 

@@ -9,6 +9,7 @@ import {
   oauthPaths,
   type TokenCreated,
 } from '@tenon/protocol';
+import { setOperator } from '../src/auth/manage-users.ts';
 import { authorizationQuery, postForm } from './helpers/browser.ts';
 import { goodPassword, type Person, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
@@ -42,6 +43,7 @@ describe('a session in which the password was entered long ago', () => {
     extensionPointId = (await call('POST', `/apps/${appId}/extension-points`, point)).json<ExtensionPoint>().id;
     const [owner, member] = [await victim.jar.token(), await thief.jar.token()];
     await makeMember(service, { token: owner }, appId, 'viewer', { token: member });
+    await setOperator(service.services.deps, 'operator', victim.id, true);
     service.advance(15 * 60_000);
     const started = await postForm(service, oauthPaths.deviceAuthorization, { client_id: cliClientId });
     userCode = started.json<DeviceAuthorization>().user_code;
@@ -63,6 +65,12 @@ describe('a session in which the password was entered long ago', () => {
     'another owner': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'owner' }],
     'deleting an extension point': () => ['DELETE', `/extension-points/${extensionPointId}`],
     'deleting an application': () => ['DELETE', `/apps/${appId}`],
+    'a link that sets the password of another user': () => ['POST', `/users/${thief.id}/password-link`, {}],
+    'another operator': () => ['PUT', `/users/${thief.id}/operator`],
+    'revoking the operator role': () => ['DELETE', `/users/${thief.id}/operator`],
+    'suspending a user': () => ['PUT', `/users/${thief.id}/suspension`],
+    'ending a suspension': () => ['DELETE', `/users/${thief.id}/suspension`],
+    'deleting a user': () => ['DELETE', `/users/${thief.id}`],
   };
 
   for (const [what, request] of Object.entries(farReaching)) {

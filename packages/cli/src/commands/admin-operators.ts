@@ -1,4 +1,4 @@
-import { grantOperator, revokeOperator } from '@tenon/server';
+import { setOperator } from '@tenon/server';
 import { type Command, withConfirmation } from '../command.ts';
 import type { Io } from '../io.ts';
 import { formatTime } from '../text.ts';
@@ -8,19 +8,17 @@ import { confirmUser } from './admin-user.ts';
 const changes = [
   {
     name: 'grant',
-    description: "let a user see the server's status, in the console and with `tenon status`",
-    change: grantOperator,
+    description: "make a user an operator, who sees the server's status and manages its users",
     isOperator: true,
-    what: 'be an operator, who sees the status of the server',
+    what: 'be an operator, who can sign in as any user by resetting the password',
     changed: 'The user is now an operator.',
     unchanged: 'The user was already an operator.',
   },
   {
     name: 'revoke',
-    description: "remove a user's right to see the server's status",
-    change: revokeOperator,
+    description: 'revoke the operator role of a user',
     isOperator: false,
-    what: 'lose the right to see the status of the server',
+    what: 'no longer be an operator',
     changed: 'The user is not an operator any more.',
     unchanged: 'The user was not an operator.',
   },
@@ -28,8 +26,8 @@ const changes = [
 
 /** Adds `operator grant`, `operator revoke`, and `operator list`. */
 export function addOperatorCommands(parent: Command, io: Io): void {
-  const group = parent.command('operator').description("users who may see the server's status");
-  for (const { name, description, change, isOperator, what, changed, unchanged } of changes) {
+  const group = parent.command('operator').description("users who see the server's status and manage its users");
+  for (const { name, description, isOperator, what, changed, unchanged } of changes) {
     group
       .command(name)
       .use(withConfirmation)
@@ -40,7 +38,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
       .action((named: string, options: AdminOptions & { yes?: boolean }) =>
         withPresentData(io, options, async (deps, out) => {
           const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: isOperator });
-          const isChanged = await change(deps, userId);
+          const isChanged = await setOperator(deps, 'operator', userId, isOperator);
           out.result({ userId, isOperator }, () => out.write(`${userId}\n`));
           out.note(isChanged ? changed : unchanged);
         }),
@@ -49,7 +47,7 @@ export function addOperatorCommands(parent: Command, io: Io): void {
 
   group
     .command('list')
-    .description("list the operators, who can see the server's status")
+    .description('list the operators')
     .use(withStore)
     .examples('tenon admin operator list')
     .action((options: AdminOptions) =>

@@ -61,7 +61,7 @@ export function addAdminCommands(program: Command, io: Io): void {
       withData(io, options, async (deps, out, config) => {
         const what = 'get a new password from the person who opens the link';
         const userId = await confirmUser(io, deps, user, { what, yes: options.yes, needsYes: true });
-        const link = await createPasswordLink(deps, userId, options.email);
+        const link = await createPasswordLink(deps, 'operator', userId, options.email);
         showLink(out, config, link, 'It sets the password, once, and ends all sessions of the account');
       }),
     );

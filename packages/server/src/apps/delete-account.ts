@@ -1,9 +1,16 @@
 import type { UserId } from '@tenon/protocol';
-import { record } from '../audit/record.ts';
+import { type AuditActor, record } from '../audit/record.ts';
 import { type Actor, requireActiveToken } from '../auth/access.ts';
+import {
+  type OperatorActor,
+  renewOperator,
+  requireNotLastOperator,
+  requireOther,
+  requireUser,
+} from '../auth/manage-users.ts';
 import { requirePassword, requireUnchangedPassword } from '../auth/passwords/passwords.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
-import type { Queries } from '../db/store.ts';
+import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { finishRebind } from '../plugins/rebind.ts';
@@ -29,14 +36,43 @@ export async function deleteAccount(deps: Deps, actor: Actor, password: string |
       throw new DomainError('password_required', 'Deleting an account requires its password.');
     verified = await requirePassword(deps, actor, password);
   }
-  const pending = await deps.store.write(async (tx) => {
+  await erase(deps, userId, async (tx) => {
     await requireActiveToken(tx, actor);
     if (verified !== undefined) await requireUnchangedPassword(tx, verified);
+    // Without the token and the session, which are deleted too.
+    return { userId, sessionId: null };
+  });
+}
+
+/**
+ * Deletes another user's account, as {@link deleteAccount}.
+ *
+ * @throws DomainError `not_found`; `conflict` for the only owner of an application, the only operator, and the operator's own account
+ */
+export async function deleteUser(deps: Deps, actor: OperatorActor, id: string): Promise<void> {
+  const { id: userId } = await requireUser(deps.store.read, id);
+  await erase(deps, userId, async (tx) => {
+    await renewOperator(deps, tx, actor);
+    const user = await requireUser(tx, userId);
+    requireOther(actor, user, 'delete');
+    await requireNotLastOperator(tx, user);
+    if (actor !== 'operator') {
+      await record(deps, tx, actor, { action: 'account.delete', target: { id: userId, name: deletedUserName } });
+    }
+    return 'operator';
+  });
+}
+
+/**
+ * @param authorize checks the request in the transaction
+ * @returns the actor of the audit events
+ */
+async function erase(deps: Deps, userId: UserId, authorize: (tx: Transaction) => Promise<AuditActor>): Promise<void> {
+  const pending = await deps.store.write(async (tx) => {
+    const auditActor = await authorize(tx);
     await requireNotSoleOwner(tx, userId);
     const deletedAtMs = deps.clock();
     const apps = await tx.appsOf(userId, undefined, {});
-    // Without the token and the session, which are deleted too.
-    const auditActor = { userId, sessionId: null };
     for (const { id: appId } of apps) {
       await revokeInvitationsOf(deps, tx, auditActor, { appId, userId, role: undefined });
     }
@@ -44,7 +80,7 @@ export async function deleteAccount(deps: Deps, actor: Actor, password: string |
     const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
     await tx.eraseUser(userId, { name: deletedUserName, deletedAtMs });
     const target = { id: userId, name: deletedUserName };
-    const entry = { action: 'account.delete', target } as const;
+    const entry = { action: 'account.delete', accountId: userId, target } as const;
     await record(deps, tx, auditActor, entry);
     for (const { id } of apps) await record(deps, tx, auditActor, { ...entry, appId: id });
     return plugins;

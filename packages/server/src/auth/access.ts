@@ -18,6 +18,7 @@ import type {
   HeldGuest,
   PluginRole,
   TokenRecord,
+  UserRecord,
 } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -187,14 +188,22 @@ export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, p
 
 /**
  * Requires that the actor's token still exists. Since the request was authenticated, the token may have been revoked, its session
- * ended, or its account deleted. Call it in the transaction that makes the change.
+ * ended, or its account suspended or deleted. Call it in the transaction that makes the change.
  *
- * @throws DomainError `invalid_token`
+ * @throws DomainError `invalid_token`, `account_suspended`
  */
 export async function requireActiveToken(tx: Queries, { tokenId }: Actor): Promise<TokenRecord> {
   const token = await tx.token(tokenId);
   if (token === undefined) throw new DomainError('invalid_token', 'The token was revoked during the request.');
+  const user = await tx.user(token.userId);
+  if (user !== undefined) requireNotSuspended(user);
   return token;
+}
+
+/** @throws DomainError `account_suspended` */
+export function requireNotSuspended({ suspendedAtMs }: Pick<UserRecord, 'suspendedAtMs'>): void {
+  if (suspendedAtMs === null) return;
+  throw new DomainError('account_suspended', 'The account is suspended. Ask an operator of this server.');
 }
 
 /**

@@ -1,9 +1,11 @@
-import type { Account, ApiKeyInfo, QuotaUse, Session, TokenInfo } from '@tenon/protocol';
+import type { Account, ApiKeyInfo, QuotaUse, Session, TokenInfo, User, UserDetails } from '@tenon/protocol';
 import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
 import type { AccountDetails } from './accounts.ts';
+import type { UserWithAppCount } from './manage-users.ts';
 import type { QuotaUsage } from './quotas.ts';
+import type { UserDescription } from './users.ts';
 
 export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
   return {
@@ -44,4 +46,30 @@ export function toSession(session: SessionRecord, actor: Actor): Session {
     lastUsedAt: time(lastUsedAtMs),
     expiresAt: time(expiresAtMs),
   };
+}
+
+export function toUser({
+  id,
+  name,
+  email,
+  isOperator,
+  createdAtMs,
+  lastSeenAtMs,
+  suspendedAtMs,
+  appCount,
+}: UserWithAppCount): User {
+  return {
+    id,
+    name,
+    email,
+    isOperator,
+    createdAt: time(createdAtMs),
+    lastSeenAt: lastSeenAtMs === 0 ? null : time(lastSeenAtMs),
+    suspendedAt: timeOrNull(suspendedAtMs),
+    appCount,
+  };
+}
+
+export function toUserDetails({ user, apps, ...counts }: UserDescription): UserDetails {
+  return { ...toUser(user), ...counts, apps: apps.map(({ app: { id, name }, role }) => ({ id, name, role })) };
 }

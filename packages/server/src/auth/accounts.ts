@@ -3,19 +3,16 @@ import { changedFields, record } from '../audit/record.ts';
 import type { UserRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError, notFound } from '../http/domain-errors.ts';
-import { type Actor, mayCreateApps, requireActiveToken } from './access.ts';
-import { parseEmail } from './emails.ts';
-import { type CreatedLink, findUsableLink, insertPasswordLink } from './one-time-links.ts';
+import { notFound } from '../http/domain-errors.ts';
+import { type Actor, mayCreateApps, requireActiveToken, requireNotSuspended } from './access.ts';
+import { findUsableLink } from './one-time-links.ts';
 import { hashNewPassword } from './passwords/password-policy.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
-import { requireUnusedEmail } from './sign-up.ts';
 
 /** A user, as the user sees it. */
 export interface AccountDetails {
   readonly user: UserRecord;
-  /** Whether the user may see the server's status. */
   readonly isOperator: boolean;
   readonly mayCreateApps: boolean;
 }
@@ -88,7 +85,7 @@ export async function changePassword(
  * Revokes a user's credentials other than sessions and the password: unused links, approved logins whose token was not fetched
  * yet, known browsers and, on request, access tokens and API keys.
  */
-async function revokeOtherCredentials(
+export async function revokeOtherCredentials(
   tx: Transaction,
   userId: UserId,
   { revokeTokens, nowMs }: { readonly revokeTokens: boolean; readonly nowMs: number },
@@ -100,40 +97,10 @@ async function revokeOtherCredentials(
 }
 
 /**
- * Creates a link that sets a user's password. A user without an e-mail address gets the given one.
- *
- * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`
- */
-export function createPasswordLink(deps: Deps, userId: UserId, email?: string): Promise<CreatedLink> {
-  return deps.store.write(async (tx) => {
-    const user = await tx.user(userId);
-    if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-    const newEmail = email === undefined ? user.email : parseEmail(email);
-    if (newEmail === null) {
-      throw new DomainError('invalid_field', 'The user has no e-mail address to sign in with. Give one.');
-    }
-    if (user.email !== null && newEmail !== user.email) {
-      throw new DomainError(
-        'invalid_field',
-        `The user already has the e-mail address ${user.email}, and can't get another one (got ${newEmail}).`,
-      );
-    }
-    if (user.email === null) {
-      await requireUnusedEmail(tx, newEmail);
-      await tx.setEmail(userId, newEmail);
-    }
-    const link = await insertPasswordLink(deps, tx, userId);
-    const entry = { action: 'account.password_link', accountId: userId, target: user } as const;
-    await record(deps, tx, 'operator', { ...entry, details: { linkId: link.record.id } });
-    return link;
-  });
-}
-
-/**
  * Sets a password by a password link, and signs the user in. Ends all other sessions and revokes the user's other credentials.
  *
  * @param reset `revokeTokens`: whether to revoke access tokens and API keys too. Default: `true`
- * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`
+ * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`, `account_suspended`
  */
 export async function resetPassword(
   deps: Deps,
@@ -165,5 +132,6 @@ async function findLinkOwner({ clock }: Deps, queries: Queries, code: string) {
   const link = await findUsableLink(queries, code, clock(), 'reset_password');
   const user = link.userId === null ? undefined : await queries.user(link.userId);
   if (user === undefined) throw notFound('link');
+  requireNotSuspended(user);
   return { linkId: link.id, user };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { SessionId, TokenId } from '@tenon/protocol';
+import type { SessionId, TokenId, UserId } from '@tenon/protocol';
 import { readCookie } from '../http/cookies.ts';
 import { isFromOwnPage } from '../http/cors.ts';
 import { DomainError, TooManyAttemptsError } from '../http/domain-errors.ts';
@@ -31,17 +31,17 @@ export async function authorizeRequest(
     requireOwnPage(services, request);
     if (access.kind === 'ownOrigin') return {};
     const session = await authenticateSession(deps, readCookie(services, request, 'session'));
-    if (!isAgain) count(services, request.method, session.id);
+    if (!isAgain) count(services, request.method, session.id, session.userId);
     return { session };
   }
   const secret = bearerToken(request.message, request.target);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(deps, secret);
-    if (!isAgain) count(services, request.method, apiKey.id);
+    if (!isAgain) count(services, request.method, apiKey.id, apiKey.userId);
     return { apiKey };
   }
   const actor = await authenticateToken(deps, secret);
-  if (!isAgain) count(services, request.method, credentialOf(actor));
+  if (!isAgain) count(services, request.method, credentialOf(actor), actor.userId);
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
@@ -110,8 +110,8 @@ function bearerToken(message: IncomingMessage, target: string): string {
   });
 }
 
-function count(services: Services, method: string, key: CredentialId): void {
-  services.lastUsed.note(key);
+function count(services: Services, method: string, key: CredentialId, userId: UserId): void {
+  services.lastUsed.note(key, userId);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = services.writes.take(key);
   if (seconds > 0)

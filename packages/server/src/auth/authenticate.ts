@@ -1,9 +1,9 @@
-import { type ApiKeyId, isSecret, type SessionId, type TokenId } from '@tenon/protocol';
+import { type ApiKeyId, isSecret, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import { type Actor, actorCacheTags } from './access.ts';
+import { type Actor, actorCacheTags, requireNotSuspended } from './access.ts';
 import { hashSecret } from './secrets.ts';
 
 /** Cached by the secret itself. Parsing and hashing it would be the most costly part of a host's usual request. */
@@ -20,7 +20,7 @@ const apiKeys: CacheSpec<ApiKeyRecord> = {
 /**
  * Authenticates an access token. A text with an invalid format or checksum is rejected without a query.
  *
- * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind; `account_suspended`
  */
 export async function authenticateToken(deps: Deps, secret: string): Promise<Actor> {
   const actor = await deps.cache.of(tokens).getOrLoad(secret, () => loadToken(deps, secret));
@@ -31,18 +31,24 @@ export async function authenticateToken(deps: Deps, secret: string): Promise<Act
 async function loadToken(deps: Deps, secret: string): Promise<Actor | undefined> {
   if (!isSecret('accessToken', secret)) return undefined;
   const record = await deps.store.read.tokenByHash(hashSecret(secret));
-  return record && toActor(record);
+  if (record === undefined) return undefined;
+  requireNotSuspended(record);
+  return toActor(record);
 }
 
 /**
  * Authenticates an API key.
  *
- * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind
+ * @throws DomainError `invalid_token` if it is unknown, revoked, expired or of another kind; `account_suspended`
  */
 export async function authenticateApiKey(deps: Deps, secret: string): Promise<ApiKeyRecord> {
   if (!isSecret('apiKey', secret)) throw invalidToken();
   const secretHash = hashSecret(secret);
-  const load = () => deps.store.read.apiKeyByHash(secretHash);
+  const load = async () => {
+    const found = await deps.store.read.apiKeyByHash(secretHash);
+    if (found !== undefined) requireNotSuspended(found);
+    return found;
+  };
   const record = await deps.cache.of(apiKeys).getOrLoad(secretHash, load);
   if (record === undefined || record.expiresAtMs <= deps.clock()) throw invalidToken();
   return record;
@@ -62,24 +68,30 @@ function invalidToken(): DomainError {
 /** A credential with a "last used" time. */
 export type CredentialId = TokenId | ApiKeyId | SessionId;
 
-/** Buffers the "last used" times of tokens, keys and sessions, so that a request needs no write. */
+/** Buffers the "last used" times of tokens, keys, sessions and users, so that a request needs no write. */
 export type LastUsedLog = ReturnType<typeof createLastUsedLog>;
 
-/** Times are rounded down to this, so that a busy token costs one write per minute. */
+/** The times of credentials are rounded down to this, so that a busy token costs one write per minute. */
 const lastUsedResolutionMs = 60_000;
+
+/** The times of users are rounded down to this. */
+const lastSeenResolutionMs = 3_600_000;
 
 /** How many written times are remembered, to skip equal ones. */
 const maxWritten = 10_000;
 
 export function createLastUsedLog(deps: Pick<Deps, 'store' | 'clock'>) {
-  let pending = new Map<CredentialId, number>();
-  const written = new Map<CredentialId, number>();
+  let pending = new Map<CredentialId | UserId, number>();
+  const written = new Map<CredentialId | UserId, number>();
+  const noteAt = (id: CredentialId | UserId, ms: number): void => {
+    if (written.get(id) !== ms) pending.set(id, ms);
+  };
   return {
-    /** Notes that a credential is used now. */
-    note(id: CredentialId): void {
+    /** Notes that a credential of a user is used now. */
+    note(id: CredentialId, userId: UserId): void {
       const now = deps.clock();
-      const minute = now - (now % lastUsedResolutionMs);
-      if (written.get(id) !== minute) pending.set(id, minute);
+      noteAt(id, now - (now % lastUsedResolutionMs));
+      noteAt(userId, now - (now % lastSeenResolutionMs));
     },
     /** Writes the buffered times. */
     async flush(): Promise<void> {
@@ -88,7 +100,7 @@ export function createLastUsedLog(deps: Pick<Deps, 'store' | 'clock'>) {
       pending = new Map();
       await deps.store.write((tx) => tx.updateLastUsed(uses));
       if (written.size > maxWritten) written.clear();
-      for (const [id, minute] of uses) written.set(id, minute);
+      for (const [id, ms] of uses) written.set(id, ms);
     },
   };
 }

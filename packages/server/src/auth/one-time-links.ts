@@ -19,7 +19,7 @@ export interface CreatedLink {
   readonly code: string;
 }
 
-type LinkDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'settings'>;
+export type LinkDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'settings'>;
 
 export function linkUrl(baseUrl: string, { record, code }: CreatedLink): string {
   return `${baseUrl}${pages[record.purpose]}#code=${code}`;

@@ -9,6 +9,17 @@ export const operatorQueries = {
   isOperator: (db: Db, userId: UserId): Promise<boolean> =>
     hasRow(db.selectFrom('operators').select('userId').where('userId', '=', userId)),
 
+  /** Whether an operator besides this user exists and is not suspended. */
+  hasOtherOperator: (db: Db, userId: UserId): Promise<boolean> =>
+    hasRow(
+      db
+        .selectFrom('operators')
+        .innerJoin('users', 'users.id', 'operators.userId')
+        .select('operators.userId')
+        .where('operators.userId', '!=', userId)
+        .where('users.suspendedAtMs', 'is', null),
+    ),
+
   /** The first {@link maxOperators} operators by user id, with the users' names. */
   operators: (db: Db): Promise<(OperatorRecord & { readonly userName: string })[]> =>
     db

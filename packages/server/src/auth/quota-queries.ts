@@ -32,6 +32,10 @@ export const quotaQueries = {
   countApiKeys: (db: Db, userId: UserId, nowMs: number): Promise<number> =>
     count(db, sql`from api_keys where "userId" = ${userId} and "expiresAtMs" > ${nowMs}`),
 
+  /** Counts a user's plugins in all applications. */
+  countPluginsOf: (db: Db, userId: UserId): Promise<number> =>
+    count(db, sql`from plugins where "userId" = ${userId} and "deletedAtMs" is null`),
+
   /** Counts an application's guests and its invitations that can still be accepted. */
   async countGuests(db: Db, appId: AppId, nowMs: number): Promise<number> {
     const guests = await count(db, sql`from guests where "appId" = ${appId}`);

@@ -18,6 +18,17 @@ export const sessionQueries = {
   sessions: (db: Db, userId: UserId, page: Page): Promise<SessionRecord[]> =>
     paged(sessions(db).where('userId', '=', userId), 'id', page).execute(),
 
+  /** Counts a user's sessions that have not expired. */
+  async countSessions(db: Db, userId: UserId, nowMs: number): Promise<number> {
+    const { count } = await db
+      .selectFrom('sessions')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('userId', '=', userId)
+      .where('expiresAtMs', '>', nowMs)
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+
   knownBrowserByHash: (db: Db, secretHash: string): Promise<KnownBrowserRecord | undefined> =>
     db
       .selectFrom('known_browsers')

@@ -55,7 +55,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (services, { request }) => {
       const session = await findSession(services.deps, readCookie(services, request, 'session'));
       if (session === undefined) return { ...settingsOf(services), account: null };
-      services.lastUsed.note(session.id);
+      services.lastUsed.note(session.id, session.userId);
       return stateOf(services, session);
     },
   }),

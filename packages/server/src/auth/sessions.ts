@@ -6,7 +6,7 @@ import type { SessionRecord } from '../db/records.ts';
 import type { Page, Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { type Actor, requireActiveToken } from './access.ts';
+import { type Actor, requireActiveToken, requireNotSuspended } from './access.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { makeToken, type NewToken } from './tokens.ts';
 
@@ -53,13 +53,19 @@ export async function isKnownBrowser(
   return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
 }
 
-/** Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's. */
+/**
+ * Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's.
+ *
+ * @throws DomainError `account_suspended`
+ */
 export async function startSession(
   deps: Deps,
   tx: Transaction,
   userId: UserId,
   browser: Browser,
 ): Promise<StartedSession> {
+  const user = await tx.user(userId);
+  if (user !== undefined) requireNotSuspended(user);
   const nowMs = deps.clock();
   const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
   if (previous) await deleteSession(deps, tx, sessionActor(previous), previous, 'signed_in_anew');

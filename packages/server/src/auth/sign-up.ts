@@ -7,7 +7,7 @@ import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
 import { parseEmail } from './emails.ts';
 import { findPendingInvitation } from './find-invitation.ts';
 import { findUsableLink } from './one-time-links.ts';
-import { insertOperator } from './operators.ts';
+import { insertFirstOperator } from './operators.ts';
 import { requireStrongPassword } from './passwords/password-policy.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 
@@ -88,7 +88,15 @@ async function createAccount(
       await requireUnusedEmail(tx, email);
       const userId = newId('user');
       const createdAtMs = deps.clock();
-      await tx.insertUser({ id: userId, name: input.name, email, createdAtMs, deletedAtMs: null });
+      await tx.insertUser({
+        id: userId,
+        name: input.name,
+        email,
+        createdAtMs,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
+        deletedAtMs: null,
+      });
       await tx.putPassword({ userId, hash, updatedAtMs: createdAtMs });
       const actor = { userId, sessionId: null, address: browser.address };
       const target = { id: userId, name: input.name };
@@ -113,7 +121,7 @@ async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<
       async use(tx, userId) {
         await tx.useOneTimeLink(link.id, nowMs);
         // Only an operator with access to the machine gets this link.
-        if (link.isForFirstUser) await insertOperator(deps, tx, userId, 'first_account');
+        if (link.isForFirstUser) await insertFirstOperator(deps, tx, userId);
       },
     };
   }

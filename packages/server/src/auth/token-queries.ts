@@ -1,16 +1,31 @@
-import { type ApiKeyId, type AppId, idPrefixes, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
+import {
+  type ApiKeyId,
+  type AppId,
+  idPrefixes,
+  isId,
+  type SessionId,
+  type TokenId,
+  type UserId,
+} from '@tenon/protocol';
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
 import type { CreationSort, SortedPage } from '../db/query-types.ts';
-import { type ApiKeyRecord, columns, type TokenRecord } from '../db/records.ts';
+import { type ApiKeyRecord, columns, type TokenRecord, type UserRecord } from '../db/records.ts';
 
 const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
 const apiKeys = (db: Db) => db.selectFrom('api_keys').select(columns.apiKeys);
 
+/** A credential, and whether its user is suspended. */
+type OfUser<R> = R & Pick<UserRecord, 'suspendedAtMs'>;
+
 export const tokenQueries = {
-  tokenByHash: (db: Db, secretHash: string): Promise<TokenRecord | undefined> =>
-    tokens(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+  tokenByHash: (db: Db, secretHash: string): Promise<OfUser<TokenRecord> | undefined> =>
+    tokens(db)
+      .innerJoin('users', 'users.id', 'tokens.userId')
+      .select('users.suspendedAtMs')
+      .where('tokens.secretHash', '=', secretHash)
+      .executeTakeFirst(),
 
   token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
 
@@ -25,8 +40,12 @@ export const tokenQueries = {
     ).execute();
   },
 
-  apiKeyByHash: (db: Db, secretHash: string): Promise<ApiKeyRecord | undefined> =>
-    apiKeys(db).where('secretHash', '=', secretHash).executeTakeFirst(),
+  apiKeyByHash: (db: Db, secretHash: string): Promise<OfUser<ApiKeyRecord> | undefined> =>
+    apiKeys(db)
+      .innerJoin('users', 'users.id', 'api_keys.userId')
+      .select('users.suspendedAtMs')
+      .where('api_keys.secretHash', '=', secretHash)
+      .executeTakeFirst(),
 
   apiKey: (db: Db, id: ApiKeyId): Promise<ApiKeyRecord | undefined> =>
     apiKeys(db).where('id', '=', id).executeTakeFirst(),
@@ -67,17 +86,29 @@ export const tokenMutations = {
     db.deleteFrom('api_keys').where('id', '=', id),
   ),
 
-  /** Stores when tokens, keys and sessions were last used. Ignores unknown ids. */
+  /** Stores when tokens, keys, sessions and users were last used. Ignores unknown ids. */
   updateLastUsed: mutation(
     // No response takes the time of the last use from a cache.
     { audit: false, invalidates: nothing },
-    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, number>): Promise<void> => {
-      for (const [id, usedAtMs] of uses) await updateLastUsedOf(db, id, usedAtMs);
+    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId | UserId, number>): Promise<void> => {
+      for (const [id, usedAtMs] of uses) {
+        if (isId('user', id)) await updateLastSeen(db, id, usedAtMs);
+        else await updateLastUsedOf(db, id, usedAtMs);
+      }
     },
   ),
 };
 
-/** Doesn't overwrite a later time, which another process may have stored. */
+/** Neither overwrites a later time, which another process may have stored. */
+async function updateLastSeen(db: Db, id: UserId, lastSeenAtMs: number): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ lastSeenAtMs })
+    .where('id', '=', id)
+    .where('lastSeenAtMs', '<', lastSeenAtMs)
+    .execute();
+}
+
 async function updateLastUsedOf(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
   await db
     .updateTable(tableOf(id))

@@ -1,14 +1,84 @@
 import type { UserId } from '@tenon/protocol';
+import { sql } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { setOf } from '../db/page-queries.ts';
+import {
+  contains,
+  countMatches,
+  cursorOfValues,
+  equals,
+  lowerAscii,
+  type Orders,
+  setOf,
+  sorted,
+} from '../db/page-queries.ts';
+import type { ListedUser, SortedPage, UserSearch, UserSort } from '../db/query-types.ts';
 import { columns, type PasswordRecord, type UserRecord } from '../db/records.ts';
 
 const users = (db: Db) => db.selectFrom('users').select(columns.users);
 const passwords = (db: Db) => db.selectFrom('passwords').select(columns.passwords);
 
+const userOrders: Orders<UserSort> = {
+  createdAt: [sql.ref('users.id')],
+  name: [sql`lower(users.name)`, sql.ref('users.id')],
+  lastSeenAt: [sql.ref('users.lastSeenAtMs'), sql.ref('users.id')],
+};
+
+/** The cursor of a user in one of the orders of the list. */
+export function userCursor({ id, name, lastSeenAtMs }: UserRecord, sort: UserSort = 'createdAt'): string {
+  if (sort.endsWith('createdAt')) return id;
+  return cursorOfValues(sort.endsWith('name') ? lowerAscii(name) : String(lastSeenAtMs), id);
+}
+
+/** The users that were not deleted. */
+function usersFound(db: Db, { text, state }: UserSearch) {
+  const operators = db
+    .selectFrom('operators')
+    .select('operators.userId')
+    .where(sql<boolean>`operators."userId" = users.id`);
+  let found = users(db)
+    .select(({ exists }) => exists(operators).as('isOperator'))
+    .where('users.deletedAtMs', 'is', null);
+  if (state === 'operator') found = found.where(({ exists }) => exists(operators));
+  if (state === 'suspended') found = found.where('users.suspendedAtMs', 'is not', null);
+  if (state === 'active') found = found.where('users.suspendedAtMs', 'is', null);
+  if (text === undefined) return found;
+  return found.where(({ or }) =>
+    or([contains('users.name', text), contains('users.email', text), equals('users.id', text)]),
+  );
+}
+
 export const userQueries = {
+  /** The users of the server that were not deleted. */
+  async users(db: Db, page: SortedPage<UserSort>, search: UserSearch = {}): Promise<ListedUser[]> {
+    const cursor = page.before ?? page.after;
+    // PostgreSQL fails for a cursor that isn't a number there.
+    if (page.sort?.endsWith('lastSeenAt') && cursor !== undefined && !/^\["\d{1,15}",/.test(cursor)) return [];
+    const rows = await sorted(usersFound(db, search), userOrders, page, 'createdAt').execute();
+    return rows.map((row) => ({ ...row, isOperator: Boolean(row.isOperator) }));
+  },
+
+  countUsersFound: (db: Db, search: UserSearch): Promise<number> => countMatches(db, usersFound(db, search)),
+
+  /** How many applications each of these users belongs to, as a member or a guest. Users without applications are left out. */
+  async countAppsOf(db: Db, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, number>> {
+    const ofMembers = db.selectFrom('members').select(['userId', 'appId']).where('userId', 'in', setOf(userIds));
+    const ofGuests = db
+      .selectFrom('guest_users')
+      .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+      .select(['guest_users.userId', 'guests.appId'])
+      .where('guest_users.userId', 'in', setOf(userIds));
+    const rows = await db
+      .selectFrom(ofMembers.union(ofGuests).as('matches'))
+      .innerJoin('apps', 'apps.id', 'matches.appId')
+      .select((eb) => ['matches.userId', eb.fn.countAll<number>().as('count')])
+      .where('apps.deletedAtMs', 'is', null)
+      .groupBy('matches.userId')
+      .execute();
+    return new Map(rows.map(({ userId, count }) => [userId, count]));
+  },
+
   user: (db: Db, id: UserId): Promise<UserRecord | undefined> => users(db).where('id', '=', id).executeTakeFirst(),
 
   /** The names of users, by their ids. */
@@ -62,6 +132,13 @@ export const userMutations = {
 
   renameUser: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, name: string) =>
     db.updateTable('users').set({ name }).where('id', '=', id),
+  ),
+
+  /** Suspends a user, or ends the suspension. The credentials stay; each check of one reads whether its user is suspended. */
+  setSuspended: statement(
+    { audit: true, invalidates: (id) => [id], usesDiskReserve: true },
+    (db: Db, id: UserId, suspendedAtMs: number | null) =>
+      db.updateTable('users').set({ suspendedAtMs }).where('id', '=', id),
   ),
 
   /** @throws ConflictError if another user has the e-mail address */

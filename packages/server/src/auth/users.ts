@@ -1,10 +1,10 @@
-import { isId, newId, type UserId } from '@tenon/protocol';
+import { isId, newId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { UserRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../http/domain-errors.ts';
 import { normalizeEmail, parseEmail } from './emails.ts';
+import { requireUser } from './manage-users.ts';
 import { requireUnusedEmail } from './sign-up.ts';
 
 /**
@@ -22,6 +22,8 @@ export async function createUser(
     name: fields.name,
     email,
     createdAtMs: deps.clock(),
+    lastSeenAtMs: 0,
+    suspendedAtMs: null,
     deletedAtMs: null,
   };
   await deps.store.write(async (tx) => {
@@ -42,19 +44,27 @@ export async function findUser(read: Queries, idOrEmail: string): Promise<UserRe
 /** The maximum number of applications in a description. */
 const maxDescribedApps = 20;
 
-/**
- * Describes a user to the operator: the record, and the user's first applications with the user's role.
- *
- * @throws DomainError `not_found`
- */
-export async function describeUser({ store }: Pick<Deps, 'store'>, userId: UserId) {
+/** Describes a user to operators: with the first applications and the user's role in each. @throws DomainError `not_found` */
+export async function describeUser({ store, clock }: Pick<Deps, 'store' | 'clock'>, userId: string) {
   const { read } = store;
-  const user = await read.user(userId);
-  if (user === undefined) throw notFound('user');
-  const apps = await read.appsOf(userId, undefined, { limit: maxDescribedApps });
-  const roles = apps.map(async (app) => ({
-    app,
-    role: (await read.member(app.id, userId))?.role ?? ('guest' as const),
-  }));
-  return { user, apps: await Promise.all(roles) };
+  const user = await requireUser(read, userId);
+  const { id } = user;
+  const nowMs = clock();
+  const [isOperator, appCounts, found, pluginCount, sessionCount, tokenCount, apiKeyCount] = await Promise.all([
+    read.isOperator(id),
+    read.countAppsOf([id]),
+    read.appsOf(id, undefined, { limit: maxDescribedApps }),
+    read.countPluginsOf(id),
+    read.countSessions(id, nowMs),
+    read.countTokens(id, nowMs),
+    read.countApiKeys(id, nowMs),
+  ]);
+  const apps = await Promise.all(
+    found.map(async (app) => ({ app, role: (await read.member(app.id, id))?.role ?? ('guest' as const) })),
+  );
+  const counts = { appCount: appCounts.get(id) ?? 0, pluginCount, sessionCount, tokenCount, apiKeyCount };
+  return { user: { ...user, isOperator, appCount: counts.appCount }, apps, ...counts };
 }
+
+/** A user, as operators see it. */
+export type UserDescription = Awaited<ReturnType<typeof describeUser>>;

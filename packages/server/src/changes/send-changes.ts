@@ -54,7 +54,7 @@ export async function sendChanges(
     lastId: typeof lastId === 'string' && lastId !== '' ? lastId : undefined,
     async renew() {
       await authorizeRequest(services, access, request, true);
-      services.lastUsed.note(credentialOf(actor)); // an open stream counts as a use of its token
+      services.lastUsed.note(credentialOf(actor), actor.userId); // an open stream counts as a use of its token
     },
     quietMs: () => Math.max(1, Math.min(heartbeatMs, actor.expiresAtMs - services.deps.clock())),
     signal: disconnectSignal(response),

@@ -1,4 +1,12 @@
-import type { GuestId, GuestListQuery, MemberRole, PluginListQuery, UserId, VersionId } from '@tenon/protocol';
+import type {
+  GuestId,
+  GuestListQuery,
+  MemberRole,
+  PluginListQuery,
+  UserId,
+  UserListQuery,
+  VersionId,
+} from '@tenon/protocol';
 import type {
   BindingRecord,
   BlockRecord,
@@ -6,6 +14,7 @@ import type {
   InvitationRecord,
   PendingRebind,
   PluginKey,
+  UserRecord,
   VersionRecord,
 } from './records.ts';
 
@@ -35,6 +44,17 @@ export interface GuestSearch {
   /** The time that decides which invitations are pending. */
   readonly nowMs: number;
 }
+
+export type UserSort = NonNullable<UserListQuery['sort']>;
+
+/** Selects users. An omitted field selects all. */
+export interface UserSearch {
+  /** A part of the name or the e-mail address, or the id. */
+  readonly text?: string | undefined;
+  readonly state?: UserListQuery['state'];
+}
+
+export type ListedUser = UserRecord & { readonly isOperator: boolean };
 
 export type MemberSort = 'createdAt' | 'name' | '-name' | 'role' | '-role';
 

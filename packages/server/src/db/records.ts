@@ -31,6 +31,10 @@ export interface UserRecord {
   /** Normalized, and unique. */
   readonly email: string | null;
   readonly createdAtMs: number;
+  /** The last hour in which a session, token or key of the user was used; 0 if none was. */
+  readonly lastSeenAtMs: number;
+  /** Set while an operator suspends the user, whose sign-ins, tokens and keys are refused. */
+  readonly suspendedAtMs: number | null;
   /** When the account was deleted. Only its name is kept, for lists of its former actions. */
   readonly deletedAtMs: number | null;
 }
@@ -424,7 +428,7 @@ export const columns = {
   usageDays: columnsOf<UsageDayRecord>()('usage_days', [
     'subjectId dayMs listRequests contentFetches loadReports detail',
   ]),
-  users: columnsOf<UserRecord>()('users', ['id name email createdAtMs deletedAtMs']),
+  users: columnsOf<UserRecord>()('users', ['id name email createdAtMs lastSeenAtMs suspendedAtMs deletedAtMs']),
   passwords: columnsOf<PasswordRecord>()('passwords', ['userId hash updatedAtMs']),
   sessions: columnsOf<SessionRecord>()('sessions', [
     'id userId secretHash userAgent address createdAtMs lastUsedAtMs expiresAtMs confirmedAtMs',

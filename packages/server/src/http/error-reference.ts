@@ -43,8 +43,12 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Use a token with that scope: `read`, `publish`, or `manage`.',
   },
   forbidden: {
-    when: 'you can see the resource but your role does not allow this, or the token is restricted to one application and the request goes beyond it',
+    when: 'you can see the resource but your role does not allow this, you are not an operator of the server, or the token is restricted to one application and the request goes beyond it',
     remedy: 'Ask an owner of the application for another role, or use an unrestricted token.',
+  },
+  account_suspended: {
+    when: 'an operator of the server has suspended the account',
+    remedy: 'Ask an operator of the server. The same tokens work again when the suspension ends.',
   },
   cross_site_request: {
     when: "a page of another origin sent a request that only the server's own pages may send, or a browser used a host name that is not the server's",

@@ -90,6 +90,7 @@ export const tags = {
   Usage: 'how often hosts list and fetch plugins, and which versions they run',
   'Tokens and keys': 'access tokens for the API, and API keys for instrumentation',
   Account: 'your account and its browser sessions',
+  Users: 'for operators: the users of the server',
   'Browser session': "sign-in for the console's pages; requests from other origins are rejected",
   'Command-line login': 'OAuth 2.0: a program gets an access token that a person approves',
   Instrumentation: 'add tracing to a module',

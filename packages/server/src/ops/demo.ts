@@ -4,7 +4,7 @@ import { createApp } from '../apps/apps.ts';
 import { inviteGuest } from '../apps/guests.ts';
 import { acceptInvitation } from '../apps/invitations.ts';
 import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
-import { insertOperator } from '../auth/operators.ts';
+import { insertFirstOperator } from '../auth/operators.ts';
 import { hashSecret } from '../auth/secrets.ts';
 import { issueApiKey, issueToken, type NewToken, tokenLifetimeDays } from '../auth/tokens.ts';
 import { createUser } from '../auth/users.ts';
@@ -73,7 +73,7 @@ export async function createDemo(
   const within = insideTransaction(deps, tx, checked);
   const owner = await createUser(within, { name: 'Demo owner', email: demoEmail });
   await tx.putPassword({ userId: owner.id, hash: passwordHash, updatedAtMs: deps.clock() });
-  await insertOperator(within, tx, owner.id, 'first_account');
+  await insertFirstOperator(within, tx, owner.id);
   const token = await issueDemoToken(within, owner.id);
   const apiKey = await issueApiKey(within, owner.id, demoSecretName);
   const actor: Actor = { ...token.record, tokenId: token.record.id };

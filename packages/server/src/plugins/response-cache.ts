@@ -137,7 +137,7 @@ export function respondFromCache(
   try {
     const cached = getCached(services.deps, headers.authorization, url);
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
-    services.lastUsed.note(cached.credential);
+    services.lastUsed.note(cached.credential, cached.actor.userId);
     return cached.route;
   } catch {
     // If a store is unavailable, the rest of the pipeline reads it again and sends the error response.

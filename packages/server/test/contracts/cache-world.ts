@@ -163,7 +163,15 @@ const changes: Readonly<Record<string, Change>> = {
   renameUser: (tx, { users }, pick) => tx.renameUser(pick(users).id, pick(['Ada', 'Bob'])),
   async eraseUser(tx, { users }, pick) {
     await tx.eraseUser(pick(users).id, { name: 'gone', deletedAtMs: someTimeMs });
-    const user = { id: newId('user'), name: 'New', email: null, createdAtMs: someTimeMs, deletedAtMs: null };
+    const user = {
+      id: newId('user'),
+      name: 'New',
+      email: null,
+      createdAtMs: someTimeMs,
+      lastSeenAtMs: 0,
+      suspendedAtMs: null,
+      deletedAtMs: null,
+    };
     await tx.insertUser(user);
     users.push(user);
   },

@@ -40,7 +40,9 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
       );
       const [password] = tables.passwords;
       assert.deepEqual(await store.read.passwordByEmail(user?.email ?? ''), password);
-      for (const token of tables.tokens) assert.deepEqual(await store.read.tokenByHash(token.secretHash), token);
+      for (const token of tables.tokens) {
+        assert.deepEqual(await store.read.tokenByHash(token.secretHash), { ...token, suspendedAtMs: null });
+      }
       for (const { deletedAtMs: _, ...point } of tables.extension_points)
         assert.deepEqual(await store.read.extensionPoint(point.id as never), point);
     } finally {

@@ -26,7 +26,7 @@ Every error is a problem document (\`application/problem+json\`, [RFC 9457](http
 \`pointer\` is a JSON Pointer into the body. \`type\` is a link to this table on the server. Every response has an \`x-request-id\`, with
 which the operator finds the details in the server's log.
 
-Checks run in this order: credentials (401), rate (429), visibility (404), permission (403), the form of the request (400, 413, 415,
+Checks run in this order: credentials (401; 403 \`account_suspended\`), rate (429), visibility (404), permission (403), the form of the request (400, 413, 415,
 422), conditions (304, 412, 416). A response reveals nothing about the checks after the one that failed.
 
 | code | status | title | sent when | what to do |

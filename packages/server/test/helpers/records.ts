@@ -106,6 +106,8 @@ export function createRecords(store: Store) {
         name: 'Ada',
         email: null,
         createdAtMs: someTimeMs,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
         deletedAtMs: null,
         ...fields,
       };

@@ -214,7 +214,15 @@ async function setUp(deps: Deps) {
   const made = { createdAtMs: 0, updatedAtMs: 0 };
   await deps.store.write(async (tx) => {
     for (const [name, token] of tokens) {
-      await tx.insertUser({ id: token.userId, name, email: null, createdAtMs: 0, deletedAtMs: null });
+      await tx.insertUser({
+        id: token.userId,
+        name,
+        email: null,
+        createdAtMs: 0,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
+        deletedAtMs: null,
+      });
       await tx.insertToken(token);
     }
     await tx.insertApp({ id: appId, name: 'App', ...made });

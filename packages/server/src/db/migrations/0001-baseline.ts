@@ -62,6 +62,8 @@ async function createAccounts(db: Kysely<unknown>, { text, bigint, boolean }: Co
     .addColumn('name', text, required)
     .addColumn('email', text, (column) => column.unique())
     .addColumn('createdAtMs', bigint, required)
+    .addColumn('lastSeenAtMs', bigint, required)
+    .addColumn('suspendedAtMs', bigint)
     .addColumn('deletedAtMs', bigint)
     .addColumn('publishChargedUntilMs', bigint, required)
     .execute();

@@ -12,7 +12,7 @@ import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
 import type { Database } from '../records.ts';
 import { noLimits } from '../records.ts';
-import type { GuestSearch, Mutations, PluginSearch, Queries, SortedPage, Transaction } from '../store.ts';
+import type { GuestSearch, Mutations, PluginSearch, Queries, SortedPage, Transaction, UserSearch } from '../store.ts';
 import { encodeForSqlite } from './connection.ts';
 import { writingDialect } from './dialect.ts';
 import { openWriter } from './files.ts';
@@ -71,10 +71,25 @@ const usagePeriod = { fromMs: 0, toMs: 1 };
 const belongsToNothing = { extensionPointId: null, userId: null, name: null, versionId: null, guestId: null };
 const usageSubject = { id: app, appId: app, ...belongsToNothing, listedAtMs: 1, fetchedAtMs: null, reportedAtMs: null };
 const usageDay = { subjectId: app, dayMs: 0, listRequests: 1, contentFetches: 0, loadReports: 0, detail: {} };
+const everyUserSearch: readonly UserSearch[] = [
+  {},
+  { text: 'a' },
+  { state: 'operator' },
+  { state: 'suspended', text: 'a' },
+];
 
 /** A call of every query. One that is missing here does not compile. */
 const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
   user: (ask) => [ask.user(user)],
+  users: (ask) => [
+    ask.users(page),
+    ...everyUserSearch.map((search) => ask.users(page, search)),
+    ...inOrders(['createdAt', '-createdAt'], 1, (range) => ask.users(range)),
+    ...inOrders(['name', '-name'], 2, (range) => ask.users(range)),
+    ask.users({ sort: '-lastSeenAt', after: '["1","a"]', limit: 10 }),
+  ],
+  countUsersFound: (ask) => everyUserSearch.map((search) => ask.countUsersFound(search)),
+  countAppsOf: (ask) => [ask.countAppsOf([user, newId('user')])],
   userNames: (ask) => [ask.userNames([user, newId('user')])],
   anyUser: (ask) => [ask.anyUser()],
   userByEmail: (ask) => [ask.userByEmail('ada@example.org')],
@@ -82,6 +97,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   passwordByEmail: (ask) => [ask.passwordByEmail('ada@example.org')],
   session: (ask) => [ask.session(session)],
   sessionByHash: (ask) => [ask.sessionByHash(someHash())],
+  countSessions: (ask) => [ask.countSessions(user, 1)],
   sessions: (ask) => [ask.sessions(user, {}), ask.sessions(user, page)],
   knownBrowserByHash: (ask) => [ask.knownBrowserByHash(someHash())],
   oneTimeLinkByHash: (ask) => [ask.oneTimeLinkByHash(someHash())],
@@ -248,6 +264,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   changes: (ask) => [ask.changes(app, 7, 9)],
   boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
   isOperator: (ask) => [ask.isOperator(user)],
+  hasOtherOperator: (ask) => [ask.hasOtherOperator(user)],
+  countPluginsOf: (ask) => [ask.countPluginsOf(user)],
   operators: (ask) => [ask.operators()],
   nodes: (ask) => [ask.nodes()],
   maintenanceRuns: (ask) => [ask.maintenanceRuns()],
@@ -270,6 +288,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
 } = {
   renameUser: (tx) => tx.renameUser(user, 'a'),
   eraseUser: (tx) => tx.eraseUser(user, { name: 'a', deletedAtMs: 1 }),
+  setSuspended: (tx) => tx.setSuspended(user, 1),
   setEmail: (tx) => tx.setEmail(user, 'ada@example.org'),
   putPassword: (tx) => tx.putPassword({ userId: user, hash: 'a', updatedAtMs: 1 }),
   confirmSession: (tx) => tx.confirmSession(session, 1),
@@ -441,6 +460,9 @@ describe('query plans', () => {
     'anyUser',
     'auditOfAll',
     'operators',
+    'hasOtherOperator',
+    'users',
+    'countUsersFound',
     'nodes',
     'packages',
   ] satisfies (keyof Queries)[];

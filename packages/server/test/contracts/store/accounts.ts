@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId, type SessionId } from '@tenon/protocol';
+import { userCursor } from '../../../src/auth/user-queries.ts';
+import type { UserRecord } from '../../../src/db/records.ts';
 import { ConflictError } from '../../../src/db/store.ts';
 import { createRecords, someHash, someTimeMs } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
@@ -21,6 +23,55 @@ export function accountsContract(backend: Backend): void {
       await store.it.write((tx) => tx.renameUser(user.id, "'; drop table users --"));
       assert.deepEqual(await store.it.read.user(user.id), { ...user, name: "'; drop table users --" });
       assert.deepEqual(await store.it.read.user(other.id), other);
+    });
+
+    it('lists users with search, in each order, with their operators and the number of their applications', async () => {
+      const { app, owner } = await records().stage();
+      const made = [owner];
+      for (const name of ['Zoë', 'quux', 'Quux', 'q%']) {
+        made.push(await records().user({ name, email: `${name}-${newId('user')}@Listed.example`.toLowerCase() }));
+      }
+      const [, zoe, ada] = made;
+      assert.ok(zoe && ada);
+      const gone = await records().user({ name: 'quux gone' });
+      await store.it.write(async (tx) => {
+        await tx.putOperator({ userId: ada.id, createdAtMs: someTimeMs });
+        await tx.setSuspended(zoe.id, 5);
+        await tx.updateLastUsed(
+          new Map([
+            [zoe.id, 100],
+            [ada.id, 20],
+          ]),
+        );
+        await tx.eraseUser(gone.id, { name: 'quux gone', deletedAtMs: 1 });
+      });
+      const search = async (text: string) =>
+        (await store.it.read.users({}, { text })).map(({ name, isOperator }) => [name, isOperator]);
+      assert.deepEqual(await search('QUUX'), [
+        ['quux', true],
+        ['Quux', false],
+      ]);
+      assert.deepEqual(await search('q%'), [['q%', false]]);
+      assert.deepEqual((await search('@listed.example')).length, 4);
+      assert.deepEqual(await search(zoe.id), [['Zoë', false]]);
+      assert.equal(await store.it.read.countUsersFound({ text: '@listed.example' }), 4);
+      const listed = (state: 'active' | 'suspended' | 'operator') =>
+        store.it.read.users({}, { state }).then((users) => users.map(({ id }) => id));
+      assert.ok((await listed('operator')).includes(ada.id) && !(await listed('operator')).includes(zoe.id));
+      assert.ok((await listed('suspended')).includes(zoe.id) && !(await listed('active')).includes(zoe.id));
+      for (const sort of ['createdAt', 'name', 'lastSeenAt'] as const) {
+        const up = await store.it.read.users({ sort });
+        assert.deepEqual((await store.it.read.users({ sort: `-${sort}` })).toReversed(), up);
+        const cursor = userCursor(up[1] as UserRecord, sort);
+        assert.deepEqual(await store.it.read.users({ sort, after: cursor }), up.slice(2));
+        assert.deepEqual(await store.it.read.users({ sort, before: cursor }), up.slice(0, 1));
+      }
+      assert.equal((await store.it.read.users({ sort: '-lastSeenAt', limit: 1 }))[0]?.id, zoe.id);
+      const counts = await store.it.read.countAppsOf(made.map(({ id }) => id));
+      assert.equal(counts.get(owner.id), 1);
+      assert.equal(counts.get(zoe.id), undefined);
+      await store.it.write((tx) => tx.markAppDeleted(app.id, 1));
+      assert.deepEqual(await store.it.read.countAppsOf([owner.id]), new Map());
     });
 
     it('finds a user and the password by exactly the e-mail address', async () => {
@@ -124,7 +175,7 @@ export function accountsContract(backend: Backend): void {
       const ofProgram = await records().token(user);
       await store.it.write((tx) => tx.deleteSession(session.id));
       assert.equal(await store.it.read.tokenByHash(ofPages.secretHash), undefined);
-      assert.deepEqual(await store.it.read.tokenByHash(ofProgram.secretHash), ofProgram);
+      assert.deepEqual(await store.it.read.tokenByHash(ofProgram.secretHash), { ...ofProgram, suspendedAtMs: null });
       await assert.rejects(records().token(user, { sessionId: session.id }), 'none begins after the end');
     });
 
@@ -192,7 +243,15 @@ export function accountsContract(backend: Backend): void {
     });
 
     it('rejects records of a missing user', async () => {
-      const nobody = { id: newId('user'), name: 'Nobody', email: null, createdAtMs: 1, deletedAtMs: null };
+      const nobody = {
+        id: newId('user'),
+        name: 'Nobody',
+        email: null,
+        createdAtMs: 1,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
+        deletedAtMs: null,
+      };
       await assert.rejects(records().password(nobody));
       await assert.rejects(records().session(nobody));
       await assert.rejects(records().knownBrowser(nobody));

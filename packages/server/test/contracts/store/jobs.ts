@@ -7,7 +7,15 @@ import { someHash, someTimeMs, versionRecord } from '../../helpers/records.ts';
 export const jobs = {
   async insertUser(store: Store, _: Record<string, never>): Promise<void> {
     await store.write((tx) =>
-      tx.insertUser({ id: newId('user'), name: 'Child', email: null, createdAtMs: someTimeMs, deletedAtMs: null }),
+      tx.insertUser({
+        id: newId('user'),
+        name: 'Child',
+        email: null,
+        createdAtMs: someTimeMs,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
+        deletedAtMs: null,
+      }),
     );
   },
 
@@ -31,7 +39,15 @@ export const jobs = {
       store.write(async (tx) => {
         const invitation = await tx.invitation(invitationId);
         if (invitation?.status !== 'pending' || invitation.guestId === null) return false;
-        const user = { id: newId('user'), name: 'Invited', email: null, createdAtMs: someTimeMs, deletedAtMs: null };
+        const user = {
+          id: newId('user'),
+          name: 'Invited',
+          email: null,
+          createdAtMs: someTimeMs,
+          lastSeenAtMs: 0,
+          suspendedAtMs: null,
+          deletedAtMs: null,
+        };
         await tx.insertUser(user);
         await tx.closeInvitation(invitationId, 'accepted', someTimeMs);
         await tx.putGuestUser({ guestId: invitation.guestId, userId: user.id, acceptedAtMs: someTimeMs });

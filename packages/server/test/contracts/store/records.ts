@@ -318,9 +318,13 @@ export function recordsContract(backend: Backend): void {
       const wide = await records().token(owner, { scopes: ['read', 'publish', 'manage'], lastUsedAtMs: 5 });
       const narrow = await records().token(owner, { scopes: [], appId: app.id });
       const ofPages = await records().token(owner, { sessionId: (await records().session(owner)).id });
-      assert.deepEqual(await store.it.read.tokenByHash(ofPages.secretHash), ofPages, 'found, and not listed');
+      assert.deepEqual(
+        await store.it.read.tokenByHash(ofPages.secretHash),
+        { ...ofPages, suspendedAtMs: null },
+        'found, and not listed',
+      );
       assert.deepEqual(await store.it.read.token(ofPages.id), ofPages);
-      assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), wide);
+      assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), { ...wide, suspendedAtMs: null });
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
       assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow]);
       assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [narrow]);
@@ -338,7 +342,7 @@ export function recordsContract(backend: Backend): void {
       const owner = await records().user();
       const first = await records().apiKey(owner);
       const second = await records().apiKey(owner);
-      assert.deepEqual(await store.it.read.apiKeyByHash(first.secretHash), first);
+      assert.deepEqual(await store.it.read.apiKeyByHash(first.secretHash), { ...first, suspendedAtMs: null });
       assert.deepEqual(await store.it.read.apiKey(second.id), second);
       await assertPages(
         (page) => store.it.read.apiKeys(owner.id, page),
@@ -404,13 +408,15 @@ export function recordsContract(backend: Backend): void {
       for (const link of kept) assert.deepEqual(await read(link), link);
     });
 
-    it('records uses of tokens, keys and sessions, never back in time, and skips deleted ones', async () => {
+    it('records uses of tokens, keys, sessions and users, never back in time, and skips deleted ones', async () => {
       const owner = await records().user();
       const session = await records().session(owner, { lastUsedAtMs: 5 });
       const used = await records().session(owner, { lastUsedAtMs: 50 });
       const token = await records().token(owner);
       const apiKey = await records().apiKey(owner);
-      const uses = new Map<TokenId | ApiKeyId | SessionId, number>([
+      const uses = new Map<TokenId | ApiKeyId | SessionId | UserId, number>([
+        [owner.id, 60],
+        [newId('user'), 60],
         [session.id, 40],
         [used.id, 40],
         [newId('session'), 40],
@@ -420,7 +426,15 @@ export function recordsContract(backend: Backend): void {
         [newId('apiKey'), 30],
       ]);
       await store.it.write((tx) => tx.updateLastUsed(uses));
-      await store.it.write((tx) => tx.updateLastUsed(new Map([[token.id, 10]])));
+      await store.it.write((tx) =>
+        tx.updateLastUsed(
+          new Map<TokenId | UserId, number>([
+            [token.id, 10],
+            [owner.id, 59],
+          ]),
+        ),
+      );
+      assert.deepEqual(await store.it.read.user(owner.id), { ...owner, lastSeenAtMs: 60 });
       assert.deepEqual(await store.it.read.token(token.id), { ...token, lastUsedAtMs: 20 });
       assert.deepEqual(await store.it.read.apiKey(apiKey.id), { ...apiKey, lastUsedAtMs: 30 });
       assert.deepEqual(await store.it.read.session(session.id), { ...session, lastUsedAtMs: 40 });

@@ -32,6 +32,21 @@ export function statusContract(backend: Backend): void {
       assert.equal(await store.it.read.isOperator(grace.id), true);
     });
 
+    it('are counted without suspended ones', async () => {
+      const [ada, grace] = [await records().user(), await records().user()];
+      await store.it.write(async (tx) => {
+        for (const { userId } of await tx.operators()) await tx.deleteOperator(userId);
+        for (const { id } of [ada, grace]) await tx.putOperator({ userId: id, createdAtMs: someTimeMs });
+      });
+      assert.equal(await store.it.read.hasOtherOperator(ada.id), true);
+      await store.it.write((tx) => tx.setSuspended(grace.id, someTimeMs));
+      assert.equal(await store.it.read.hasOtherOperator(ada.id), false);
+      assert.equal(await store.it.read.hasOtherOperator(grace.id), true);
+      assert.deepEqual(await store.it.read.user(grace.id), { ...grace, suspendedAtMs: someTimeMs });
+      await store.it.write((tx) => tx.setSuspended(grace.id, null));
+      assert.equal(await store.it.read.hasOtherOperator(ada.id), true);
+    });
+
     it('lose the grant when their account is deleted', async () => {
       const { id } = await records().user({ name: 'Gone' });
       await store.it.write((tx) => tx.putOperator({ userId: id, createdAtMs: someTimeMs }));

@@ -11,7 +11,15 @@ export function transactionsContract(backend: Backend): void {
   describe('write()', () => {
     const store = opened(backend, backend.openStore);
     const records = () => createRecords(store.it);
-    const someUser = () => ({ id: newId('user'), name: 'Tx', email: null, createdAtMs: someTimeMs, deletedAtMs: null });
+    const someUser = () => ({
+      id: newId('user'),
+      name: 'Tx',
+      email: null,
+      createdAtMs: someTimeMs,
+      lastSeenAtMs: 0,
+      suspendedAtMs: null,
+      deletedAtMs: null,
+    });
 
     it('returns the result of the work', async () => {
       assert.equal(await store.it.write(async () => 42), 42);
@@ -118,7 +126,15 @@ export function transactionsContract(backend: Backend): void {
       const store = await backend.openStore(location);
       await store.ping();
       await Promise.all([store.pingWrite(), store.pingWrite()]);
-      const user = { id: newId('user'), name: 'Last', email: null, createdAtMs: 1, deletedAtMs: null };
+      const user = {
+        id: newId('user'),
+        name: 'Last',
+        email: null,
+        createdAtMs: 1,
+        lastSeenAtMs: 0,
+        suspendedAtMs: null,
+        deletedAtMs: null,
+      };
       const last = store.write(async (tx) => {
         await nextTurn();
         await tx.insertUser(user);
