@@ -30,7 +30,7 @@ const allowedInTests = new Map([
  * `http/` and `db/`, and never the reverse. A folder is one layer; a file at the top is one too, or belongs to the last.
  */
 const serverLayers = [
-  ...['config/', 'workers/', 'cache/', 'db/', 'blobs/', 'http/'],
+  ...['config/', 'workers/', 'cache/', 'db/', 'blobs/', 'http/', 'mail/'],
   ...['audit/', 'auth/', 'plugins/', 'apps/', 'changes/', 'instrument/', 'console/', 'packages/', 'usage/', 'docs/'],
   ...['queries.ts', 'open-stores.ts', 'ops/', ''],
 ];

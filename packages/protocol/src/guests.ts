@@ -8,8 +8,18 @@ import { Type } from './type.ts';
 export const memberRole = oneOf(['owner', 'admin', 'viewer']);
 export type MemberRole = Static<typeof memberRole>;
 
-/** An invitation to the team. `email` and `name` are notes for the team itself. */
+// Without an enumeration, because a value that isn't supported has an error code.
+const deliveryMethod = Type.Optional(
+  Type.String({
+    default: 'link',
+    description:
+      '`link`: you pass the link on. `email`: the server also mails a link to `email`, if it is set up to send mail',
+  }),
+);
+
+/** An invitation to the team. `name`, and `email` if nothing is mailed, are notes for the team itself. */
 export const memberInvitationInput = Type.Object({
+  deliveryMethod,
   role: memberRole,
   email: Type.Optional(Type.String({ maxLength: 320 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),
@@ -24,9 +34,12 @@ const guestNote = Type.String({
   description: "for the application's team; guests never see it",
 });
 
-/** The body of A1. `email` and `name` are notes about the invited person, for the application's team; older clients send them. */
+/**
+ * The body of A1. `name`, and `email` if nothing is mailed, are notes about the invited person, for the application's team. Older clients send
+ * both.
+ */
 export const invitationInput = Type.Object({
-  deliveryMethod: Type.Optional(Type.String({ default: 'link', description: '`link`, the only supported value' })),
+  deliveryMethod,
   guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
   email: Type.Optional(Type.String({ maxLength: 320 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),

@@ -13,6 +13,7 @@ export const idPrefixes = {
   apiKey: 'key',
   session: 'ses',
   oneTimeLink: 'lnk',
+  mail: 'mal',
   deviceGrant: 'dev',
   auditEvent: 'evt',
   process: 'prc',
@@ -33,6 +34,7 @@ export type TokenId = Id<'token'>;
 export type ApiKeyId = Id<'apiKey'>;
 export type SessionId = Id<'session'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
+export type MailId = Id<'mail'>;
 export type DeviceGrantId = Id<'deviceGrant'>;
 export type AuditEventId = Id<'auditEvent'>;
 export type ProcessId = Id<'process'>;

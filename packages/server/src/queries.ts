@@ -17,6 +17,7 @@ import { changeMutations, changeQueries } from './changes/change-queries.ts';
 import type { Db } from './db/db.ts';
 import { Effects, type MutationRules } from './db/mutation.ts';
 import { nodeMutations, nodeQueries } from './db/node-queries.ts';
+import { mailMutations, mailQueries } from './mail/mail-queries.ts';
 import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
 import { bindingMutations, bindingQueries } from './plugins/binding-queries.ts';
@@ -52,6 +53,7 @@ const allQueries = {
   ...nodeQueries,
   ...packageQueries,
   ...usageQueries,
+  ...mailQueries,
 };
 
 const allMutations = {
@@ -79,6 +81,7 @@ const allMutations = {
   ...nodeMutations,
   ...packageMutations,
   ...usageMutations,
+  ...mailMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

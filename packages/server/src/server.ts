@@ -16,6 +16,8 @@ import { createServices, openData } from './open-services.ts';
 import { type FirstStart, firstStart, usesDataFolder } from './ops/first-start.ts';
 import { lockFolder } from './ops/folder-lock.ts';
 import { createLog } from './ops/log.ts';
+import { createMailComposer } from './ops/mail/compose-mail.ts';
+import { type MailSender, startMailSender } from './ops/mail/send-mails.ts';
 import { runMaintenance } from './ops/maintenance.ts';
 import { createMetrics } from './ops/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from './ops/metrics/serve-metrics.ts';
@@ -106,6 +108,7 @@ export async function serve(
   }
   for (const timer of timers) timer.unref();
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
+  const mailSender = isFirstWorker ? startMailSenderOf(services) : undefined;
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 
@@ -120,6 +123,7 @@ export async function serve(
     clearTimeout(deadline);
     await flushLastUsed(services);
     await collected;
+    await mailSender?.stop();
     await heartbeat?.stop();
     await data.close();
     folderLock?.release();
@@ -174,6 +178,12 @@ export async function serve(
     await stopped;
     throw error;
   }
+}
+
+function startMailSenderOf({ deps, addresses, log }: Services): MailSender | undefined {
+  const { smtp: server } = deps.settings;
+  if (server === undefined) return undefined;
+  return startMailSender({ deps, server, compose: createMailComposer(deps, addresses), log });
 }
 
 /** Loads the tracing modules only if tracing is configured. */

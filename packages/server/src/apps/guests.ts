@@ -15,17 +15,11 @@ import type {
   Transaction,
 } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError, invalidField, notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
-import { insertInvitation } from './invitations.ts';
+import { invalidField, notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
+import { type Delivery, insertInvitation, invitationRecipient } from './invitations.ts';
 
-/** The ways to deliver an invitation. With `link`, the caller passes the link on. */
-const deliveryMethods = ['link'] as const;
-
-interface InvitationFields {
+interface InvitationFields extends Delivery {
   readonly guestKey: string;
-  /** `link` by default. */
-  readonly deliveryMethod?: string | undefined;
-  readonly email?: string | undefined;
   readonly name?: string | undefined;
   /** Replace the texts of an existing guest. */
   readonly label?: string | undefined;
@@ -51,12 +45,7 @@ export async function inviteGuest(
   access: AppAccess,
   fields: InvitationFields,
 ): Promise<string> {
-  if (!deliveryMethods.some((method) => method === (fields.deliveryMethod ?? 'link'))) {
-    const detail = `is not supported; supported: ${deliveryMethods.map((method) => `"${method}"`).join(', ')}`;
-    throw new DomainError('unsupported_delivery_method', `The delivery method ${detail}.`, {
-      errors: [{ pointer: '/deliveryMethod', detail }],
-    });
-  }
+  const mailTo = invitationRecipient(deps, fields);
   const fault = guestKeyFault(fields.guestKey);
   if (fault !== undefined) throw invalidField('/guestKey', `a guest key ${fault}`);
 
@@ -79,7 +68,8 @@ export async function inviteGuest(
     } else {
       guest = await changeTexts(deps, tx, actor, guest, { label, note });
     }
-    const invited = await insertInvitation(deps, tx, actor, { appId, guestId: guest.id, role: null, email, name });
+    const invitation = { appId, guestId: guest.id, role: null, email, name, mailTo };
+    const invited = await insertInvitation(deps, tx, actor, invitation);
     await record(deps, tx, actor, {
       action: 'guest.invite',
       appId,

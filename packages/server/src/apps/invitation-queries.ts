@@ -12,8 +12,22 @@ export const invitationQueries = {
   invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
     db.selectFrom('invitations').select(columns.invitations).where('id', '=', id).executeTakeFirst(),
 
+  /** By the code of its link, or by a code that was mailed. */
   invitationByCodeHash: (db: Db, codeHash: string): Promise<InvitationRecord | undefined> =>
-    db.selectFrom('invitations').select(columns.invitations).where('codeHash', '=', codeHash).executeTakeFirst(),
+    db
+      .selectFrom('invitations')
+      .select(columns.invitations)
+      .where(({ eb, or, selectFrom }) =>
+        or([
+          eb('codeHash', '=', codeHash),
+          eb(
+            'id',
+            '=',
+            selectFrom('mailed_codes').select('invitationId').where('mailed_codes.codeHash', '=', codeHash),
+          ),
+        ]),
+      )
+      .executeTakeFirst(),
 
   /** The invitations of guests, with their guest keys; with `guestId`, only that guest's. */
   invitations(db: Db, appId: AppId, page: SortedPage<CreationSort>, guestId?: string): Promise<GuestInvitation[]> {

@@ -22,6 +22,7 @@ import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts'
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { queueMail, requireMailAddress } from '../mail/queue-mail.ts';
 
 /*
  * The user who accepts an invitation becomes a guest of an application, or a member of its team. State transitions:
@@ -31,6 +32,38 @@ import { DomainError, notFound } from '../http/domain-errors.ts';
  *           ──► revoked    by a member who may invite, or because the inviter lost the right to invite
  *           ──► expired    by time
  */
+
+/**
+ * Returns the address to mail an invitation to; `undefined` if the caller passes the link on.
+ *
+ * @throws DomainError `unsupported_delivery_method`; `invalid_field` if the address is missing or malformed
+ */
+export function invitationRecipient(
+  { settings }: Deps,
+  { deliveryMethod = 'link', email }: Delivery,
+): string | undefined {
+  if (deliveryMethod === 'link') return undefined;
+  if (deliveryMethod === 'email' && settings.smtp !== undefined) return requireMailAddress(email);
+  const supported = settings.smtp === undefined ? '"link"' : '"link", "email"';
+  const detail = `is not supported; supported: ${supported}`;
+  throw new DomainError('unsupported_delivery_method', `The delivery method ${detail}.`, {
+    errors: [{ pointer: '/deliveryMethod', detail }],
+  });
+}
+
+export interface Delivery {
+  /** `link` by default: the caller passes the link on. With `email`, the server also mails a link to the address. */
+  readonly deliveryMethod?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+/** Finds an invitation that can be accepted, and its application. */
+export async function findSendableInvitation(tx: Transaction, id: InvitationId, nowMs: number) {
+  const invitation = await tx.invitation(id);
+  if (invitation === undefined || invitationStatus(invitation, nowMs) !== 'pending') return undefined;
+  const [app, inviter] = [await tx.app(invitation.appId), await tx.member(invitation.appId, invitation.createdBy)];
+  return app === undefined || !mayInvite(inviter?.role, invitation) ? undefined : { invitation, app };
+}
 
 /** @throws DomainError `not_found` for an unknown code */
 export async function readInvitationStatus(deps: Deps, code: string): Promise<InvitationStatus> {
@@ -175,17 +208,18 @@ async function recordDecision(
 }
 
 /**
- * Creates an invitation.
+ * Creates an invitation. With `mailTo`, queues a mail with a link to that address.
  *
  * @returns its id and its code. Only the hash of the code is stored
  * @throws DomainError `quota_exceeded`
  */
 export async function insertInvitation(
-  { clock, random, settings }: Deps,
+  deps: Deps,
   tx: Transaction,
   { userId }: Actor,
-  { email = null, name = null, ...fields }: NewInvitation,
+  { email = null, name = null, mailTo, ...fields }: NewInvitation,
 ): Promise<{ readonly id: InvitationId; readonly code: string }> {
+  const { clock, random, settings } = deps;
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
   requireQuota(settings.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
   await tx.insertInvitation({
@@ -201,12 +235,16 @@ export async function insertInvitation(
     settledAtMs: null,
     signedUpUserId: null,
   });
+  if (mailTo !== undefined) {
+    await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId: id, appId: fields.appId });
+  }
   return { id, code };
 }
 
 type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
+  readonly mailTo?: string | undefined;
 };
 
 /**

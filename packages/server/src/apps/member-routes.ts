@@ -57,7 +57,7 @@ export const memberRoutes: readonly Route[] = [
     description:
       'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 15 minutes.',
     responses: invitationResponses,
-    errors: ['password_required', 'quota_exceeded'],
+    errors: ['unsupported_delivery_method', 'password_required', 'quota_exceeded'],
     handle: async (services, { auth, body }) =>
       toInvitationLink(services, await inviteMember(services.deps, auth.actor, auth.access, body)),
   }),

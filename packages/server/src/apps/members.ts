@@ -8,7 +8,7 @@ import type { CreationSort, MemberSort, Queries, SortedPage, TeamInvitation, Tra
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { memberCursor } from './app-queries.ts';
-import { insertInvitation, revokeInvitationsOf } from './invitations.ts';
+import { type Delivery, insertInvitation, invitationRecipient, revokeInvitationsOf } from './invitations.ts';
 
 /** The maximum number of guests listed with a member. */
 const maxListedGuests = 20;
@@ -50,10 +50,8 @@ async function firstGuestsOf(
   return { guests: held.rows, hasMoreGuests: held.hasMore };
 }
 
-interface TeamInvitationFields {
+interface TeamInvitationFields extends Delivery {
   readonly role: MemberRole;
-  /** `email` and `name` are notes for the team. The server doesn't use them. */
-  readonly email?: string | undefined;
   readonly name?: string | undefined;
 }
 
@@ -61,19 +59,21 @@ interface TeamInvitationFields {
  * Invites a user to an application's team. The user becomes a member by accepting.
  *
  * @returns the invitation's code. Only its hash is stored
- * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}
+ * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}; `unsupported_delivery_method`, `invalid_field`
  */
 export async function inviteMember(
   deps: Deps,
   actor: Actor,
   access: AppAccess,
-  { role, email, name }: TeamInvitationFields,
+  invited: TeamInvitationFields,
 ): Promise<string> {
   const { app } = access;
+  const { role, email, name } = invited;
+  const mailTo = invitationRecipient(deps, invited);
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
     if (role === 'owner') await requireRecentPassword(deps, actor.sessionId, tx);
-    const fields = { appId: app.id, guestId: null, role, email, name };
+    const fields = { appId: app.id, guestId: null, role, email, name, mailTo };
     const { id, code } = await insertInvitation(deps, tx, actor, fields);
     const target = { id, name: null };
     await record(deps, tx, actor, { action: 'member.invite', appId: app.id, target, details: { role } });

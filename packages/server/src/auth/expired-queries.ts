@@ -4,12 +4,13 @@ import { mutation, nothing } from '../db/mutation.ts';
 export const expiredMutations = {
   /**
    * Deletes rows that expired before a time: sessions with their tokens, tokens of open sessions, links, authorization codes, device
-   * grants, and the reservations of deleted plugins. Tokens of programs stay, because their owners see them in the list as expired.
+   * grants, settled mails, and the reservations of deleted plugins. Tokens of programs stay, because their owners see them in the list as expired.
    */
   deleteExpired: mutation(
     // Expired rows are rejected already, so that no cache depends on them.
     { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, beforeMs: number): Promise<void> => {
+      await db.deleteFrom('mails').where('state', 'in', ['sent', 'failed']).where('dueAtMs', '<', beforeMs).execute();
       // A session can have many expired tokens, because its pages fetch a new one each hour.
       await db.deleteFrom('tokens').where('sessionId', 'is not', null).where('expiresAtMs', '<', beforeMs).execute();
       for (const table of ['sessions', 'one_time_links', 'authorization_codes', 'device_grants'] as const) {

@@ -121,6 +121,7 @@ const tablesOfUsers = [
   'guest_users',
   'members',
   'operators',
+  'mails',
 ] as const;
 
 export const userMutations = {

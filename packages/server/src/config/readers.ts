@@ -172,3 +172,50 @@ export const headerFields: Reader<Readonly<Record<string, string>>> = (value) =>
   }
   return fields;
 };
+
+/** A mail server that accepts mails over SMTP, and the sender's address. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the connection begins with TLS (`smtps:`). Otherwise it begins without, and changes to TLS where the server offers it. */
+  readonly isSecure: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly from: string;
+}
+
+/** `smtp://user:password@host:port?from=address`. No error quotes the URL, which may contain a password. */
+export const smtpUrl: Reader<SmtpServer> = (value) => {
+  const url = URL.parse(value);
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
+    throw new Error('must be a URL that begins with smtp:// or smtps://');
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'from');
+  if (unknown !== undefined || !/^\/?$/.test(url.pathname) || url.hash !== '')
+    throw new Error('must have no path, and no query but ?from=');
+  const from = url.searchParams.get('from') ?? '';
+  if (!isMailAddress(from))
+    throw new Error('must end with the address that mails come from, as in ?from=tenon@example.com');
+  const isSecure = url.protocol === 'smtps:';
+  const part = (text: string): string | undefined => {
+    try {
+      return text === '' ? undefined : decodeURIComponent(text);
+    } catch {
+      throw new Error('has a percent sign that is not followed by what it must be');
+    }
+  };
+  const [user, password] = [part(url.username), part(url.password)];
+  if ((user === undefined) !== (password === undefined))
+    throw new Error('must have both user and password, or neither');
+  const port = url.port === '' ? (isSecure ? 465 : 587) : Number(url.port);
+  return Object.freeze({ host: url.hostname.replace(/^\[|\]$/g, ''), port, isSecure, user, password, from });
+};
+
+/**
+ * Whether mail can go to an address: without the characters that have a meaning in header fields and in SMTP. Quoted local parts, which are
+ * legal and rare, are not accepted.
+ */
+export function isMailAddress(text: string): boolean {
+  return (
+    text.length <= 254 && /^[^\s@<>()[\]\\,;:"\p{C}]+@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}.-]*[\p{L}\p{N}])?$/u.test(text)
+  );
+}

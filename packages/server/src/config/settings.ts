@@ -18,6 +18,8 @@ import {
   positiveInteger,
   type Reader,
   ratio,
+  type SmtpServer,
+  smtpUrl,
   text,
   trustedAddress,
   workerCount,
@@ -146,6 +148,12 @@ export const settings = {
     'TENON_S3_PATH_STYLE',
     yesOrNo,
     'whether URLs name the bucket in the path rather than in the host; by default they do where an endpoint is set',
+  ),
+
+  smtp: optional<SmtpServer>(
+    'TENON_SMTP_URL',
+    smtpUrl,
+    'the mail server, `smtp://user:password@host:port?from=tenon@example.com`, or `smtps://` for TLS from the start; by default the server sends no mail. See [how to send mail](../how-to/mail.md)',
   ),
 
   signUp: setting(

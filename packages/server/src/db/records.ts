@@ -19,6 +19,7 @@ import type {
 import type { AccountAuditEvent, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
+import type { MailedCodeRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord } from './usage-records.ts';
@@ -401,6 +402,8 @@ export interface Database {
   package_parts: PackagePart;
   usage_subjects: UsageSubjectRecord;
   usage_days: UsageDayRecord;
+  mails: MailRecord;
+  mailed_codes: MailedCodeRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -421,6 +424,9 @@ function columnsOf<R>() {
 
 /** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
+  mails: columnsOf<MailRecord>()('mails', [
+    'id kind recipient userId invitationId appId facts state attempts createdAtMs dueAtMs error',
+  ]),
   packages: columnsOf<PackageRecord>()('packages', ['file name version size integrity createdAtMs']),
   usageSubjects: columnsOf<UsageSubjectRecord>()('usage_subjects', [
     'id appId extensionPointId userId name versionId guestId listedAtMs fetchedAtMs reportedAtMs',

@@ -2,9 +2,10 @@ import type { Migration } from '../migrate.ts';
 import { baseline } from './0001-baseline.ts';
 import { packages } from './0002-packages.ts';
 import { usage } from './0003-usage.ts';
+import { mails } from './0004-mails.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
  * its own file.
  */
-export const migrations: readonly Migration[] = [baseline, packages, usage];
+export const migrations: readonly Migration[] = [baseline, packages, usage, mails];

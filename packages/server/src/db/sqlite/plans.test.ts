@@ -280,12 +280,19 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   listedBindings: (ask) => [ask.listedBindings(app, point, ['a', 'b'])],
   versionsOfContent: (ask) => [ask.versionsOfContent(addressOf('a'))],
   appsOfMembers: (ask) => [ask.appsOfMembers([user, newId('user')])],
+  isAnyMailDue: (ask) => [ask.isAnyMailDue(1)],
+  mailQueue: (ask) => [ask.mailQueue()],
+  mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  claimMail: (tx) => tx.claimMail({ nowMs: 1, untilMs: 2 }),
+  postponeMail: (tx) => tx.postponeMail(newId('mail'), 2, 'busy'),
+  settleMail: (tx) => tx.settleMail(newId('mail'), { state: 'sent', dueAtMs: 2, error: null }),
+  deleteMail: (tx) => tx.deleteMail(newId('mail')),
   renameUser: (tx) => tx.renameUser(user, 'a'),
   eraseUser: (tx) => tx.eraseUser(user, { name: 'a', deletedAtMs: 1 }),
   setSuspended: (tx) => tx.setSuspended(user, 1),

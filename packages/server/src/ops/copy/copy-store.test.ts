@@ -181,7 +181,16 @@ describe('readCopiedTables()', () => {
     try {
       const names = (await readCopiedTables()).map(({ name }) => name);
       const all = database.prepare("select name from sqlite_schema where type = 'table'").all();
-      const own = ['blob_deletions', 'blobs', 'maintenance_runs', 'commits', 'leases', 'nodes', 'schema_versions'];
+      const own = [
+        'blob_deletions',
+        'blobs',
+        'mails',
+        'maintenance_runs',
+        'commits',
+        'leases',
+        'nodes',
+        'schema_versions',
+      ];
       assert.deepEqual([...names, ...own].sort(), all.map(({ name }) => String(name)).sort());
       for (const { name, columns, key } of await readCopiedTables()) {
         assert.ok(key.length > 0 && columns.length >= key.length, name);

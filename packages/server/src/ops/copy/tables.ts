@@ -11,7 +11,10 @@ export interface CopiedTable {
   readonly key: readonly string[];
 }
 
-/** Tables that are not copied, because they describe the store itself and its servers. `replaceBlobRows()` writes the rows of `blobs`. */
+/**
+ * Tables that are not copied, because they describe the store itself and its servers. `replaceBlobRows()` writes the rows of `blobs`. The queue
+ * of mails is not copied, so that no mail is sent twice: the original may send it.
+ */
 const internalTables = new Set([
   'schema_versions',
   'leases',
@@ -20,6 +23,7 @@ const internalTables = new Set([
   'commits',
   'blobs',
   'blob_deletions',
+  'mails',
 ]);
 
 /** Reads the tables to copy from an empty database with the newest schema. Returns referenced tables first. */

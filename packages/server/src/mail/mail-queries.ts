@@ -1,0 +1,95 @@
+import type { InvitationId, MailId } from '@tenon/protocol';
+import { type Db, hasRow } from '../db/db.ts';
+import type { MailQueueSummary, MailRecord } from '../db/mail-records.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { setOf } from '../db/page-queries.ts';
+import { columns } from '../db/records.ts';
+
+export const mailQueries = {
+  isAnyMailDue: (db: Db, nowMs: number): Promise<boolean> =>
+    hasRow(db.selectFrom('mails').select('id').where('state', '=', 'queued').where('dueAtMs', '<=', nowMs)),
+
+  async mailQueue(db: Db): Promise<MailQueueSummary> {
+    const count = (state: MailRecord['state']) =>
+      db
+        .selectFrom('mails')
+        .select((all) => [all.fn.countAll<number | string>().as('count'), all.fn.min('createdAtMs').as('oldestMs')])
+        .where('state', '=', state)
+        .executeTakeFirstOrThrow();
+    const [queued, failed] = [await count('queued'), await count('failed')];
+    const oldestQueuedAtMs = queued.oldestMs === null ? null : Number(queued.oldestMs);
+    return { queued: Number(queued.count), oldestQueuedAtMs, failed: Number(failed.count) };
+  },
+
+  /** The newest mail of each invitation. */
+  async mailsOfInvitations(
+    db: Db,
+    ids: readonly InvitationId[],
+  ): Promise<ReadonlyMap<InvitationId, Pick<MailRecord, 'state' | 'error'>>> {
+    const rows = await db
+      .selectFrom('mails')
+      .select(['invitationId', 'state', 'error'])
+      .where('invitationId', 'in', setOf(ids))
+      .orderBy('id')
+      .execute();
+    return new Map(rows.map(({ invitationId, ...mail }) => [invitationId as InvitationId, mail]));
+  },
+};
+
+export const mailMutations = {
+  insertMail: statement({ audit: false, invalidates: nothing }, (db: Db, mail: MailRecord) =>
+    db.insertInto('mails').values(mail),
+  ),
+
+  /** Takes a mail that is due, so that other processes leave it alone until a time. */
+  claimMail: mutation(
+    { audit: false, invalidates: nothing },
+    (
+      db: Db,
+      { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
+    ): Promise<MailRecord | undefined> =>
+      db
+        .updateTable('mails')
+        .set(({ eb }) => ({ dueAtMs: untilMs, attempts: eb('attempts', '+', 1) }))
+        .where('id', '=', (mails) =>
+          mails
+            .selectFrom('mails')
+            .select('id')
+            .where('state', '=', 'queued')
+            .where('dueAtMs', '<=', nowMs)
+            .orderBy('dueAtMs')
+            .limit(1),
+        )
+        .returning(columns.mails)
+        .executeTakeFirst(),
+  ),
+
+  /** Sets when the next attempt is due, unless the mail is settled. */
+  postponeMail: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, id: MailId, dueAtMs: number, error: string) =>
+      db.updateTable('mails').set({ dueAtMs, error }).where('id', '=', id).where('state', '=', 'queued'),
+  ),
+
+  /** Ends the attempts to send a mail. */
+  settleMail: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, id: MailId, fields: Pick<MailRecord, 'state' | 'dueAtMs' | 'error'>) =>
+      db
+        .updateTable('mails')
+        .set({ ...fields, facts: {} })
+        .where('id', '=', id)
+        .where('state', '=', 'queued'),
+  ),
+
+  /** Deletes a mail that is not to be sent any more. */
+  deleteMail: statement({ audit: false, invalidates: nothing, usesDiskReserve: true }, (db: Db, id: MailId) =>
+    db.deleteFrom('mails').where('id', '=', id),
+  ),
+
+  insertMailedCode: statement(
+    { audit: false, invalidates: nothing },
+    (db: Db, codeHash: string, invitationId: InvitationId) =>
+      db.insertInto('mailed_codes').values({ codeHash, invitationId }),
+  ),
+};

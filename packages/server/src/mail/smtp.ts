@@ -1,0 +1,169 @@
+import MailComposer from 'nodemailer/lib/mail-composer';
+import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection';
+import type { SmtpServer } from '../config/readers.ts';
+import { type MailText, toHtml, toPlainText } from './mail-text.ts';
+
+/* This module loads Nodemailer. Import it dynamically, so that a server that sends no mail doesn't load it. */
+
+/** How long connecting may take, and each response of the server, in milliseconds. */
+const responseTimeoutMs = 30_000;
+
+/** How long sending one mail may take, in milliseconds. */
+export const sendTimeoutMs = 90_000;
+
+const maxErrorLength = 300;
+
+/** A mail that the server did not accept. */
+export class MailError extends Error {
+  override readonly name = 'MailError';
+  /** Whether another attempt would fail too. */
+  readonly isPermanent: boolean;
+
+  constructor(message: string, isPermanent: boolean) {
+    super(message);
+    this.isPermanent = isPermanent;
+  }
+}
+
+export interface OutgoingMail extends MailText {
+  /** The same for each attempt, so that mail programs can show a mail once that arrives twice. */
+  readonly messageId: string;
+  readonly to: string;
+}
+
+/** A connection to the mail server. */
+export interface SmtpSession {
+  /** @throws MailError */
+  send(mail: OutgoingMail): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Connects to the mail server, and signs in.
+ *
+ * @throws MailError, never permanent
+ */
+export async function openSmtpSession(server: SmtpServer, timeoutMs = responseTimeoutMs): Promise<SmtpSession> {
+  const connection = new SMTPConnection(connectionOptions(server, timeoutMs));
+  const { user, password } = server;
+  let broken: Error | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    connection.on('error', (error: Error) => {
+      broken = error;
+      reject(error);
+    });
+    connection.once('end', () => {
+      broken ??= new Error('The server closed the connection');
+      reject(broken);
+    });
+  });
+  failed.catch(() => {});
+  try {
+    const connected = new Promise<void>((resolve, reject) => {
+      connection.connect((error?: Error | null) => (error ? reject(error) : resolve()));
+    });
+    await Promise.race([connected, failed]);
+    if (user !== undefined) {
+      const signedIn = new Promise<void>((resolve, reject) => {
+        connection.login({ user, pass: password }, (error?: Error | null) => (error ? reject(error) : resolve()));
+      });
+      await Promise.race([signedIn, failed]);
+    }
+  } catch (error) {
+    connection.close();
+    throw new MailError(describe(error), false);
+  }
+  /** Forgets the mail that was refused, so that the next one can be sent. */
+  const reset = async (): Promise<void> => {
+    const done = new Promise<void>((resolve) => connection.reset(() => resolve()));
+    await Promise.race([done, failed]).catch(() => {});
+  };
+  return {
+    async send(mail) {
+      if (broken !== undefined) throw new MailError(describe(broken), false);
+      const message = await new MailComposer(toMessage(server, mail)).compile().build();
+      const timer = setTimeout(() => {
+        broken = new Error('The server took too long');
+        connection.close();
+      }, sendTimeoutMs);
+      try {
+        const sent = new Promise<void>((resolve, reject) => {
+          const envelope = { from: server.from, to: [mail.to], size: message.length };
+          connection.send(envelope, message, (error?: Error | null) => (error ? reject(error) : resolve()));
+        });
+        await Promise.race([sent, failed]);
+      } catch (error) {
+        const isRefused = isPermanent(error);
+        if (isRefused) await reset();
+        throw new MailError(describe(error), isRefused);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close() {
+      if (broken === undefined) connection.quit();
+      else connection.close();
+    },
+  };
+}
+
+/**
+ * Certificates are verified. With a password, TLS is required. The exception is a connection to this machine, which other machines can't
+ * read: local relays often offer TLS with a certificate that can't be verified.
+ */
+export function connectionOptions(server: SmtpServer, timeoutMs: number): SMTPConnectionOptions {
+  const { host, port, isSecure, user } = server;
+  const isLocal = !isSecure && /^(localhost|127(\.\d+){3}|::1)$/i.test(host);
+  return {
+    host,
+    port,
+    secure: isSecure,
+    requireTLS: !isSecure && !isLocal && user !== undefined,
+    tls: { rejectUnauthorized: !isLocal },
+    name: domainOf(server.from),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    allowInternalNetworkInterfaces: true,
+  };
+}
+
+function toMessage({ from }: SmtpServer, mail: OutgoingMail) {
+  const { unsubscribeUrl } = mail;
+  return {
+    from: { name: 'Tenon', address: from },
+    to: { name: '', address: mail.to },
+    subject: mail.subject,
+    messageId: `<${mail.messageId}@${domainOf(from)}>`,
+    text: toPlainText(mail),
+    html: toHtml(mail),
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      ...(unsubscribeUrl !== undefined && {
+        'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function domainOf(address: string): string {
+  return new URL(`http://${address.split('@')[1]}`).hostname;
+}
+
+/** Whether the server rejected this mail for good: a response from 500 to 599 to the sender, the recipient, or the message. */
+function isPermanent(error: unknown): boolean {
+  const { code, responseCode = 0, command = '' } = error as { code?: string; responseCode?: number; command?: string };
+  if (code === 'EENVELOPE' && command === 'API') return true;
+  return responseCode >= 500 && responseCode <= 599 && /^(MAIL FROM|RCPT TO|DATA)$/.test(command);
+}
+
+function describe(error: unknown): string {
+  const { message, originalCode } = error as { message: string; originalCode?: string };
+  const text = originalCode === undefined || message.includes(originalCode) ? message : `${message} (${originalCode})`;
+  return text.replace(/[\p{C}\s]+/gu, ' ').slice(0, maxErrorLength);
+}

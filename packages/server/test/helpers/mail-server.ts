@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { type ParsedMail, simpleParser } from 'mailparser';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+
+/** A mail as it came in. */
+export interface ReceivedMail extends ParsedMail {
+  /** The address in SMTP's envelope. */
+  readonly recipient: string;
+  readonly raw: string;
+  readonly session: SMTPServerSession;
+}
+
+/** What the server does to the next mail instead of taking it; `drop` takes it, and then breaks the connection. */
+export type Fault = 'drop' | 'hang' | { readonly code: number; readonly at: 'MAIL' | 'RCPT' | 'DATA' };
+
+export type TestMailServer = Awaited<ReturnType<typeof openMailServer>>;
+
+/** A real SMTP server on a free port of this machine. */
+export async function openMailServer(options: SMTPServerOptions = {}) {
+  const mails: ReceivedMail[] = [];
+  const faults: Fault[] = [];
+  const refuse = (at: 'MAIL' | 'RCPT' | 'DATA'): Error | undefined => {
+    const [next] = faults;
+    if (typeof next !== 'object' || next.at !== at) return undefined;
+    faults.shift();
+    return Object.assign(new Error('Not this one'), { responseCode: next.code });
+  };
+  const server = new SMTPServer({
+    authOptional: true,
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    onMailFrom: (_, __, done) => done(refuse('MAIL')),
+    onRcptTo: (_, __, done) => done(refuse('RCPT')),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', async () => {
+        const refused = refuse('DATA');
+        if (refused !== undefined) return done(refused);
+        const fault = faults.shift();
+        if (fault === 'hang') return undefined;
+        const raw = Buffer.concat(chunks).toString();
+        const recipient = session.envelope.rcptTo[0]?.address ?? '';
+        mails.push({ ...(await simpleParser(raw)), recipient, raw, session });
+        if (fault === 'drop') {
+          for (const connection of server.connections) connection._socket.destroy();
+          return undefined;
+        }
+        return done();
+      });
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    port,
+    /** The settings' value for this server. */
+    at: { host: 'localhost', port, isSecure: false, user: undefined, password: undefined, from: 'tenon@example.com' },
+    mails,
+    faults,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** The code of a link in a mail. */
+export function codeIn({ text = '' }: ParsedMail): string {
+  return /code=([\w-]{43})/.exec(text)?.[1] ?? '';
+}
