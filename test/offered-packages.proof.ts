@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -34,13 +34,17 @@ after(async () => {
 });
 
 /** Runs a program without the variables that npm sets for this process. */
-async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  return runWith({}, cwd, program, ...args);
+}
+
+async function runWith(variables: NodeJS.ProcessEnv, cwd: string, program: string, ...args: string[]): Promise<string> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(?:npm_(?!config_)|NODE_(?:OPTIONS|TEST)|TENON_)/.test(name)),
   );
   const { stdout } = await promisify(execFile)(program, args, {
     cwd,
-    env: { ...env, ...server.quickstart, TENON_CONFIG_DIR: join(folder, 'config') },
+    env: { ...env, ...server.quickstart, TENON_CONFIG_DIR: join(folder, 'config'), ...variables },
   });
   return stdout;
 }
@@ -104,10 +108,16 @@ describe('@tenon/client, installed from a server', () => {
       `import { type Client, createClient } from '@tenon/client';
       import { instrument, type InstrumentResult } from '@tenon/instrument';
       import { start } from '@tenon/trace';
+      import { type ExtismFunctions, extismFunctions } from '@tenon/trace/extism';
       import { treeText } from '@tenon/trace/formats';
       export const client: Client = createClient({ baseUrl: 'https://plugins.example', token: 'a' });
       export const result: InstrumentResult = instrument(new Uint8Array(8));
       export const context = start(await WebAssembly.compile(new Uint8Array(8)));
+      export const functions: ExtismFunctions = extismFunctions(context);
+      // What Extism declares: a host that has it needs no cast.
+      export const asExtismTakesThem: { [module: string]: { [name: string]: (this: object, context: object, ...args: any[]) => any } } = functions;
+      // @ts-expect-error: not a context of tracing
+      extismFunctions({});
       export const text: (...args: Parameters<typeof treeText>) => string = treeText;
       // @ts-expect-error: no such option
       createClient({ baseUrl: 'https://plugins.example', token: 'a', cache: true });`,
@@ -117,6 +127,15 @@ describe('@tenon/client, installed from a server', () => {
 });
 
 describe('the command line, installed from a server', () => {
+  it('runs with npx, without being installed', async () => {
+    const place = join(folder, 'npx');
+    await mkdir(place);
+    const options = ['--yes', `--package=${url}/packages/tenon-cli.tgz`, '--cache', join(folder, 'npx-cache')];
+    const printed = await run(place, 'npx', ...options, 'tenon', 'plugin', 'call', 'greet', '--module', sample);
+    assert.equal(printed, 'Hello, !');
+    assert.deepEqual(await readdir(place), []);
+  });
+
   for (const name of ['this Node.js', 'node-22-linux-x64', 'node-24-linux-x64', 'node-24-linux-arm64']) {
     const binary = name.startsWith('node-')
       ? join(root, 'test', 'proof', 'node_modules', name, 'bin', 'node')
@@ -135,9 +154,7 @@ describe('the command line, installed from a server', () => {
       await tenon('instrument', sample, '--output', traced);
       assert.match(await tenon('inspect', traced), /instrumented +yes/);
       assert.match(await tenon('trace', sample, '--invoke', 'greet', '--input', 'Ada'), /Hello, Ada!/);
-      const plugin = `plugin of ${name.replaceAll('.', '')}`;
-      await tenon('plugin', 'init', plugin, '--template', 'assemblyscript', '--name', 'mine');
-      assert.ok(existsSync(join(folder, plugin, '.gitignore')));
+      await publishFromEmptyFolder(name.replaceAll(/\W+/g, '-'), binary, join(prefix, 'bin', 'tenon'));
       for (const command of ['serve', 'admin']) {
         await assert.rejects(
           tenon(command, '--anything', 'else'),
@@ -147,6 +164,30 @@ describe('the command line, installed from a server', () => {
     });
   }
 });
+
+/** What a guest does, from an empty folder to a published plugin, with the command line alone. */
+async function publishFromEmptyFolder(name: string, binary: string, command: string): Promise<void> {
+  const place = join(folder, `plugin-${name}`);
+  await mkdir(place);
+  const path = [dirname(binary), process.env.PATH].join(delimiter);
+  const tenon = (...words: string[]) => runWith({ PATH: path }, place, binary, command, ...words);
+  await tenon('plugin', 'init', '--template', 'assemblyscript', '--name', name, '--yes');
+  assert.ok(existsSync(join(place, '.gitignore')));
+  const toml = await readFile(join(place, 'tenon.toml'), 'utf8');
+  assert.ok(toml.includes(`#   npm install --global ${url}/packages/tenon-cli.tgz\n`), toml);
+  const source = join(place, 'assembly', 'index.ts');
+  const stubs = await readFile(source, 'utf8');
+  await writeFile(source, stubs.replace(/return fail\(.*/, 'return outputText(input.toUpperCase() + "!");'));
+
+  const trial = JSON.parse(await tenon('plugin', 'push', '--build', '--dry-run', '--json'));
+  assert.deepEqual([trial.name, trial.version.number, trial.isNewVersion], [name, 1, true]);
+  await assert.rejects(tenon('plugin', 'status'), (error: { code: number }) => error.code === 4);
+  assert.equal(await tenon('plugin', 'call', 'greet', '--local', '--input', 'ada'), 'ADA!');
+  assert.equal((await tenon('plugin', 'push')).trim(), trial.contentAddress);
+  assert.equal(await tenon('plugin', 'call', 'greet', '--input', 'ada'), 'ADA!');
+  const guestKey = server.quickstart.TENON_GUEST_KEY ?? '';
+  assert.equal(await tenon('plugin', 'call', 'greet', '--guest', guestKey, '--input', 'eve'), 'EVE!');
+}
 
 describe('@tenon/instrument and @tenon/trace, installed from a server', () => {
   it('work in an app that Vite builds, in Chromium', async (test) => {

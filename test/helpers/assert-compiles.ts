@@ -9,6 +9,7 @@ const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/ts
 export function assertCompiles(folder: string, ...programs: readonly string[]): void {
   for (const [module, resolution] of [
     ['esnext', 'bundler'],
+    ['node16', 'node16'],
     ['nodenext', 'nodenext'],
   ] as const) {
     const options = ['--strict', '--noEmit', '--target', 'es2024', '--lib', 'es2024,dom', '--types', ''];

@@ -2,7 +2,7 @@ import process from 'node:process';
 import type { PluginSource } from './fetch-plugin.ts';
 
 /** Reads a variable that `quickstart.env` sets. */
-export function variable(name: string): string {
+function variable(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: set -a; . ./tenon-data/quickstart.env; set +a`);
   return value;

@@ -1,34 +1,25 @@
-// The same with a plugin that has been instrumented, and prints its calls to stderr: node src/traced.ts [input] [plugin]
+// The same with the plugin's calls, which it prints to stderr: node src/traced.ts [input] [plugin]
 import process from 'node:process';
 import { createPlugin } from '@extism/extism';
+import { instrument } from '@tenon/instrument';
+import { type Span, start } from '@tenon/trace';
+import { extismFunctions } from '@tenon/trace/extism';
+import { treeText } from '@tenon/trace/formats';
 import { fetchPlugin } from './fetch-plugin.ts';
-import { readSource, variable } from './settings.ts';
+import { readSource } from './settings.ts';
 
 const [input = 'world', name = 'greet'] = process.argv.slice(2);
-const form = new FormData();
-form.set('wasm', new Blob([await fetchPlugin(readSource(), name)]), 'plugin.wasm');
-const response = await fetch(`${variable('TENON_URL')}/instrument`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${variable('TENON_API_KEY')}` },
-  body: form,
+const { bytes } = instrument(await fetchPlugin(readSource(), name));
+const trace = start(bytes, {
+  spanFilter: { minDurationMicroseconds: 0 },
+  exporters: [{ export: (spans: readonly Span[]) => console.error(treeText(spans)) }],
 });
-if (!response.ok) throw new Error(`POST /instrument: ${response.status} ${await response.text()}`);
 
-// What an instrumented module imports. Extism hands its own context to a host function first.
-let depth = 0;
-const observe = {
-  enter: (_: unknown, index: number) => console.error(`${'  '.repeat(depth++)}→ function ${index}`),
-  exit: (_: unknown, index: number) => console.error(`${'  '.repeat(--depth)}← function ${index}`),
-  'memory-grow': (_: unknown, pages: number) => console.error(`${'  '.repeat(depth)}memory grew by ${pages} pages`),
-};
-
-const plugin = await createPlugin(
-  { wasm: [{ data: new Uint8Array(await response.arrayBuffer()) }] },
-  { functions: { 'dylibso:observe/instrument': observe } },
-);
+const plugin = await createPlugin({ wasm: [{ data: bytes }] }, { functions: extismFunctions(trace) });
 try {
   const output = await plugin.call('greet', input);
   console.log(output?.text());
 } finally {
   await plugin.close();
+  await trace.shutdown();
 }

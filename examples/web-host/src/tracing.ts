@@ -4,15 +4,14 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, ConsoleSpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { parseConfiguration, parseTraceParent, type SpanContext, start } from '@tenon/trace';
+import { type ExtismFunctions, extismFunctions } from '@tenon/trace/extism';
 import { activeParent, observeStatistics, openTelemetryExporter } from '@tenon/trace/opentelemetry';
 
 const metricsIntervalMs = 2000;
 
-type HostFunction = (context: unknown, ...args: unknown[]) => unknown;
-
 export interface PluginTracing {
-  /** What an instrumented plugin imports, as Extism takes it. Other plugins don't call it. */
-  readonly functions: Record<string, Record<string, HostFunction>>;
+  /** The imports of an instrumented plugin, for Extism. Other plugins don't call them. */
+  readonly functions: ExtismFunctions;
   /** Makes a span of a call, below the request's `traceparent`; the plugin's own spans lie within it. */
   call<Result>(name: string, traceparent: string | undefined, action: () => Promise<Result>): Promise<Result>;
 }
@@ -37,7 +36,7 @@ export function tracePlugin(module: WebAssembly.Module, configuration: string): 
 
   const tracer = api.trace.getTracer('web-host');
   return {
-    functions: Object.fromEntries(Object.entries(trace.imports).map(([name, hooks]) => [name, forExtism(hooks)])),
+    functions: extismFunctions(trace),
     call(name, traceparent, action) {
       const remote = traceparent === undefined ? undefined : parseTraceParent(traceparent);
       const outer = remote === undefined ? api.ROOT_CONTEXT : contextOf(remote);
@@ -54,10 +53,4 @@ export function tracePlugin(module: WebAssembly.Module, configuration: string): 
 
 function contextOf({ traceId, spanId, traceFlags }: SpanContext): api.Context {
   return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
-}
-
-/** Extism hands its own context to a host function first. */
-function forExtism(hooks: WebAssembly.ModuleImports): Record<string, HostFunction> {
-  const functions = Object.entries(hooks) as [string, (...args: unknown[]) => unknown][];
-  return Object.fromEntries(functions.map(([name, hook]) => [name, (_: unknown, ...args: unknown[]) => hook(...args)]));
 }

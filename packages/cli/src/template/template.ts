@@ -65,7 +65,24 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
   };
   const isSample = plugin === sampleInterface || plugin.exports.length === 0;
   const made = files(isSample ? { ...plugin, exports: [] } : plugin);
-  return new Map([[tenonTomlName, formatTenonToml(settings)], ...(await fixedFiles(plan, plugin)), ...made]);
+  const tenonToml = publishingComment(plan.server) + formatTenonToml(settings);
+  return new Map([[tenonTomlName, tenonToml], ...(await fixedFiles(plan, plugin)), ...made]);
+}
+
+/** The package of the command line that a server offers. */
+const packageUrl = (server: string) => `${server.replace(/\/$/, '')}/packages/tenon-cli.tgz`;
+
+/** Says how to publish, to those who get the folder without a command line. */
+function publishingComment(server: string | undefined): string {
+  if (server === undefined) return '';
+  return `# To publish this plugin, install the command line, and log in:
+#   npm install --global ${packageUrl(server)}
+#   tenon login --server ${server}
+#   tenon plugin push --build
+# Without installing it:
+#   npx --package=${packageUrl(server)} tenon plugin push --build
+
+`;
 }
 
 /** The template's own files, in which `{{…}}` is filled in. */
@@ -88,11 +105,12 @@ async function fixedFiles(plan: PluginPlan, plugin: PluginInterface): Promise<[s
   );
 }
 
-function readmeValues({ name, extensionPoint, template }: PluginPlan, { exports, imports }: PluginInterface) {
+function readmeValues({ name, extensionPoint, template, server }: PluginPlan, { exports, imports }: PluginInterface) {
   const names = (exports.length === 0 ? sampleInterface : { exports }).exports.map((entry) => `\`${entry.name}\``);
   return {
     name,
     about: extensionPoint === undefined ? '' : `It is published against the extension point \`${extensionPoint.id}\`.`,
+    install: server === undefined ? '' : `npm install --global ${packageUrl(server)}    # once\n`,
     exports: names.join(', '),
     host: imports.length === 0 ? '' : `| \`${templates[template].hostFile}\` | the functions that the host offers |`,
   };
