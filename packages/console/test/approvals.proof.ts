@@ -86,6 +86,33 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.setViewportSize({ width: 1280, height: 720 });
 
+    await page.getByText('What differs in version 2 of median').click();
+    await page.getByText('Compared with version 1.').waitFor();
+    await page.getByText('Compared with version 1. The modules').waitFor({ state: 'hidden' });
+    assert.match(
+      await page
+        .locator('.version-diff-part')
+        .allInnerTexts()
+        .then((texts) => texts.join('\n')),
+      /Functions/,
+    );
+    await page.getByText('What differs in version 1 of mode').click();
+    await page.getByText('No other version is bound.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 320, height: 740 });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 1280, height: 720 });
+
+    await page.getByRole('link', { name: 'Open in Trace: version 2 of median' }).click();
+    await page.getByText('median-2.wasm').waitFor();
+    await page.getByRole('heading', { name: 'Functions' }).first().waitFor();
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    await page.getByRole('button', { name: 'Another module' }).click();
+    await page.waitForURL(/\/trace$/);
+    await owner.open(`/trace?content=${'A'.repeat(43)}&name=a%1bb`);
+    await page.getByText('Couldn’t open the module').waitFor();
+    await owner.open(approvals());
+
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Reject version 1 of mode' }).click();
     await dialog.getByLabel('Reason').fill('We have one already.');
@@ -116,7 +143,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await ada.publish(workshop.point.id, 'range', greetThatSays('r'));
     const { page } = owner;
     await owner.open(approvals());
-    await page.getByRole('link', { name: 'range' }).click();
+    await page.getByRole('link', { name: 'range', exact: true }).click();
     await page.getByText('Version 1 awaits your approval').waitFor();
     await page.getByRole('button', { name: 'Approve version 1…' }).click();
     await page.getByRole('dialog').getByText('nothing →').waitFor();
@@ -134,7 +161,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Download version 1 of sum' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0);
     assert.equal(await page.getByRole('link', { name: 'Audit trail' }).count(), 0);
-    await page.getByRole('link', { name: 'sum' }).click();
+    await page.getByRole('link', { name: 'sum', exact: true }).click();
     await page.getByText('Version 1 awaits approval').waitFor();
     await page.getByText('Only owners and admins can approve it.').waitFor();
     assert.equal(await page.getByText('You don’t need to do anything').count(), 0);
@@ -146,7 +173,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await workshop.call('PUT', path, { reason: 'Under review.' });
     const { page } = owner;
     await owner.open(approvals());
-    await page.getByRole('link', { name: 'sum' }).click();
+    await page.getByRole('link', { name: 'sum', exact: true }).click();
     const notice = (title: string) => page.locator('.notice').filter({ hasText: title });
     await notice('Version 1 awaits your approval').getByRole('button', { name: 'Approve version 1…' }).waitFor();
     const blocked = notice('The team has blocked this plugin');

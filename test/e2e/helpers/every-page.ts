@@ -113,6 +113,10 @@ export async function everyPage(
     }),
     owner('extension-point-rules', `${points}/${extensionPoint.id}/rules`),
     owner('plugin', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`),
+    owner('plugin-diff', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`, {
+      act: (page) => page.getByText('What differs').last().click(),
+      heading: 'Functions',
+    }),
     owner('approvals', `${team}/approvals`),
     owner('audit', `${team}/audit`),
     owner('guests', `${team}/guests`),

@@ -46,9 +46,11 @@ export function LinkButton(props: {
   readonly to: string;
   readonly kind?: ButtonKind;
   readonly isSmall?: boolean;
+  /** The accessible name, if the text alone is ambiguous. */
+  readonly label?: string;
 }) {
   return (
-    <a class={buttonClass(props.kind ?? 'primary', props.isSmall)} href={href(props.to)}>
+    <a class={buttonClass(props.kind ?? 'primary', props.isSmall)} href={href(props.to)} aria-label={props.label}>
       {props.children}
     </a>
   );

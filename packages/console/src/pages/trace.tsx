@@ -1,15 +1,32 @@
+import { visible } from '@tenon/trace/unsafe-characters';
+import { useLocation } from 'preact-iso/router';
+import { href } from '../base-path.ts';
 import { Button } from '../components/button.tsx';
 import { DropZone } from '../components/drop-zone.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Spinner } from '../components/spinner.tsx';
-import { useModule } from './trace/inspect/use-module.ts';
+import { tracePath } from '../state/trace-path.ts';
+import { type ModuleSource, useModule } from './trace/inspect/use-module.ts';
 import { Workbench } from './trace/workbench.tsx';
 import './trace/trace.css';
 
+/** The plugin's module that the URL names. */
+function sourceOf({ content, name }: Readonly<Record<string, string>>): ModuleSource | undefined {
+  return content === undefined
+    ? undefined
+    : { contentAddress: content, fileName: visible((name ?? 'module.wasm').slice(0, 100)) };
+}
+
 /** Instruments and runs a module in the browser. */
 export function TracePage() {
-  const { state, open, close } = useModule();
+  const { query, route } = useLocation();
+  const source = sourceOf(query);
+  const { state, open, close } = useModule(source);
+  const closeModule = (): void => {
+    close();
+    if (source !== undefined) route(href(tracePath), true);
+  };
   return (
     <Page
       title="Trace a module"
@@ -17,11 +34,11 @@ export function TracePage() {
     >
       <div class="section">
         {state.name === 'open' ? (
-          <Workbench key={state.loaded.inspector} loaded={state.loaded} onOther={close} />
+          <Workbench key={state.loaded.inspector} loaded={state.loaded} onOther={closeModule} />
         ) : (
           <div class="stack trace-start">
             {state.name === 'empty' && state.fault !== undefined ? (
-              <Notice kind="failed" title="Couldn’t open the file">
+              <Notice kind="failed" title="Couldn’t open the module">
                 <p>{state.fault}</p>
               </Notice>
             ) : null}
@@ -35,7 +52,7 @@ export function TracePage() {
             {state.name === 'opening' ? (
               <div class="actions">
                 <Spinner label={`Opening ${state.fileName}…`} />
-                <Button kind="quiet" isSmall onClick={close}>
+                <Button kind="quiet" isSmall onClick={closeModule}>
                   Stop
                 </Button>
               </div>

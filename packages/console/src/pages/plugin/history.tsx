@@ -7,6 +7,7 @@ import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
 import { Time } from '../../components/time.tsx';
+import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
@@ -17,12 +18,15 @@ import {
   type VersionAction,
   versionActions,
 } from './version-actions.ts';
+import { VersionDiffDetails } from './version-diff.tsx';
 
 /** How many versions are shown at first, and with each press of the button. */
 const pageSize = 20;
 
 interface HistoryProps {
   readonly data: PluginData;
+  /** The plugin's path in the API. */
+  readonly apiPath: string;
   readonly guests: ReadonlyMap<string, string>;
   readonly roles: Roles;
   readonly onAction: (action: VersionAction, version: Version) => void;
@@ -58,7 +62,7 @@ interface EntryProps extends Omit<HistoryProps, 'onOlder'> {
   readonly version: Version;
 }
 
-function HistoryEntry({ data, version, guests, roles, onAction }: EntryProps) {
+function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: EntryProps) {
   const { name } = data.plugin;
   const { number, semver, note, state, createdAt, size, contentAddress, boundGuestIds } = version;
   return (
@@ -96,7 +100,9 @@ function HistoryEntry({ data, version, guests, roles, onAction }: EntryProps) {
           label={`Download version ${number}`}
           contentAddress={contentAddress}
         />
+        <TraceLink name={`${name}-${number}.wasm`} of={`version ${number}`} contentAddress={contentAddress} />
       </div>
+      <VersionDiffDetails versionPath={`${apiPath}/versions/${number}`} of={`version ${number}`} />
     </li>
   );
 }

@@ -119,7 +119,14 @@ export function PluginBody(props: {
         />
       </Section>
       <Section title="History">
-        <History data={data} guests={guests} roles={roles} onAction={confirm} onOlder={props.onOlderVersions} />
+        <History
+          data={data}
+          apiPath={apiPath}
+          guests={guests}
+          roles={roles}
+          onAction={confirm}
+          onOlder={props.onOlderVersions}
+        />
       </Section>
       {roles.isHost && plugin.status.state !== 'blocked' ? (
         <Section

@@ -9,10 +9,12 @@ import { Link } from '../../components/link.tsx';
 import { ListView } from '../../components/list-view.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { TraceLink } from '../../components/trace-link.tsx';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { type PagedList, useList } from '../../state/use-list.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
+import { VersionDiffDetails } from '../plugin/version-diff.tsx';
 import { AppFrame } from './app-frame.tsx';
 import { mayManage, useApp } from './use-app.ts';
 import './approvals.css';
@@ -116,6 +118,10 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
         <span>{byteSize(size)}</span>
         <ContentAddressView address={contentAddress} />
       </p>
+      <VersionDiffDetails
+        versionPath={`${apiPathOf(approval)}/versions/${number}`}
+        of={`version ${number} of ${name}`}
+      />
       <div class="actions">
         {mayManage(app.role) ? (
           <>
@@ -126,6 +132,11 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
         <DownloadButton
           name={`${name}-${number}`}
           label={`Download version ${number} of ${name}`}
+          contentAddress={contentAddress}
+        />
+        <TraceLink
+          name={`${name}-${number}.wasm`}
+          of={`version ${number} of ${name}`}
           contentAddress={contentAddress}
         />
       </div>

@@ -1,4 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiClient } from '../../../api/client.ts';
+import { useApi } from '../../../state/services.ts';
 import { preambleFault } from '../../guest/check-module.ts';
 import { fetchDemangler } from '../fetch-demangler.ts';
 import { type Inspector, startInspector } from './inspector.ts';
@@ -19,8 +21,18 @@ export type ModuleState =
   | { readonly name: 'opening'; readonly fileName: string }
   | { readonly name: 'open'; readonly loaded: LoadedModule };
 
-/** The page's module, if any. Its worker ends with it. */
-export function useModule(): {
+/** A plugin's module. */
+export interface ModuleSource {
+  readonly contentAddress: string;
+  readonly fileName: string;
+}
+
+/**
+ * The page's module, if any. Its worker ends with it.
+ *
+ * @param source the module to open first
+ */
+export function useModule(source?: ModuleSource): {
   readonly state: ModuleState;
   open(files: readonly File[]): void;
   close(): void;
@@ -32,20 +44,26 @@ export function useModule(): {
     inspector.current = undefined;
   };
   const demangler = useRef<Promise<ArrayBuffer | undefined>>(undefined);
+  const api = useApi();
   useEffect(() => {
     demangler.current = fetchDemangler();
+    if (source !== undefined) void load(source.fileName, () => fetchModule(api, source));
     return end;
-  }, []);
+  }, [source?.contentAddress]);
 
   const open = async (files: readonly File[]): Promise<void> => {
-    end();
     const [file] = files;
     if (file === undefined) return;
-    if (files.length > 1) return setState({ name: 'empty', fault: 'Drop one file at a time.' });
+    if (files.length === 1) return load(file.name, () => readFile(file));
+    end();
+    setState({ name: 'empty', fault: 'Drop one file at a time.' });
+  };
+  const load = async (fileName: string, read: () => Promise<ArrayBuffer>): Promise<void> => {
+    end();
     const started = startInspector();
     inspector.current = started;
-    setState({ name: 'opening', fileName: file.name });
-    const next = await inspect(file, started, await demangler.current);
+    setState({ name: 'opening', fileName });
+    const next = await inspect(fileName, read, started, await demangler.current);
     if (inspector.current !== started) return; // closed, or another file was opened
     if (next.name === 'empty') end();
     setState(next);
@@ -60,20 +78,38 @@ export function useModule(): {
   };
 }
 
-async function inspect(file: File, inspector: Inspector, demangler: ArrayBuffer | undefined): Promise<ModuleState> {
+async function inspect(
+  fileName: string,
+  read: () => Promise<ArrayBuffer>,
+  inspector: Inspector,
+  demangler: ArrayBuffer | undefined,
+): Promise<ModuleState> {
+  try {
+    const bytes = await read();
+    const opened = await inspector.ask({ kind: 'open', bytes, demangler });
+    return { name: 'open', loaded: { ...opened, fileName, bytes, demangler, inspector } };
+  } catch (error) {
+    return { name: 'empty', fault: sentence(error) };
+  }
+}
+
+/** @throws Error with a message for people */
+async function readFile(file: File): Promise<ArrayBuffer> {
   try {
     // The preamble first, so that a large file of another type fails at once.
     const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
-    if (fault !== undefined) return { name: 'empty', fault };
-    const bytes = await file.arrayBuffer();
-    const opened = await inspector.ask({ kind: 'open', bytes, demangler });
-    return { name: 'open', loaded: { ...opened, fileName: file.name, bytes, demangler, inspector } };
+    if (fault === undefined) return await file.arrayBuffer();
+    throw new Error(fault);
   } catch (error) {
-    if (error instanceof DOMException) {
-      return { name: 'empty', fault: 'The browser can’t read the file. It may be a folder, too large, or deleted.' };
-    }
-    return { name: 'empty', fault: sentence(error) };
+    if (!(error instanceof DOMException)) throw error;
+    throw new Error('The browser can’t read the file. It may be a folder, too large, or deleted.', { cause: error });
   }
+}
+
+async function fetchModule(api: ApiClient, { contentAddress }: ModuleSource): Promise<ArrayBuffer> {
+  const path = `/api/v1/c/${encodeURIComponent(contentAddress)}`;
+  const response = await api.send('GET', path, { headers: { accept: 'application/wasm' } });
+  return response.arrayBuffer();
 }
 
 function sentence(error: unknown): string {
