@@ -102,7 +102,11 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: Entry
         />
         <TraceLink name={`${name}-${number}.wasm`} of={`version ${number}`} contentAddress={contentAddress} />
       </div>
-      <VersionDiffDetails versionPath={`${apiPath}/versions/${number}`} of={`version ${number}`} />
+      <VersionDiffDetails
+        versionPath={`${apiPath}/versions/${number}`}
+        against={state === 'awaiting_approval' || number === 1 ? undefined : number - 1}
+        of={`version ${number}`}
+      />
     </li>
   );
 }

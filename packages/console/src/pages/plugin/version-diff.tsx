@@ -9,22 +9,32 @@ import { useApi } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
 import './version-diff.css';
 
-/** What differs between a version and the newest other one that is bound. Fetched when it is opened. */
-export function VersionDiffDetails({ versionPath, of }: { readonly versionPath: string; readonly of: string }) {
+interface DiffProps {
+  /** The version's path in the API. */
+  readonly versionPath: string;
+  /** The number of the other version; by default the newest other one that is bound. */
+  readonly against?: number | undefined;
+}
+
+/** What differs between a version and another one. Fetched when it is opened. */
+export function VersionDiffDetails({ of, ...diff }: DiffProps & { readonly of: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="version-diff" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         What differs<span class="visually-hidden"> in {of}</span>
       </summary>
-      {isOpen ? <FetchedDiff versionPath={versionPath} /> : null}
+      {isOpen ? <FetchedDiff {...diff} /> : null}
     </details>
   );
 }
 
-function FetchedDiff({ versionPath }: { readonly versionPath: string }) {
+function FetchedDiff({ versionPath, against }: DiffProps) {
   const api = useApi();
-  const diff = useData((signal) => api.get<VersionDiff>(`${versionPath}/diff`, { signal }), [versionPath]);
+  const diff = useData(
+    (signal) => api.get<VersionDiff>(`${versionPath}/diff`, { query: { against }, signal }),
+    [versionPath, against],
+  );
   return (
     <div class="stack" aria-live="polite">
       <Loaded of={diff}>{(data) => <DiffView diff={data} />}</Loaded>
