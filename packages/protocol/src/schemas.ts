@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { heldGuest, memberRole } from './guests.ts';
+import { maxCounted } from './list-limits.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
@@ -24,6 +25,29 @@ export const appInput = Type.Object({ name: displayName('shown to members and gu
 
 /** A `PUT` that leaves a field out keeps that field's value. */
 export const appUpdate = Type.Partial(appInput);
+
+const counted = (what: string) =>
+  Type.Integer({ description: `the number of ${what}; ${maxCounted + 1} means more than ${maxCounted}` });
+
+/** The numbers of an application, for its members. */
+export const appOverview = Type.Object({
+  extensionPoints: counted('extension points'),
+  plugins: counted('plugins'),
+  blockedPlugins: counted('blocked plugins'),
+  guests: counted('guests'),
+  pendingInvitations: counted('invitations that can still be accepted, of guests and to the team'),
+  awaitingApproval: counted('versions that await approval'),
+  members: counted('members of the team'),
+  example: Type.Object(
+    {
+      extensionPoint: nullable(Type.Object({ id: id('extensionPoint', 'an extension point'), name: Type.String() })),
+      guestKey: nullable(Type.String()),
+      pluginName: nullable(Type.String({ description: 'a plugin that hosts get for this guest key' })),
+    },
+    { description: 'one of each, for a first request: of an active plugin, if there is one' },
+  ),
+});
+export type AppOverview = Static<typeof appOverview>;
 
 export const member = Type.Object({
   userId: id('user', 'the member'),

@@ -2,6 +2,7 @@ import { appMutations, appQueries } from './apps/app-queries.ts';
 import { deletionMutations, deletionQueries } from './apps/deletion-queries.ts';
 import { guestMutations, guestQueries } from './apps/guest-queries.ts';
 import { invitationMutations, invitationQueries } from './apps/invitation-queries.ts';
+import { overviewQueries } from './apps/overview-queries.ts';
 import { auditMutations, auditQueries } from './audit/audit-queries.ts';
 import { expiredMutations } from './auth/expired-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
@@ -34,6 +35,7 @@ const allQueries = {
   ...oneTimeLinkQueries,
   ...authorizationQueries,
   ...appQueries,
+  ...overviewQueries,
   ...extensionPointQueries,
   ...guestQueries,
   ...invitationQueries,

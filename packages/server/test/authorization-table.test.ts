@@ -257,6 +257,11 @@ const rows: Readonly<Record<string, Row>> = {
       path: `${api}/extension-points/${await makeExtensionPoint(service, owner, appId)}`,
     }),
   },
+  'GET /api/v1/apps/:appId/overview': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/overview'),
+  },
   'GET /api/v1/apps/:appId/guests': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

@@ -1,10 +1,13 @@
 import { pluginApiPath } from '../pages/plugin/plugin-path.ts';
+import { overviewPath } from '../pages/team/overview-path.ts';
 import type { PageRoute } from './page-route.ts';
 
 /** The API paths that a page requests first, from the parameters of the page's path. */
 type ApiPathsOf = NonNullable<PageRoute['data']>;
 
 export const appData: ApiPathsOf = ({ appId = '' }) => [`/api/v1/apps/${encodeURIComponent(appId)}`];
+
+export const overviewData: ApiPathsOf = (params) => [...appData(params), overviewPath(params.appId ?? '')];
 
 export const extensionPointData: ApiPathsOf = (params) => {
   const { extensionPointId = '' } = params;

@@ -1,4 +1,4 @@
-import { appData, extensionPointData, pluginData } from './first-requests.ts';
+import { appData, extensionPointData, overviewData, pluginData } from './first-requests.ts';
 import type { PageRoute } from './page-route.ts';
 
 /** Pages of an application's team. The first route that matches a URL applies. */
@@ -6,7 +6,7 @@ export const teamRoutes: readonly PageRoute[] = [
   {
     path: '/apps/:appId',
     access: 'signedIn',
-    data: appData,
+    data: overviewData,
     load: async () => (await import('../pages/team/overview.tsx')).AppOverviewPage,
   },
   {
@@ -68,6 +68,12 @@ export const teamRoutes: readonly PageRoute[] = [
     access: 'signedIn',
     data: appData,
     load: async () => (await import('../pages/team/audit.tsx')).AuditPage,
+  },
+  {
+    path: '/apps/:appId/settings',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/settings.tsx')).AppSettingsPage,
   },
   {
     path: '/apps/:appId/members',

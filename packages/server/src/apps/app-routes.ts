@@ -1,13 +1,29 @@
-import { app, appInput, appListQuery, appUpdate } from '@tenon/protocol';
+import { app, appInput, appListQuery, appOverview, appUpdate } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { appExample } from '../http/examples.ts';
+import { appExample, example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toApp } from './app-wire.ts';
 import { createApp, deleteApp, listApps, renameApp } from './apps.ts';
+import { readOverview } from './overview.ts';
 
 const route = routeTagged('Applications');
+
+const overviewExample = {
+  extensionPoints: 1,
+  plugins: 12,
+  blockedPlugins: 0,
+  guests: 40,
+  pendingInvitations: 3,
+  awaitingApproval: 2,
+  members: 4,
+  example: {
+    extensionPoint: { id: example.extensionPointId, name: 'Cell functions' },
+    guestKey: 'customers/globex',
+    pluginName: 'median',
+  },
+};
 
 export const appRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps', {
@@ -35,6 +51,13 @@ export const appRoutes: readonly Route[] = [
     summary: 'Read an application',
     ...conditionalRead('the application', app, appExample),
     handle: (_services, { request, auth }, reply) => sendRepresentation(request, reply, toApp(auth.access)),
+  }),
+  route('GET', '/api/v1/apps/:appId/overview', {
+    access: { kind: 'app', purpose: 'readGuests' },
+    id: 'readAppOverview',
+    summary: "Count an application's plugins, guests, and what waits for its team",
+    responses: { 200: json('the numbers', appOverview, overviewExample) },
+    handle: ({ deps }, { auth }) => readOverview(deps, auth.access),
   }),
   route('PUT', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'updateApp' },

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { LineDiff } from '../../components/line-diff-view.tsx';
 import { Link } from '../../components/link.tsx';
-import { useAccount } from '../../state/services.ts';
 import { browserName } from '../account/browser-name.ts';
 import { type AuditEntry, describeEntry, detailName, detailText, isChange, type ValueChange } from './audit-text.ts';
 import type { AuditFilter } from './filter.ts';
+import { Author, Event } from './sentence.tsx';
 
 const timeFormat = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const exactFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' });
@@ -26,14 +26,7 @@ export function EntryView({ entry, appId, linkTo }: EntryProps) {
       </time>
       <div>
         <p>
-          <Author entry={entry} isOwn={appId === undefined} /> {verb}
-          {thing === undefined ? null : ' '}
-          {thing === undefined ? null : thing.to === undefined ? (
-            <b>{thing.text}</b>
-          ) : (
-            <Link to={thing.to}>{thing.text}</Link>
-          )}
-          {rest === undefined ? null : rest.startsWith(',') ? rest : ` ${rest}`}
+          <Author entry={entry} isOwn={appId === undefined} /> <Event sentence={{ verb, thing, rest }} />
           {typeof entry.details.reason === 'string' ? <q class="audit-reason">{entry.details.reason}</q> : null}
         </p>
         <details>
@@ -49,14 +42,6 @@ export function EntryView({ entry, appId, linkTo }: EntryProps) {
       </div>
     </li>
   );
-}
-
-function Author({ entry: { by, user }, isOwn }: { readonly entry: AuditEntry; readonly isOwn: boolean }) {
-  const { id } = useAccount();
-  if (by === 'operator') return <strong>The server’s operator</strong>;
-  if (user === null) return <strong>The server</strong>;
-  if (isOwn && user.id === id) return <strong>You</strong>;
-  return <strong>{user.name === '' ? user.id : user.name}</strong>;
 }
 
 /** The token or the browser of the event. */

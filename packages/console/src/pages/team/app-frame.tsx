@@ -10,7 +10,7 @@ import { Skeleton } from '../../components/spinner.tsx';
 import type { Data } from '../../state/use-data.ts';
 import { AppError } from '../app-error.tsx';
 import { NotFoundPage } from '../not-found.tsx';
-import { AppTabs } from './app-tabs.tsx';
+import { AppTabs, type KnownApprovals } from './app-tabs.tsx';
 
 const home: Crumb = { label: 'Applications', to: '/' };
 
@@ -24,8 +24,7 @@ export function AppFrame({
   readonly app: Data<App>;
   /** The tab's name, for the window title: "Guests". */
   readonly part: string;
-  /** The number of versions that await approval, on the page that knows it. */
-  readonly approvals?: number | undefined;
+  readonly approvals?: KnownApprovals;
   readonly children: (app: App) => ComponentChildren;
 }) {
   if (app.status === 'failed') return <AppError kind="Application" error={app.error} onRetry={app.reload} />;

@@ -1,15 +1,15 @@
-import type { App, Approval, ListPage } from '@tenon/protocol';
+import type { App, AppOverview } from '@tenon/protocol';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { mayOwn } from './use-app.ts';
+import { overviewPath } from './overview-path.ts';
 
-/**
- * The parts of an application, for whatever one is in it: member, guest or both.
- *
- * @param approvals how many versions wait, on the page that knows it already
- */
-export function AppTabs({ app, approvals }: { readonly app: App; readonly approvals?: number | undefined }) {
+/** The number of versions that await approval, or that the page is about to know it; `undefined` on other pages. */
+export type KnownApprovals = number | 'loading' | undefined;
+
+/** The parts of an application, for its members and guests. */
+export function AppTabs({ app, approvals }: { readonly app: App; readonly approvals?: KnownApprovals }) {
   const base = `/apps/${app.id}`;
   const isMember = app.role !== 'guest';
   const waiting = useWaiting(app, approvals);
@@ -20,6 +20,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
     { label: 'Approvals', to: `${base}/approvals`, count: waiting },
     { label: 'Team', to: `${base}/members` },
     ...(mayOwn(app.role) ? [{ label: 'Audit trail', to: `${base}/audit` }] : []),
+    { label: 'Settings', to: `${base}/settings` },
   ];
   const guest: readonly Tab[] = [{ label: 'My plugins', to: `${base}/plugins` }];
   return (
@@ -34,15 +35,13 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
 const counted = 99;
 
 /** How many versions wait for the team, in a word; nothing while that is not known, and of none. */
-function useWaiting({ id, role }: App, known: number | undefined): string | undefined {
+function useWaiting({ id, role }: App, known: KnownApprovals): string | undefined {
   const api = useApi();
-  const found = useCachedData(`waiting ${id}`, async (signal) => {
-    if (known !== undefined) return known;
-    if (role === 'guest') return 0;
-    const path = `/api/v1/apps/${id}/approvals`;
-    return (await api.get<ListPage<Approval>>(path, { query: { limit: 1 }, signal })).total ?? 0;
+  const isAsked = known === undefined && role !== 'guest';
+  const found = useCachedData(`waiting ${id} ${isAsked}`, async (signal) => {
+    return isAsked ? (await api.get<AppOverview>(overviewPath(id), { signal })).awaitingApproval : 0;
   });
-  const count = known ?? (found.status === 'ready' ? found.data : 0);
+  const count = typeof known === 'number' ? known : found.status === 'ready' ? found.data : 0;
   if (count === 0) return undefined;
   return count > counted ? `${counted}+` : String(count);
 }

@@ -24,9 +24,9 @@ export function ApprovalsPage() {
   const { appId, app } = useApp();
   const approvals = useList<Approval>(`/api/v1/apps/${encodeURIComponent(appId)}/approvals`, { limit: 20 });
   const { page, query } = approvals;
-  const total = page.status === 'ready' && query.q === undefined ? page.data.total : undefined;
+  const total = page.status === 'ready' ? page.data.total : 'loading';
   return (
-    <AppFrame app={app} part="Approvals" approvals={total}>
+    <AppFrame app={app} part="Approvals" approvals={query.q === undefined ? total : undefined}>
       {(data) => <Approvals app={data} approvals={approvals} />}
     </AppFrame>
   );

@@ -1,0 +1,3 @@
+export function overviewPath(appId: string): string {
+  return `/api/v1/apps/${encodeURIComponent(appId)}/overview`;
+}
