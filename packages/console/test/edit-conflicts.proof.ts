@@ -100,7 +100,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
   it('of an application’s name see each other’s', async () => {
     const { page } = owner;
     const app = `/api/v1/apps/${workshop.app.id}`;
-    await owner.open(`/apps/${workshop.app.id}`);
+    await owner.open(`/apps/${workshop.app.id}/settings`);
     const field = page.getByLabel('Application name');
     await field.fill('Mine');
     await page.waitForLoadState('networkidle');

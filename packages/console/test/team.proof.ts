@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import type { App, ExtensionPoint, Me, Member } from '@tenon/protocol';
+import type { App, ExtensionPoint, InvitationLink, Me, Member } from '@tenon/protocol';
+import { greetThatSays, openPublisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
@@ -19,6 +20,11 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await owner.signIn(email, password);
   });
   after(() => stage.close());
+
+  const inviteTo = (app: App) => async (guestKey: string) => {
+    const body = { deliveryMethod: 'link', guestKey };
+    return (await workshop.call<InvitationLink>('POST', `/api/v1/apps/${app.id}/guests`, body)).link;
+  };
 
   const newApp = (name: string) => workshop.call<App>('POST', '/api/v1/apps', { name });
 
@@ -54,32 +60,57 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await guest.close();
   });
 
-  it('begins with the next steps, which lead to an extension point and an invitation', async () => {
+  it('begins with steps to the first plugin that a host fetches', async () => {
     const app = await newApp('Fresh');
     const { page } = owner;
+    const steps = page.locator('.steps > li');
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+    await page.getByRole('heading', { name: 'Get started' }).waitFor();
+    await page.getByText('0 of 4 done').waitFor();
     assert.equal(await page.title(), 'Overview · Fresh · Tenon');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: 'New extension point' }).click();
     await page.getByRole('heading', { name: 'New extension point', level: 1 }).waitFor();
 
-    await workshop.call('POST', `/api/v1/apps/${app.id}/extension-points`, {
+    const point = await workshop.call<ExtensionPoint>('POST', `/api/v1/apps/${app.id}/extension-points`, {
       name: 'Formulas',
       schema: { exports: {} },
     });
-    await workshop.call('POST', `/api/v1/apps/${app.id}/guests`, { deliveryMethod: 'link', guestKey: "o'neil/1" });
     await owner.open(`/apps/${app.id}`);
-    await page.getByRole('heading', { name: 'In your host' }).waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'Next steps' }).count(), 0);
+    assert.match(await steps.nth(1).innerText(), /Invite a guest/);
+    assert.equal(await steps.nth(1).getAttribute('aria-current'), 'step');
+    const ada = await openPublisher(stage, { ...workshop, invite: inviteTo(app) }, "o'neil/1", 'Edsger');
+    await owner.open(`/apps/${app.id}`);
+    await page.getByText('2 of 4 done').waitFor();
+    await ada.publish(point.id, 'median', greetThatSays('m'));
+    await owner.open(`/apps/${app.id}`);
+    await page.getByText('3 of 4 done').waitFor();
+    const sample = await page.locator('.command').nth(1).innerText();
+    for (const part of [`'${stage.url}'`, `'${point.id}'`, "'o\\'neil/1'", "'median'"]) {
+      assert.ok(sample.includes(part), sample);
+    }
+    await page.getByText('Without the client').click();
     await page.getByText('/bindings/o%27neil%2F1').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+
+    assert.ok((await page.locator('.activity').innerText()).includes('published version 1 of median'));
+    assert.deepEqual(await page.locator('.numbers li').allInnerTexts(), [
+      '1\nPlugins',
+      '1\nExtension points',
+      '1\nGuests',
+      '0\nPending invitations',
+      '0\nAwaiting approval',
+      '1\nTeam',
+    ]);
+    await owner.open(`/apps/${app.id}/settings`);
+    await page.getByRole('heading', { name: 'In your host' }).waitFor();
   });
 
   it('is renamed, and the new name stands everywhere', async () => {
     const app = await newApp('Old name');
     const { page } = owner;
     const name = '"><script>alert(1)</script> & Sons';
-    await owner.open(`/apps/${app.id}`);
+    await owner.open(`/apps/${app.id}/settings`);
     await page.getByLabel('Application name').fill(name);
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
@@ -92,7 +123,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
   it('is deleted once its name was typed', async () => {
     const app = await newApp('Short  lived');
     const { page } = owner;
-    await owner.open(`/apps/${app.id}`);
+    await owner.open(`/apps/${app.id}/settings`);
     await page.getByRole('button', { name: 'Delete application…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete application?' });
     const confirm = dialog.getByRole('button', { name: 'Delete application' });
@@ -301,7 +332,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     database.exec('update sessions set confirmedAtMs = confirmedAtMs - 3600000');
     database.exec('insert into commits (invalidated) values (null)'); // has the server forget what it knows
     database.close();
-    await owner.open(`/apps/${app.id}`);
+    await owner.open(`/apps/${app.id}/settings`);
     await page.getByRole('button', { name: 'Delete application…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete application?' });
     await dialog.getByLabel(/^Type/).fill('Asked for');

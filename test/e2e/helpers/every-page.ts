@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { App, ListPage } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
 import { root } from '../../helpers/server.ts';
 import type { Acme } from './acme.ts';
@@ -37,6 +38,8 @@ export async function everyPage(
   const team = `/apps/${app.id}`;
   const points = `${team}/extension-points`;
   const guestPoint = `${team}/plugins/${extensionPoint.id}`;
+  const apps = await acme.owner.call<ListPage<App>>('GET', '/apps');
+  const fresh = apps.objects.find(({ id, role }) => id !== app.id && role === 'owner');
   const device = await askByDevice(url, 'build-box');
   const open = openLink.slice(url.length);
   const owner = (name: string, path: string, more: Partial<PageToSee> = {}): PageToSee => ({
@@ -98,7 +101,9 @@ export async function everyPage(
       },
       heading: 'Called functions',
     }),
-    owner('app', team),
+    owner('app', team, { heading: 'Recent activity' }),
+    owner('app-new', `/apps/${fresh?.id}`, { heading: 'Get started' }),
+    owner('app-settings', `${team}/settings`, { heading: 'In your host' }),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
     owner('extension-points', points),
     owner('extension-point', `${points}/${extensionPoint.id}`),

@@ -18,7 +18,8 @@ interface EntryProps {
 /** An audit event as a sentence, with its details below. */
 export function EntryView({ entry, appId, linkTo }: EntryProps) {
   const at = new Date(entry.at);
-  const { verb, thing, rest } = describeEntry(entry, appId);
+  const sentence = describeEntry(entry, appId);
+  const { verb, thing, rest } = sentence;
   return (
     <li class="audit-entry">
       <time dateTime={entry.at} title={exactFormat.format(at)}>
@@ -26,7 +27,7 @@ export function EntryView({ entry, appId, linkTo }: EntryProps) {
       </time>
       <div>
         <p>
-          <Author entry={entry} isOwn={appId === undefined} /> <Event sentence={{ verb, thing, rest }} />
+          <Author entry={entry} isOwn={appId === undefined} /> <Event sentence={sentence} />
           {typeof entry.details.reason === 'string' ? <q class="audit-reason">{entry.details.reason}</q> : null}
         </p>
         <details>

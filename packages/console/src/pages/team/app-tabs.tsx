@@ -2,8 +2,8 @@ import type { App, AppOverview } from '@tenon/protocol';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
-import { mayOwn } from './use-app.ts';
 import { overviewPath } from './overview-path.ts';
+import { mayOwn } from './use-app.ts';
 
 /** The number of versions that await approval, or that the page is about to know it; `undefined` on other pages. */
 export type KnownApprovals = number | 'loading' | undefined;

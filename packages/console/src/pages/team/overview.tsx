@@ -48,6 +48,7 @@ function Numbers({ app, overview }: { readonly app: App; readonly overview: AppO
     ['Extension points', overview.extensionPoints, `${base}/extension-points`],
     ['Guests', overview.guests, `${base}/guests`],
     ['Pending invitations', overview.pendingInvitations, `${base}/guests?state=invited`],
+    ['Awaiting approval', overview.awaitingApproval, `${base}/approvals`],
     ['Team', overview.members, `${base}/members`],
   ];
   return (
@@ -64,35 +65,31 @@ function Numbers({ app, overview }: { readonly app: App; readonly overview: AppO
   );
 }
 
-/** Work that waits for the team. Renders nothing before the first plugin. */
+/** Work that waits for the team. Renders nothing if there is none. */
 function Waiting({ app, overview }: { readonly app: App; readonly overview: AppOverview }) {
   const base = `/apps/${app.id}`;
-  const { awaitingApproval, blockedPlugins, plugins } = overview;
-  if (plugins === 0) return null;
+  const { awaitingApproval, blockedPlugins } = overview;
+  if (awaitingApproval === 0 && blockedPlugins === 0) return null;
   return (
     <Section title="Waiting for your team">
-      {awaitingApproval === 0 && blockedPlugins === 0 ? (
-        <p class="soft">Nothing waits.</p>
-      ) : (
-        <ul class="waiting-work">
-          {awaitingApproval === 0 ? null : (
-            <li>
-              <span>
-                <strong>{counted(awaitingApproval, 'version')}</strong>{' '}
-                {awaitingApproval === 1 ? 'awaits approval' : 'await approval'}
-              </span>
-              <Link to={`${base}/approvals`}>Review</Link>
-            </li>
-          )}
-          {blockedPlugins === 0 ? null : (
-            <li>
-              <span>
-                <strong>{counted(blockedPlugins, 'plugin')}</strong> {blockedPlugins === 1 ? 'is blocked' : 'are blocked'}
-              </span>
-            </li>
-          )}
-        </ul>
-      )}
+      <ul class="waiting-work">
+        {awaitingApproval === 0 ? null : (
+          <li>
+            <span>
+              <strong>{counted(awaitingApproval, 'version')}</strong>{' '}
+              {awaitingApproval === 1 ? 'awaits approval' : 'await approval'}
+            </span>
+            <Link to={`${base}/approvals`}>Review</Link>
+          </li>
+        )}
+        {blockedPlugins === 0 ? null : (
+          <li>
+            <span>
+              <strong>{counted(blockedPlugins, 'plugin')}</strong> {blockedPlugins === 1 ? 'is blocked' : 'are blocked'}
+            </span>
+          </li>
+        )}
+      </ul>
     </Section>
   );
 }

@@ -16,7 +16,7 @@ export function RecentActivity({ app }: { readonly app: App }) {
     api.get<ListPage<AppAuditEntry>>(path, { query: { limit: 8 }, signal }),
   );
   return (
-    <Section title="Recent activity" actions={<Link to={`/apps/${app.id}/audit`}>Audit trail</Link>}>
+    <Section title="Recent activity" actions={<Link to={`/apps/${app.id}/audit`}>All events</Link>}>
       <Loaded of={newest} lines={5}>
         {({ objects }) => (
           <ul class="activity">

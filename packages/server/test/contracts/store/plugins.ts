@@ -60,6 +60,23 @@ export function pluginsContract(backend: Backend): void {
       );
     });
 
+    it('counts for the overview, whose example is an active plugin', async () => {
+      const { app, owner, key, guest, extensionPoint } = await records().stage();
+      const { read } = store.it;
+      const none = { guestKey: guest.guestKey, extensionPoint: { id: extensionPoint.id, name: extensionPoint.name } };
+      assert.deepEqual(await read.overviewExample(app.id), { ...none, pluginName: null });
+      const version = await records().version(key('active'));
+      assert.equal((await read.overviewExample(app.id)).pluginName, null);
+      await records().binding(version, guest.id);
+      assert.deepEqual(await read.overviewExample(app.id), { ...none, pluginName: 'active' });
+      assert.equal(await read.countBlockedPlugins(app.id), 0);
+      await store.it.write((tx) => tx.blockPlugin(key('active'), { atMs: someTimeMs, reason: 'why' }));
+      assert.equal(await read.countBlockedPlugins(app.id), 1);
+      const invitation = await records().invitation(guest, owner);
+      assert.equal(await read.countPendingInvitations(app.id, invitation.expiresAtMs - 1), 1);
+      assert.equal(await read.countPendingInvitations(app.id, invitation.expiresAtMs), 0);
+    });
+
     it('binds a version under a guest, and moves the binding', async () => {
       const { key, guest, extensionPoint } = await records().stage();
       const first = await records().version(key('moves'));
