@@ -49,9 +49,10 @@ function useClientFile(): string {
 
 function clientCode(extensionPointId: string, guestKey: string, pluginName: string | null): string {
   const name = pluginName === null ? '' : `, name: ${quoted(pluginName)}`;
-  return `import { createClient } from '@tenon/client';
+  return `import { env } from 'node:process';
+import { createClient } from '@tenon/client';
 
-const client = createClient({ baseUrl: ${quoted(serverUrl())}, token: process.env.TENON_TOKEN });
+const client = createClient({ baseUrl: ${quoted(serverUrl())}, token: env.TENON_TOKEN });
 const key = {
   extensionPointId: ${quoted(extensionPointId)},
   guestKey: ${quoted(guestKey)}${name},
