@@ -142,6 +142,16 @@ export const commandGroups: readonly { readonly title: string; readonly commands
     title: 'Help',
     commands: [
       {
+        name: 'docs',
+        summary: "open the server's documentation in a browser",
+        load: async () => (await import('./commands/docs.ts')).addDocsCommand,
+      },
+      {
+        name: 'open',
+        summary: 'open a page of the console in a browser',
+        load: async () => (await import('./commands/open.ts')).addOpenCommand,
+      },
+      {
         name: 'doctor',
         summary: 'check the installation, the server, and your login',
         load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,

@@ -9,9 +9,11 @@ import { type Api, createApi, path } from './api.ts';
 import type { Candidate, LineOptions } from './complete.ts';
 import { assertToken, findConnection } from './connection.ts';
 import { readCredentials } from './credentials-file.ts';
+import { readDocsPages, topicsOf } from './docs-pages.ts';
 import type { Io } from './io.ts';
 import { openProject } from './project/plugin-session.ts';
 import { listExtensionPoints, resolveApp, resolveExtensionPoint } from './resolve.ts';
+import type { Session } from './session.ts';
 
 /** How long the shell waits for names, in milliseconds. */
 const timeoutMs = 2_000;
@@ -19,7 +21,10 @@ const timeoutMs = 2_000;
 /** How many versions of a plugin are offered. */
 const maxVersions = 50;
 
-const serverKinds = new Set(['app', 'extension-point', 'guest', 'guest-key', 'plugin', 'plugin@version']);
+const serverKinds = new Set(['app', 'extension-point', 'guest', 'guest-key', 'page', 'plugin', 'plugin@version']);
+
+/** The kinds whose names the `tenon.toml` here or above is asked about. */
+const projectKinds = new Set(['page', 'plugin', 'plugin@version']);
 
 /**
  * Lists the names of one kind: logins from their file, everything else from the server.
@@ -36,11 +41,20 @@ export async function listNames(
     const { profiles } = readCredentials({ ...io, warn() {} });
     return [...profiles].map(([value, { url }]) => ({ value, description: url }));
   }
+  if (kind === 'topic') return listTopics(io, options);
   return serverKinds.has(kind) ? listFromServer(io, kind, options, word) : [];
 }
 
+/** The pages of the documentation, which needs no token. */
+async function listTopics(io: Io, options: LineOptions): Promise<readonly Candidate[]> {
+  const project = await openProject(io, {});
+  const { url } = findConnection(options, { ...io, warn() {}, projectServer: project?.settings.server });
+  const pages = await readDocsPages({ url, fetch: io.fetch, timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
+  return [...topicsOf(pages)].map(([value, { title }]) => ({ value, description: title }));
+}
+
 async function listFromServer(io: Io, kind: string, options: LineOptions, word: string): Promise<readonly Candidate[]> {
-  const project = kind.startsWith('plugin') ? await openProject(io, options) : undefined;
+  const project = projectKinds.has(kind) ? await openProject(io, options) : undefined;
   const connection = findConnection(options, { ...io, warn() {}, projectServer: project?.settings.server });
   const api = createApi({
     url: connection.url,
@@ -58,11 +72,26 @@ async function listFromServer(io: Io, kind: string, options: LineOptions, word: 
     return byName(guests.map(({ id, guestKey }) => ({ id, name: guestKey })));
   }
   const named = options.extensionPoint ?? project?.settings.extensionPoint;
+  if (kind === 'page') return listPages(known, options.app, named);
   const extensionPoint = await resolveExtensionPoint(known, named);
   const plugins = await api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
   if (kind === 'plugin') return byName(plugins);
   if (word.includes('@')) return listVersions(api, plugins, word.slice(0, word.lastIndexOf('@')));
   return byName(plugins).map(({ value, description }) => ({ value: `${value}@`, description }));
+}
+
+/** What `tenon open` takes: plugins of a known extension point, extension points, and applications. */
+async function listPages(
+  known: Pick<Session, 'api' | 'connection'>,
+  app: string | undefined,
+  extensionPoint: string | undefined,
+): Promise<readonly Candidate[]> {
+  const { api, connection } = known;
+  const isKnown = (extensionPoint ?? connection.extensionPointId) !== undefined;
+  const id = isKnown ? await resolveExtensionPoint(known, extensionPoint) : undefined;
+  const plugins = id === undefined ? [] : await api.list(path`/api/v1/extension-points/${id}/plugins`, pluginSchema);
+  const extensionPoints = await listExtensionPoints(known, app);
+  return [plugins, extensionPoints, await api.list('/api/v1/apps', appSchema)].flatMap(byName);
 }
 
 /** The newest versions of the plugin that a name or an id means. */

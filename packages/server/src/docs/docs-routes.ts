@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { extname } from 'node:path';
+import { docsSection } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { basePathOf } from '../console/console-page.ts';
 import { evaluateConditions } from '../http/conditions.ts';
@@ -30,12 +31,6 @@ const imageTypes: Readonly<Record<string, string>> = {
 
 const conditional = { 'if-none-match': 'the response is 304 if the page is unchanged' };
 
-const section = Type.Object({
-  path: Type.String({ description: "below `/docs/`, with the section's anchor" }),
-  page: Type.String({ description: "the page's title" }),
-  title: Type.String({ description: 'empty for the text above the first heading' }),
-  text: Type.String(),
-});
 const example = {
   path: 'how-to/log-in#several-servers',
   page: 'Log in from the command line',
@@ -63,7 +58,7 @@ export const docsRoutes: readonly Route[] = [
     summary: 'The sections of this documentation, for the search on its pages',
     requestHeaders: conditional,
     responses: {
-      200: json('the sections', Type.Array(section), [example]),
+      200: json('the sections', Type.Array(docsSection), [example]),
       304: { description: 'not modified' },
     },
     errors: ['not_found', 'precondition_failed', 'rate_limited'],
