@@ -34,6 +34,7 @@ import { createStatus } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
 import { defaultPackageBuilds, readOwnPackages } from './packages/own-packages.ts';
 import type { Addresses, Services } from './services.ts';
+import { createUsageCounter } from './usage/usage-counter.ts';
 import { withEffects } from './with-effects.ts';
 import type { OnTaskEnd } from './workers/pool.ts';
 
@@ -149,6 +150,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     deps,
     workers,
     lastUsed: createLastUsedLog(deps),
+    usage: createUsageCounter(deps, { log }),
     changes,
     status: createStatus({
       ...observed,

@@ -47,7 +47,7 @@ export interface RunningServer {
 /** Called when a server listens and its start is complete. */
 export type OnListening = (server: RunningServer, start: FirstStart) => void;
 
-/** How often the times at which tokens, keys and sessions were last used are written. */
+/** How often the usage, and the times at which tokens, keys and sessions were last used, are written. */
 const flushIntervalMs = 60_000;
 
 /** How often expired rows are deleted: sessions, links, codes, audit events, change events. */
@@ -100,6 +100,7 @@ export async function serve(
   const checkClock = createClockCheck(data.deps, data.monotonicClock);
   const timers = [
     setInterval(() => void flushLastUsed(services), flushIntervalMs),
+    setInterval(() => void flushUsage(services), flushIntervalMs),
     setInterval(() => services.status.tick(), statusTickMs),
   ];
   if (isFirstWorker) {
@@ -122,6 +123,7 @@ export async function serve(
     await app.close();
     clearTimeout(deadline);
     await flushLastUsed(services);
+    await flushUsage(services);
     await collected;
     await mailSender?.stop();
     await heartbeat?.stop();
@@ -209,6 +211,12 @@ async function logReadinessFailures({ readiness, log }: Services): Promise<void>
 async function flushLastUsed({ lastUsed, log }: Services): Promise<void> {
   await lastUsed.flush().catch((error: unknown) => {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'last-used times could not be written');
+  });
+}
+
+async function flushUsage({ usage, log }: Services): Promise<void> {
+  await usage.flush().catch((error: unknown) => {
+    if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'usage could not be written');
   });
 }
 

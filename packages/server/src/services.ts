@@ -17,9 +17,11 @@ import type { Readiness } from './ops/status/readiness.ts';
 import type { Status } from './ops/status/status.ts';
 import type { RequestTraces } from './ops/tracing/trace-requests.ts';
 import type { OwnPackage } from './packages/own-packages.ts';
+import type { UsageCounter } from './usage/usage-counter.ts';
 
 /** The results of authorization, for route handlers. */
 export type { Actor, AppAccess, ExtensionPointAccess, PermissionName } from './auth/access.ts';
+export type { UsageCell } from './usage/usage-counter.ts';
 
 /** The URLs of the server. Functions, because the port is known only when the server listens. */
 export interface Addresses {
@@ -33,6 +35,8 @@ export interface Addresses {
 export interface Services {
   readonly deps: Deps;
   readonly lastUsed: LastUsedLog;
+  /** Counts how hosts use lists and contents. */
+  readonly usage: UsageCounter;
   readonly workers: ModuleWorkers;
   readonly changes: ChangeFeed;
   readonly changeStreams: KeyedSemaphore;

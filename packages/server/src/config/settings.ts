@@ -313,6 +313,12 @@ export const settings = {
     7 * day,
     'how long changes of binding lists are stored for hosts that reconnect; a host that was away longer reads every list again',
   ),
+  usageRetentionMs: setting(
+    'TENON_TIMES usage',
+    duration,
+    90 * day,
+    'how long usage per day and hour is stored; the times of the last use stay',
+  ),
   auditRetentionMs: optional('TENON_TIMES audit', duration, 'how long audit events are stored; forever by default'),
   collectIntervalMs: setting(
     'TENON_TIMES gc-interval',

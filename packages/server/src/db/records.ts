@@ -22,7 +22,7 @@ import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MailedCodeRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
-import type { UsageDayRecord, UsageSubjectRecord } from './usage-records.ts';
+import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
 
@@ -402,6 +402,7 @@ export interface Database {
   package_parts: PackagePart;
   usage_subjects: UsageSubjectRecord;
   usage_days: UsageDayRecord;
+  usage_writers: UsageWriterRecord;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
 }

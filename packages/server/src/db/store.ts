@@ -7,7 +7,10 @@ export type * from './query-types.ts';
 export * from './store-errors.ts';
 
 /** The queries and mutations that are safe at the isolation level "read committed". */
-type LockingTransaction = Pick<Transaction, 'leaseHolders' | 'markUnused' | 'markForDeletion' | 'deleteBlobDeletions'>;
+type LockingTransaction = Pick<
+  Transaction,
+  'leaseHolders' | 'markUnused' | 'markForDeletion' | 'deleteBlobDeletions' | 'addUsage'
+>;
 
 /** Called for each commit. `undefined` invalidates everything. */
 export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => void;

@@ -1,4 +1,4 @@
-import type { AppId, ExtensionPointId, GuestId, UserId, VersionId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId, GuestId, ProcessId, UserId, VersionId } from '@tenon/protocol';
 
 /**
  * What usage is counted for: an application, an extension point, a plugin, a version, or a guest. Its id is that of the resource. The
@@ -49,4 +49,11 @@ export interface UsageDayRecord extends UsageCounts {
   /** When the day begins. */
   readonly dayMs: number;
   readonly detail: UsageDetail;
+}
+
+/** The last batch of usage that a process has written, so that a batch whose commit was not confirmed is not written again. */
+export interface UsageWriterRecord {
+  readonly id: ProcessId;
+  readonly serial: number;
+  readonly atMs: number;
 }

@@ -44,6 +44,7 @@ export const preflightHeaders = {
     'if-range',
     'if-updated-since',
     'range',
+    'tenon-loaded',
     'traceparent',
     'tracestate',
     'x-request-id',

@@ -5,6 +5,7 @@ import { purgeChanges } from '../changes/purge-changes.ts';
 import type { Settings } from '../config/settings.ts';
 import { ReadOnlyError } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { purgeUsage } from '../usage/purge-usage.ts';
 import type { Status } from './status/status.ts';
 
 const hourMs = 60 * 60_000;
@@ -15,12 +16,12 @@ const expiredRetentionMs = 7 * dayMs;
 
 export interface MaintenanceDeps {
   readonly deps: Deps;
-  readonly settings: Pick<Settings, 'auditRetentionMs' | 'changeRetentionMs'>;
+  readonly settings: Pick<Settings, 'auditRetentionMs' | 'changeRetentionMs' | 'usageRetentionMs'>;
   readonly status: Pick<Status, 'setClockWarning'>;
   readonly log: Logger;
 }
 
-/** Deletes expired sessions, links, codes, audit events and change events. Never rejects. */
+/** Deletes expired sessions, links, codes, audit events, change events and usage. Never rejects. */
 export async function runMaintenance(services: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
   const { deps, settings, log } = services;
   try {
@@ -31,6 +32,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
       if (deleted > 0) log.info({ deleted }, 'audit retention: deleted events');
     }
     await purgeChanges(deps, settings.changeRetentionMs);
+    await purgeUsage(deps, settings.usageRetentionMs);
     await recordMaintenance(deps);
   } catch (error) {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'maintenance failed'); // a read-only store is logged at the start

@@ -1,4 +1,4 @@
-import { bindingList } from '@tenon/protocol';
+import { bindingList, loadedHeader, maxLoadedAddresses } from '@tenon/protocol';
 import { bodyMemoryFull } from '../http/bodies/body-room.ts';
 import { evaluateConditions } from '../http/conditions.ts';
 import { DomainError } from '../http/domain-errors.ts';
@@ -23,7 +23,10 @@ export const bindingRoutes: readonly Route[] = [
       'Send the guest key percent-encoded as one path segment, or raw, as several segments if it has slashes. The ' +
       'response is `{}` for a key without plugins, and for a key that no guest has.',
     wildcard: { name: 'guestKey', description: 'the guest key' },
-    requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
+    requestHeaders: {
+      'if-none-match': 'the entity tags that you have cached',
+      [loadedHeader]: `for the usage: the content addresses that you have loaded of this list, at most ${maxLoadedAddresses}, separated by commas; ignored if malformed`,
+    },
     responses: {
       200: json(
         'the plugins by name, names in code-unit order',
@@ -46,21 +49,30 @@ export const bindingRoutes: readonly Route[] = [
     },
     errors: ['invalid_request', 'precondition_failed'],
     handle: async (services, { request, auth, since }, reply) => {
-      const { deps } = services;
+      const { deps, usage } = services;
       const { access } = auth;
       const { headers, target, message } = request;
       const { response } = reply;
       const guestKey = decodeGuestKey(request.rawWildcard);
-      const list = await readBindings(deps, access, guestKey);
-      const cacheable = { authorization: headers.authorization, target, route: bindingsPath, since };
+      const bindings = await readBindings(deps, access, guestKey);
+      const list = {
+        kind: 'list',
+        appId: access.app.id,
+        extensionPointId: access.extensionPoint.id,
+        guestKey,
+      } as const;
+      const cell = usage.cell(access.actor, list);
+      const cacheable = { authorization: headers.authorization, target, route: bindingsPath, since, usage: cell };
       cacheBindings(deps, cacheable, access, guestKey);
-      const outcome = evaluateConditions(headers, list.etag);
+      const outcome = evaluateConditions(headers, bindings.etag);
       if (outcome === 'precondition_failed') {
         throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
       }
       const { userId } = access.actor;
-      if (!reserveBodyMemory(services, message, response, outcome, list.json.length, userId)) throw bodyMemoryFull();
-      sendBindings(services, message, response, request.id, list, outcome);
+      if (!reserveBodyMemory(services, message, response, outcome, bindings.json.length, userId))
+        throw bodyMemoryFull();
+      if (cell !== undefined && request.method === 'GET') usage.note(cell, headers);
+      sendBindings(services, message, response, request.id, bindings, outcome);
       reply.isSent = true;
       return reply;
     },

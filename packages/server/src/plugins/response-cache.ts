@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { leaseFor } from '../http/bodies/body-room.ts';
 import { type ConditionOutcome, evaluateConditions } from '../http/conditions.ts';
 import { corsHeaders } from '../http/cors.ts';
-import type { Services } from '../services.ts';
+import type { Services, UsageCell } from '../services.ts';
 import { type BindingListResponse, bindingLists } from './bindings.ts';
 
 /*
@@ -32,6 +32,8 @@ interface CachedResponse {
   readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
   readonly credential: CredentialId;
   readonly tags: readonly CacheTag[];
+  /** Counts its requests. */
+  readonly usage: UsageCell | undefined;
 }
 
 const responses: CacheSpec<CachedResponse> = {
@@ -59,6 +61,8 @@ interface CacheableRequest {
   readonly route: string;
   /** The cache version before the authorization. */
   readonly since: CacheVersion;
+  /** Counts its requests, and equal ones. */
+  readonly usage?: UsageCell | undefined;
 }
 
 /** Caches that a request's response is a binding list. */
@@ -95,12 +99,12 @@ function store(
   tags: readonly CacheTag[],
   resource: Resource,
 ): void {
-  const { authorization, target, route, since } = request;
+  const { authorization, target, route, since, usage } = request;
   const key = keyOf(authorization, target);
   if (key === undefined) return;
   cache
     .of(responses)
-    .set(key, { resource, route, actor: { userId, expiresAtMs }, credential: credentialOf(actor), tags }, since);
+    .set(key, { resource, route, actor: { userId, expiresAtMs }, credential: credentialOf(actor), tags, usage }, since);
 }
 
 function getCached(
@@ -138,6 +142,7 @@ export function respondFromCache(
     const cached = getCached(services.deps, headers.authorization, url);
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
     services.lastUsed.note(cached.credential, cached.actor.userId);
+    if (cached.usage !== undefined && method === 'GET') services.usage.note(cached.usage, headers);
     return cached.route;
   } catch {
     // If a store is unavailable, the rest of the pipeline reads it again and sends the error response.

@@ -1,15 +1,13 @@
 import type { VersionId } from '@tenon/protocol';
 import type { UsageDetail } from '../db/usage-records.ts';
 import { encodeSketch, mergeSketch, type Sketch } from './sketch.ts';
+import { otherAgent } from './user-agent.ts';
 
-/** How many user agents are counted per subject and day. All others count as {@link otherAgent}. */
-const maxAgents = 20;
+/** How many user agents are counted per subject and day, besides {@link otherAgent}. */
+export const maxAgents = 20;
 
 /** How many loaded versions are counted per guest and day. The ones that were reported last stay. */
 const maxLoaded = 100;
-
-/** Counts requests whose user agent is unknown, malformed, or one too many. */
-export const otherAgent = 'other';
 
 /** Adds two details of the same subject and day. */
 export function mergeDetails(stored: UsageDetail, added: UsageDetail): UsageDetail {
@@ -35,12 +33,15 @@ function mergeHours(a: UsageDetail['hours'], b: UsageDetail['hours']): UsageDeta
 
 function mergeAgents(a: UsageDetail['agents'] = {}, b: UsageDetail['agents'] = {}): UsageDetail['agents'] {
   const counts = new Map(Object.entries(a));
-  for (const [agent, count] of Object.entries(b)) {
-    const isNew = !counts.has(agent) && counts.size - (counts.has(otherAgent) ? 1 : 0) >= maxAgents;
-    const key = isNew ? otherAgent : agent;
-    counts.set(key, (counts.get(key) ?? 0) + count);
-  }
+  for (const [agent, count] of Object.entries(b)) addAgent(counts, agent, count);
   return counts.size === 0 ? undefined : Object.fromEntries(counts);
+}
+
+/** Adds to the count of a user agent. All beyond {@link maxAgents} share one count. */
+export function addAgent(counts: Map<string, number>, agent: string, count: number): void {
+  const isOneTooMany = !counts.has(agent) && counts.size - (counts.has(otherAgent) ? 1 : 0) >= maxAgents;
+  const key = isOneTooMany ? otherAgent : agent;
+  counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
 function mergeLoaded(a: UsageDetail['loaded'] = {}, b: UsageDetail['loaded'] = {}): UsageDetail['loaded'] {

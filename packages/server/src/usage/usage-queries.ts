@@ -1,10 +1,10 @@
 import type { AppId, ContentAddress, ExtensionPointId, GuestId, UserId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { Db } from '../db/db.ts';
-import { mutation, nothing } from '../db/mutation.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
 import { inChunks, setOf } from '../db/page-queries.ts';
 import { columns, type PluginKey, type VersionRecord } from '../db/records.ts';
-import type { UsageCounts, UsageDayRecord, UsageSubjectRecord } from '../db/usage-records.ts';
+import type { UsageCounts, UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from '../db/usage-records.ts';
 import { mergeDetails } from './usage-detail.ts';
 
 /** A version's sums over a period. */
@@ -162,10 +162,26 @@ export const usageQueries = {
 };
 
 export const usageMutations = {
-  /** Adds to the stored usage. Several processes may add at the same time: each waits for the rows of the others. */
+  /**
+   * Adds a batch to the stored usage, unless the process has added it before. Several processes may add at the same time: each waits
+   * for the rows of the others.
+   */
   addUsage: mutation(
     { audit: false, invalidates: nothing },
-    async (db: Db, subjects: readonly UsageSubjectRecord[], days: readonly UsageDayRecord[]): Promise<void> => {
+    async (
+      db: Db,
+      { id, serial, atMs }: UsageWriterRecord,
+      subjects: readonly UsageSubjectRecord[],
+      days: readonly UsageDayRecord[],
+    ): Promise<void> => {
+      const { numInsertedOrUpdatedRows = 0n } = await db
+        .insertInto('usage_writers')
+        .values({ id, serial, atMs })
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({ serial, atMs }).where('usage_writers.serial', '<', serial),
+        )
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows === 0n) return;
       // All processes lock rows in the same order, so that none waits in a circle.
       const sortedSubjects = subjects.toSorted((a, b) => compare(a.id, b.id));
       for (const batch of batchesOf(sortedSubjects)) await putSubjects(db, batch);
@@ -174,7 +190,7 @@ export const usageMutations = {
     },
   ),
 
-  /** Deletes days from before a time, and subjects that were last used before it. @returns the number of deleted rows */
+  /** Deletes days from before a time. The times of the last use stay. @returns the number of deleted days */
   deleteUsageBefore: mutation(
     { audit: false, invalidates: nothing, usesDiskReserve: true },
     async (db: Db, beforeMs: number, limit: number): Promise<number> => {
@@ -185,6 +201,12 @@ export const usageMutations = {
       `.execute(db);
       return Number(numAffectedRows);
     },
+  ),
+
+  /** Deletes the rows of processes that have written nothing since a time. */
+  deleteUsageWriters: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, beforeMs: number) => db.deleteFrom('usage_writers').where('atMs', '<', beforeMs),
   ),
 };
 

@@ -4,7 +4,15 @@ import pg from 'pg';
 import type { StoreSettings } from '../../src/open-stores.ts';
 
 /** Tables that are a store's own: they say how it came to be, and who is at work on it. */
-const own = new Set(['schema_versions', 'leases', 'nodes', 'maintenance_runs', 'commits', 'blob_deletions']);
+const own = new Set([
+  'schema_versions',
+  'leases',
+  'nodes',
+  'maintenance_runs',
+  'commits',
+  'blob_deletions',
+  'usage_writers',
+]);
 
 type DumpedStore = Partial<Pick<StoreSettings, 'databaseUrl'>> & Pick<StoreSettings, 'dataDir'>;
 

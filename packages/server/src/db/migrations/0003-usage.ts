@@ -43,6 +43,13 @@ export const usage: Migration = {
       .addColumn('detail', json, (column) => column.notNull())
       .addPrimaryKeyConstraint('usage_days_pk', ['subjectId', 'dayMs'])
       .execute();
+    await db.schema
+      .createTable('usage_writers')
+      .addColumn('id', text, (column) => column.notNull().primaryKey())
+      .addColumn('serial', bigint, (column) => column.notNull())
+      .addColumn('atMs', bigint, (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('usage_writers_by_time').on('usage_writers').column('atMs').execute();
     await db.schema.createIndex('usage_days_by_day').on('usage_days').columns(['dayMs', 'subjectId']).execute();
   },
 };

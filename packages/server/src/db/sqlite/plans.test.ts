@@ -412,8 +412,9 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteNode: (tx) => tx.deleteNode(newId('process')),
   deleteSilentNodes: (tx) => tx.deleteSilentNodes(1),
   putMaintenanceRun: (tx) => tx.putMaintenanceRun({ kind: 'collect', endedAtMs: 1, outcome: {} }),
-  addUsage: (tx) => tx.addUsage([usageSubject], [usageDay]),
+  addUsage: (tx) => tx.addUsage({ id: newId('process'), serial: 1, atMs: 1 }, [usageSubject], [usageDay]),
   deleteUsageBefore: (tx) => tx.deleteUsageBefore(1, 9),
+  deleteUsageWriters: (tx) => tx.deleteUsageWriters(1),
   updateLastUsed: (tx) =>
     tx.updateLastUsed(
       new Map([

@@ -190,6 +190,7 @@ describe('readCopiedTables()', () => {
         'leases',
         'nodes',
         'schema_versions',
+        'usage_writers',
       ];
       assert.deepEqual([...names, ...own].sort(), all.map(({ name }) => String(name)).sort());
       for (const { name, columns, key } of await readCopiedTables()) {

@@ -20,6 +20,7 @@ const internalTables = new Set([
   'leases',
   'nodes',
   'maintenance_runs',
+  'usage_writers',
   'commits',
   'blobs',
   'blob_deletions',
