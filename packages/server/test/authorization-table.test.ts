@@ -580,10 +580,12 @@ const rows: Readonly<Record<string, Row>> = {
     '/oauth/authorize',
     '/device',
     '/trace',
+    '/users',
     '/favicon.ico',
     '/apple-touch-icon.png',
     '/robots.txt',
   ),
+  'GET /users/:userId': { cells: everybody(200), target: ({ viewer }) => ({ path: `/users/${viewer.id}` }) },
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },
   // What a cookie opens, and a token doesn't: `browser-session-table.test.ts` has the callers that count here.

@@ -84,6 +84,16 @@ export async function everyPage(
     owner('activity', '/account/activity'),
     owner('status', '/status', { heading: 'This process' }),
     { name: 'status-refused', as: 'guest', path: '/status' },
+    owner('users', '/users', { heading: 'Users' }),
+    { name: 'users-refused', as: 'guest', path: '/users' },
+    owner('user', `/users/${acme.guest.userId}`, { heading: 'Suspension' }),
+    owner('user-suspend', `/users/${acme.guest.userId}`, { act: press(/^Suspend user/), heading: 'Suspend user?' }),
+    owner('user-own', `/users/${acme.owner.userId}`, { heading: 'Your account' }),
+    owner('user-missing', '/users/usr_none', { heading: 'User not found' }),
+    owner('user-password-link', `/users/${acme.guest.userId}`, {
+      act: press(/^Create a password link/),
+      heading: 'Create a password link',
+    }),
     owner('trace', '/trace'),
     owner('trace-module', '/trace', {
       async act(page) {

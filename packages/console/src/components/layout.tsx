@@ -92,9 +92,14 @@ function Navigation({ account }: { readonly account: Account }) {
         Trace
       </a>
       {account.isOperator ? (
-        <a href={href('/status')} aria-current={path === href('/status') ? 'page' : undefined}>
-          Status
-        </a>
+        <>
+          <a href={href('/users')} aria-current={path.startsWith(href('/users')) ? 'page' : undefined}>
+            Users
+          </a>
+          <a href={href('/status')} aria-current={path === href('/status') ? 'page' : undefined}>
+            Status
+          </a>
+        </>
       ) : null}
       <a href={href('/account')} aria-current={path.startsWith(href('/account')) ? 'page' : undefined}>
         <span class="top-name">{account.name}</span>

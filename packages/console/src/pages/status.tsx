@@ -1,6 +1,7 @@
 import { hasCode } from '../api/api-error.ts';
 import { ErrorView } from '../components/error-view.tsx';
 import { Notice } from '../components/notice.tsx';
+import { OperatorsOnly } from '../components/operators-only.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Readiness } from '../components/readiness.tsx';
 import { Skeleton } from '../components/spinner.tsx';
@@ -16,7 +17,7 @@ const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle
 /** The server's status for operators; refreshes while visible. */
 export function StatusPage() {
   const { status, error } = useStatus();
-  if (hasCode(error, 'forbidden')) return <Refused />;
+  if (hasCode(error, 'forbidden')) return <OperatorsOnly title="Status" />;
   return (
     <Page title="Status">
       {error === undefined ? null : (
@@ -30,18 +31,6 @@ export function StatusPage() {
       ) : error === undefined ? (
         <Skeleton lines={6} />
       ) : null}
-    </Page>
-  );
-}
-
-function Refused() {
-  return (
-    <Page title="Status">
-      <Notice title="Only operators can see this page">
-        <p>
-          Ask the operator of this server to run <code>tenon admin operator grant</code> with your e-mail address.
-        </p>
-      </Notice>
     </Page>
   );
 }

@@ -26,6 +26,8 @@ export const ownRoutes: readonly PageRoute[] = [
     data: () => ['/api/v1/status'],
     load: async () => (await import('../pages/status.tsx')).StatusPage,
   },
+  { path: '/users', access: 'signedIn', load: async () => (await import('../pages/users.tsx')).UsersPage },
+  { path: '/users/:userId', access: 'signedIn', load: async () => (await import('../pages/user.tsx')).UserPage },
   {
     path: tracePath,
     access: 'signedIn',

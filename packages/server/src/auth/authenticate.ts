@@ -74,8 +74,10 @@ export type LastUsedLog = ReturnType<typeof createLastUsedLog>;
 /** The times of credentials are rounded down to this, so that a busy token costs one write per minute. */
 const lastUsedResolutionMs = 60_000;
 
-/** The times of users are rounded down to this. */
-const lastSeenResolutionMs = 3_600_000;
+/** Rounds the time when a user was last seen, so that a user costs one write per hour. */
+export function toHour(ms: number): number {
+  return ms - (ms % 3_600_000);
+}
 
 /** How many written times are remembered, to skip equal ones. */
 const maxWritten = 10_000;
@@ -91,7 +93,7 @@ export function createLastUsedLog(deps: Pick<Deps, 'store' | 'clock'>) {
     note(id: CredentialId, userId: UserId): void {
       const now = deps.clock();
       noteAt(id, now - (now % lastUsedResolutionMs));
-      noteAt(userId, now - (now % lastSeenResolutionMs));
+      noteAt(userId, toHour(now));
     },
     /** Writes the buffered times. */
     async flush(): Promise<void> {

@@ -7,6 +7,7 @@ import type { Page, Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken, requireNotSuspended } from './access.ts';
+import { toHour } from './authenticate.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { makeToken, type NewToken } from './tokens.ts';
 
@@ -64,9 +65,10 @@ export async function startSession(
   userId: UserId,
   browser: Browser,
 ): Promise<StartedSession> {
+  const nowMs = deps.clock();
   const user = await tx.user(userId);
   if (user !== undefined) requireNotSuspended(user);
-  const nowMs = deps.clock();
+  await tx.updateLastUsed(new Map([[userId, toHour(nowMs)]]));
   const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
   if (previous) await deleteSession(deps, tx, sessionActor(previous), previous, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });

@@ -29,6 +29,8 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/account/activity', 'showActivity', "The page of your account's audit trail"],
   ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
   ['/status', 'showStatus', "The operators' page of the server's status"],
+  ['/users', 'showUsers', "The operators' page of the server's users"],
+  ['/users/:userId', 'showUser', "The operators' page of a user"],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
   ['/trace', 'showTrace', 'The page that instruments and runs a module in the browser'],
@@ -103,7 +105,7 @@ function wellKnownRoute(name: WellKnownName, contentType: string): Route {
 
 /** Whether a page shows a user's data, and runs no modules. */
 function isForSignedIn(path: string): boolean {
-  return path === '/' || path === '/status' || path === '/apps/*' || path.startsWith('/account');
+  return path === '/' || path === '/status' || path === '/apps/*' || /^\/(?:account|users)/.test(path);
 }
 
 function pageRoute(path: string, id: string, summary: string): Route {
