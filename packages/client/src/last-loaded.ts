@@ -1,6 +1,6 @@
 import type { Binding, BindingList } from './bindings.ts';
 import { cacheKeyOf } from './cached-list.ts';
-import type { PluginKey } from './events.ts';
+import type { BindingsKey, PluginKey } from './events.ts';
 import { createLru } from './lru.ts';
 
 /** A version that was loaded, and when the server last confirmed its binding, by the monotonic clock. */
@@ -9,6 +9,11 @@ export interface LoadedVersion {
   readonly binding: Binding;
   readonly checkedMs: number;
 }
+
+/** How many addresses a request reports. */
+const maxReported = 16;
+
+export type LastLoaded = ReturnType<typeof createLastLoaded>;
 
 interface OfList {
   readonly byName: Map<string, LoadedVersion>;
@@ -33,6 +38,17 @@ export function createLastLoaded(maxLists: number) {
       }
       const isNewer = checkedMs >= (ofList.newest?.checkedMs ?? Number.NEGATIVE_INFINITY);
       if (key.name === undefined && isNewer) ofList.newest = loaded;
+    },
+    /**
+     * The headers of a conditional request for a list. They report which versions are loaded, so that the server's usage shows what
+     * hosts run.
+     */
+    conditionsFor(key: BindingsKey, etag: string | undefined): Record<string, string> {
+      if (!etag) return {};
+      const loaded = Array.from(lists.get(cacheKeyOf(key))?.byName.values() ?? []);
+      const addresses = new Set(loaded.map(({ binding }) => binding.contentAddress));
+      const report = addresses.size > 0 && { 'tenon-loaded': [...addresses].slice(-maxReported).join(', ') };
+      return { 'if-none-match': etag, ...report };
     },
     /** Without a name in the key: the version that was last loaded without a name. */
     find(key: PluginKey): LoadedVersion | undefined {

@@ -6,6 +6,7 @@ import { startTimer } from './clock.ts';
 import { assertDigest } from './digest.ts';
 import { aborted, ClientError, isUnauthorized } from './errors.ts';
 import type { BindingsKey, Emitter, Source } from './events.ts';
+import type { LastLoaded } from './last-loaded.ts';
 import { createLru } from './lru.ts';
 import type { Settings } from './options.ts';
 import type { Requester } from './requester.ts';
@@ -43,6 +44,7 @@ export interface ListsDeps {
   readonly requester: Requester;
   readonly breaker: CircuitBreaker;
   readonly store: VerifiedStore | undefined;
+  readonly lastLoaded: LastLoaded;
 }
 
 /** How many changed lists are refetched at once. One publish can change a thousand. */
@@ -51,7 +53,7 @@ const maxConcurrentRefetches = 8;
 /** How long a confirmation of an unchanged list isn't written to the store again. */
 const storeAgainMs = 60_000;
 
-export function createLists({ settings, events, requester, breaker, store }: ListsDeps) {
+export function createLists({ settings, events, requester, breaker, store, lastLoaded }: ListsDeps) {
   const { clock, staleIfErrorMs, revalidateTimeoutMs, retry, limits } = settings;
   const memory = createLru<CachedList>(settings.memory.maxLists);
   const singleflight = createSingleflight();
@@ -128,7 +130,7 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
       const request = {
         operation: 'bindings',
         path: `/api/v1/extension-points/${key.extensionPointId}/bindings/${encodeURIComponent(key.guestKey)}`,
-        headers: { accept: 'application/json', ...(cached?.etag ? { 'if-none-match': cached.etag } : {}) },
+        headers: { accept: 'application/json', ...lastLoaded.conditionsFor(key, cached?.etag) },
         maxBytes: limits.maxListBytes,
         cache: 'no-store',
       } as const;
@@ -167,12 +169,8 @@ export function createLists({ settings, events, requester, breaker, store }: Lis
     memory.set(cacheKey, cached, 1);
     if (isCurrent(cached)) changedAt.delete(cacheKey);
     if (!isStoredLately) {
-      store?.writeList({
-        ...bindingsKeyOf(key),
-        text: cached.text,
-        etag: cached.etag,
-        checkedAtMs: cached.checkedAtMs,
-      });
+      const { text, etag, checkedAtMs } = cached;
+      store?.writeList({ ...bindingsKeyOf(key), text, etag, checkedAtMs });
     }
     if (staleKeys.delete(cacheKey)) events.emit('recover', bindingsKeyOf(key));
     if (before !== undefined && before.text !== cached.text) {

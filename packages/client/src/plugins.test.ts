@@ -59,6 +59,40 @@ describe('load()', () => {
     );
   });
 
+  it('reports what is loaded with conditional requests for the list', async () => {
+    const list = { x: entry(addressOf('a'), day(1)), y: entry(addressOf('b'), day(2)) };
+    const server = createFakeServer(serve(list));
+    const { client } = openClient(server);
+    const reports = async (work: () => Promise<unknown>) => {
+      const before = server.requests.length;
+      await work();
+      const lists = server.requests.slice(before).filter(({ path }) => path.includes('/bindings/'));
+      return lists.map(({ headers }) => headers.get('tenon-loaded'));
+    };
+    const fresh = { maxAgeMs: 0 };
+    assert.deepEqual(await reports(() => client.load({ ...key, name: 'x' })), [null]);
+    assert.deepEqual(await reports(() => client.getBindings(key, fresh)), [addressOf('a')]);
+    assert.deepEqual(await reports(() => client.load({ ...key, name: 'y' }, fresh)), [addressOf('a')]);
+    const both = `${addressOf('a')}, ${addressOf('b')}`;
+    assert.deepEqual(await reports(() => client.getBindings(key, fresh)), [both]);
+    server.respond(serve({ x: entry(addressOf('c'), day(3)) }));
+    assert.deepEqual(await reports(() => client.load({ ...key, name: 'x' }, fresh)), [both]);
+    assert.deepEqual(await reports(() => client.getBindings(key, fresh)), [`${addressOf('c')}, ${addressOf('b')}`]);
+  });
+
+  it('reports at most 16 contents', async () => {
+    const bytes = Array.from({ length: 20 }, (_, at) => moduleCalled(`m${at}`));
+    const list = Object.fromEntries(bytes.map((one, at) => [`p${at}`, entry(addressOfBytes(one))]));
+    const contents = ({ path }: FakeRequest) =>
+      new Response(bytes.find((one) => path.endsWith(addressOfBytes(one))) ?? null);
+    const server = createFakeServer(serve(list, contents));
+    const { client } = openClient(server);
+    for (const name of Object.keys(list)) await client.load({ ...key, name });
+    await client.getBindings(key, { maxAgeMs: 0 });
+    const header = server.requests.at(-1)?.headers.get('tenon-loaded') ?? '';
+    assert.deepEqual(header.split(', '), bytes.slice(-16).map(addressOfBytes));
+  });
+
   it('skips entries without content, and accepts invalid times', async () => {
     const list = {
       x: { ...entry(addressOf('a')), updatedAt: 'soon' },

@@ -1,7 +1,7 @@
 import { type Binding, newestName } from './bindings.ts';
 import { ClientError, isUnauthorized } from './errors.ts';
 import type { Emitter, PluginKey } from './events.ts';
-import { createLastLoaded } from './last-loaded.ts';
+import type { LastLoaded } from './last-loaded.ts';
 import type { BindingsResult, CallOptions, Lists } from './lists.ts';
 import type { Modules } from './modules.ts';
 import type { Settings } from './options.ts';
@@ -23,11 +23,11 @@ export interface PluginsDeps {
   readonly events: Emitter;
   readonly lists: Lists;
   readonly modules: Modules;
+  readonly lastLoaded: LastLoaded;
 }
 
-export function createPlugins({ settings, events, lists, modules }: PluginsDeps) {
+export function createPlugins({ settings, events, lists, modules, lastLoaded }: PluginsDeps) {
   const { clock, staleIfErrorMs } = settings;
-  const lastLoaded = createLastLoaded(settings.memory.maxLists);
 
   async function loadBound(key: PluginKey, result: BindingsResult, signal?: AbortSignal): Promise<LoadedPlugin> {
     const { bindings, ageMs, isStale, error } = result;
