@@ -30,3 +30,25 @@ export const changeEvents = {
 export type ChangeEventName = keyof typeof changeEvents;
 
 export type ChangeEventData = { readonly [Name in ChangeEventName]: Static<(typeof changeEvents)[Name]> };
+
+/** The events of an application's update feed, which say only that something has changed. It ends with `end` of {@link changeEvents}. */
+export const updateEvents = {
+  /** Something has changed that the client may see. */
+  update: Type.Object({}),
+  /** The stream is open. */
+  ready: Type.Object({}),
+} as const;
+
+export type UpdateEventName = keyof typeof updateEvents;
+
+/** The longest time, in seconds, for which a stream of updates reports earlier changes. */
+export const maxUpdateSeconds = 3600;
+
+export const updatesQuery = Type.Object({
+  within: Type.Optional(
+    Type.String({
+      pattern: '^(0|[1-9]\\d{0,3})$',
+      description: `start with an event if something has changed within this many seconds, at most ${maxUpdateSeconds}`,
+    }),
+  ),
+});

@@ -345,6 +345,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => ({ ...inApp('/changes')(world), isEndless: true }),
   },
+  'GET /api/v1/apps/:appId/updates': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: (world) => ({ ...inApp('/updates')(world), isEndless: true }),
+  },
   'GET /api/v1/c/:contentAddress': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',

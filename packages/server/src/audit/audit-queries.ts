@@ -5,6 +5,7 @@ import {
   type AuditEventRecord,
   type AuditFilter,
   type AuditPage,
+  type NewestAction,
   parseAuditCursor,
 } from '../db/audit-records.ts';
 import type { Db } from '../db/db.ts';
@@ -17,6 +18,17 @@ const withKeys = (db: Db) => events(db).select('guestKeys');
 export const auditQueries = {
   auditOfApp: (db: Db, appId: AppId, filter: AuditFilter, page: AuditPage): Promise<AuditEventRecord[]> =>
     filtered(withKeys(db).where('appId', '=', appId), filter, page).execute(),
+
+  /** The newest events of an application, without their details. */
+  newestActions: (db: Db, appId: AppId, limit: number): Promise<NewestAction[]> =>
+    db
+      .selectFrom('audit_events')
+      .select(['id', 'atMs', 'action', 'targetId'])
+      .where('appId', '=', appId)
+      .orderBy('atMs', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute(),
 
   auditOfAccount: (db: Db, accountId: UserId, filter: AuditFilter, page: AuditPage): Promise<AccountAuditEvent[]> =>
     filtered(events(db).where('accountId', '=', accountId), filter, page).execute(),

@@ -1,4 +1,5 @@
 import type { AppId } from '@tenon/protocol';
+import type { NewestAction } from '../db/audit-records.ts';
 import type { ChangeEventRecord, ChangePosition } from '../db/change-records.ts';
 import type { Store } from '../db/store.ts';
 
@@ -16,6 +17,9 @@ const wakeBatchSize = 32;
 
 /** The maximum number of shared reads. There are more only while many watches catch up at the same time. */
 const maxSharedReads = 256;
+
+/** How many of an application's newest actions are compared. More new ones between two reads count as visible to every reader. */
+export const newestActionCount = 50;
 
 /** Wakes the watches of an application when it has new change events, and reads the events. Each process has one feed. */
 export type ChangeFeed = ReturnType<typeof createChangeFeed>;
@@ -41,7 +45,7 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
   let polledRevision = Number.NaN;
   let recheckedRevision = Number.NaN;
   let recheckedAtMs = Number.NEGATIVE_INFINITY;
-  let sharedReads = new Map<string, Promise<ChangeBatch>>();
+  let sharedReads = new Map<string, Promise<unknown>>();
   let sharedRevision = Number.NaN;
 
   const wakeAll = (appIds: Iterable<AppId>): void => {
@@ -80,6 +84,20 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
     const head = (await store.read.changeHeads([appId])).get(appId) as ChangePosition;
     return { head, records: await store.read.changes(appId, afterSerial, batchSize) };
   };
+  const shareRead = <T>(key: string, load: () => Promise<T>): Promise<T> => {
+    const revision = store.revision();
+    if (revision !== sharedRevision || sharedReads.size >= maxSharedReads) {
+      sharedRevision = revision;
+      sharedReads = new Map();
+    }
+    const shared = sharedReads.get(key) as Promise<T> | undefined;
+    if (shared !== undefined) return shared;
+    const reads = sharedReads;
+    const found = load();
+    reads.set(key, found);
+    found.catch(() => reads.delete(key));
+    return found;
+  };
 
   return {
     /** Wakes the watches of these applications. Call it when new events can be read. */
@@ -107,21 +125,11 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
      * Reads a batch of the events after a serial number, and the application's head before that. Callers share the read of the
      * same batch until the store's revision changes.
      */
-    read(appId: AppId, afterSerial: number): Promise<ChangeBatch> {
-      const revision = store.revision();
-      if (revision !== sharedRevision || sharedReads.size >= maxSharedReads) {
-        sharedRevision = revision;
-        sharedReads = new Map();
-      }
-      const key = `${appId} ${afterSerial}`;
-      const shared = sharedReads.get(key);
-      if (shared !== undefined) return shared;
-      const reads = sharedReads;
-      const batch = readBatch(appId, afterSerial);
-      reads.set(key, batch);
-      batch.catch(() => reads.delete(key));
-      return batch;
-    },
+    read: (appId: AppId, afterSerial: number): Promise<ChangeBatch> =>
+      shareRead(`${appId} ${afterSerial}`, () => readBatch(appId, afterSerial)),
+    /** Reads the newest entries of an application's audit trail, shared in the same way. */
+    readNewestActions: (appId: AppId): Promise<readonly NewestAction[]> =>
+      shareRead(`${appId} actions`, () => store.read.newestActions(appId, newestActionCount)),
     /** Wakes all watches. From then on, every new watch is woken at once. */
     close(): void {
       isClosed = true;

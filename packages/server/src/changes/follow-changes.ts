@@ -3,6 +3,7 @@ import { beforeAllChanges, type ChangeEventRecord, type ChangePosition, parseCha
 import type { Queries } from '../db/store.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { StreamOptions } from './event-stream.ts';
 
 /** A step of a change stream. `at` is the stream's position after it. */
 export type ChangeStep =
@@ -14,15 +15,11 @@ export type ChangeStep =
   /** No event came within `quietMs`. */
   | { readonly kind: 'quiet'; readonly at: ChangePosition };
 
-export interface FollowOptions {
+export interface FollowOptions extends Pick<StreamOptions, 'quietMs' | 'signal'> {
   /** The id of the last event that the client received, if any. */
   readonly lastId: string | undefined;
   /** Throws when the client has lost its access. Called before each step, and after the store has changed. */
   readonly renew: () => Promise<unknown>;
-  /** Returns how long to wait for an event before a `quiet` step, in milliseconds. Called for each wait. */
-  readonly quietMs: () => number;
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal;
 }
 
 /**

@@ -40,6 +40,9 @@ export interface AuditEventRecord {
   readonly guestKeys: Readonly<Record<GuestId, string>> | null;
 }
 
+/** What happened to which resource, and when. */
+export type NewestAction = Pick<AuditEventRecord, 'id' | 'atMs' | 'action' | 'targetId'>;
+
 /** An event of an account's audit trail. It has no guest keys, because a guest may read it. */
 export type AccountAuditEvent = Omit<AuditEventRecord, 'guestKeys'>;
 

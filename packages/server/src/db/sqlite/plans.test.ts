@@ -261,6 +261,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   leaseHolders: (ask) => [ask.leaseHolders('copy', 1)],
   isUnfinishedCopy: (ask) => [ask.isUnfinishedCopy()],
   auditOfApp: (ask) => everyAuditFilter.map((filter) => ask.auditOfApp(app, filter, { limit: 9 })),
+  newestActions: (ask) => [ask.newestActions(app, 9)],
   auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
   auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
   changeHeads: (ask) => [ask.changeHeads([app]), ask.changeHeads([app, newId('app')])],
