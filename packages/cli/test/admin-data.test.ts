@@ -30,6 +30,13 @@ describe('tenon admin', () => {
     ['api-key', 'create', 'Build'],
     ['user', 'invite'],
     ['user', 'reset-password', user],
+    ['user', 'list'],
+    ['user', 'show', user],
+    ['user', 'suspend', user],
+    ['user', 'unsuspend', user],
+    ['user', 'delete', user],
+    ['token', 'list', user],
+    ['token', 'revoke', 'tok_01j29hyr4000000000000000'],
   ];
 
   it('says in one line that a file is not a database, and to restore a backup', async () => {

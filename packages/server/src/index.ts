@@ -3,10 +3,12 @@
 export { deleteUser } from './apps/delete-account.ts';
 export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
+export { toUser, toUserDetails } from './auth/account-wire.ts';
+export { type Credential, findCredential, listCredentials, revokeCredentials } from './auth/manage-tokens.ts';
 export { createPasswordLink, listUsers, setOperator, suspendUser, unsuspendUser } from './auth/manage-users.ts';
 export { type CreatedLink, createSetUpLink, linkUrl } from './auth/one-time-links.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './auth/tokens.ts';
-export { createUser, describeUser, findUser } from './auth/users.ts';
+export { createUser, describeUser, findUser, type UserDescription } from './auth/users.ts';
 export { trustClock } from './blobs/clock-gap.ts';
 export { type CollectOptions, type CollectResult, collect } from './blobs/collect.ts';
 export { type VerifyOptions, type VerifyResult, verify } from './blobs/verify.ts';

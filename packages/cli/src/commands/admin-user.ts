@@ -1,13 +1,13 @@
 import { isId, type UserId } from '@tenon/protocol';
-import { type Deps, describeUser, findUser } from '@tenon/server';
+import { type Deps, describeUser, findUser, type UserDescription } from '@tenon/server';
 import { confirm } from '../confirm.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { formatTime, printable } from '../text.ts';
+import { count, createStyle, type Field, formatFields, formatTime, printable } from '../text.ts';
 
 /** The id of a user, by id or e-mail address. @throws CliError `not_found` */
-async function assertUser(deps: Deps, named: string): Promise<UserId> {
+export async function findUserId(deps: Deps, named: string): Promise<UserId> {
   const user = await findUser(deps.store.read, named);
   if (user !== undefined) return user.id;
   throw new CliError('not_found', `There is no user ${printable(named)} on this server.`, {
@@ -33,7 +33,7 @@ export async function confirmUser(
     needsYes = false,
   }: { readonly what: string; readonly yes?: boolean | undefined; readonly needsYes?: boolean },
 ): Promise<UserId> {
-  const userId = await assertUser(deps, named);
+  const userId = await findUserId(deps, named);
   const isNamedById = isId('user', named);
   if (isNamedById && (yes === true || !needsYes)) return userId;
   if (yes === true) {
@@ -42,16 +42,35 @@ export async function confirmUser(
       `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
     );
   }
-  const { user, apps } = await describeUser(deps, userId);
-  const names = apps.map(({ app, role }) => `"${printable(app.name)}" (${role})`).join(', ') || 'none';
-  const shown = [
-    `name           ${printable(user.name)}`,
-    `id             ${userId}`,
-    `e-mail         ${printable(user.email ?? 'none')}${user.email === null ? '' : ' (not verified)'}`,
-    `created        ${formatTime(new Date(user.createdAtMs).toISOString())}`,
-    `applications   ${names}`,
-    `This user will ${what}.`,
-  ];
-  await confirm(io, `${shown.join('\n')}\n`, { hint: `Name the user by id: ${userId}${needsYes ? ' --yes' : ''}` });
+  const shown = formatFields(userFields(await describeUser(deps, userId), deps.clock()), createStyle(false));
+  await confirm(io, `${shown}This user will ${what}.\n`, {
+    hint: `Name the user by id: ${userId}${needsYes ? ' --yes' : ''}`,
+  });
   return userId;
+}
+
+/** Who a user is, for operators. */
+export function userFields({ user, apps, ...counts }: UserDescription, nowMs: number): readonly Field[] {
+  const names = apps.map(({ app, role }) => `"${app.name}" (${role})`);
+  const more = counts.appCount - apps.length;
+  const state = [user.isOperator ? 'operator' : '', user.suspendedAtMs === null ? '' : 'suspended'].filter(Boolean);
+  const days = Math.floor((nowMs - user.createdAtMs) / (24 * 60 * 60 * 1000));
+  return [
+    ['name', user.name],
+    ['id', user.id],
+    ['e-mail', user.email === null ? 'none' : `${user.email} (not verified)`],
+    ['created', `${time(user.createdAtMs)}, ${days === 0 ? 'today' : `${count(days, 'day')} ago`}`],
+    ['last seen', user.lastSeenAtMs === 0 ? 'never' : time(user.lastSeenAtMs)],
+    ...(state.length === 0 ? [] : [['state', state.join(', ')] as const]),
+    ['applications', `${names.join(', ') || 'none'}${more > 0 ? `, and ${more} more` : ''}`],
+    ['plugins', String(counts.pluginCount)],
+    [
+      'credentials',
+      `${count(counts.sessionCount, 'session')}, ${count(counts.tokenCount, 'token')}, ${count(counts.apiKeyCount, 'API key')}`,
+    ],
+  ];
+}
+
+function time(ms: number): string {
+  return formatTime(new Date(ms).toISOString());
 }

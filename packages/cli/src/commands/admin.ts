@@ -26,7 +26,9 @@ import { addCopyCommand } from './admin-copy.ts';
 import { type AdminOptions, withData, withStore } from './admin-data.ts';
 import { addMaintenanceCommands } from './admin-maintenance.ts';
 import { addOperatorCommands } from './admin-operators.ts';
+import { addTokenListCommands } from './admin-tokens.ts';
 import { confirmUser } from './admin-user.ts';
+import { addUserCommands } from './admin-users.ts';
 
 const maxNameLength = 200;
 
@@ -35,7 +37,7 @@ export function addAdminCommands(program: Command, io: Io): void {
     .command('admin')
     .description('work directly on the data, as the operator of the server, which may be running');
   const users = group.command('user').description('accounts');
-  const tokens = group.command('token').description('access tokens of any user');
+  const tokens = group.command('token').description('access tokens and API keys of any user');
   const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');
 
   users
@@ -120,6 +122,8 @@ export function addAdminCommands(program: Command, io: Io): void {
       withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
     );
 
+  addUserCommands(users, io);
+  addTokenListCommands(tokens, io);
   addOperatorCommands(group, io);
   addMaintenanceCommands(group, io);
   addCopyCommand(group, io);
