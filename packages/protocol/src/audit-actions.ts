@@ -64,6 +64,7 @@ export const auditActions = {
   'guest.remove_user': action('app', 'user', 'removed a guest from', ['guestIds']),
   'invitation.accept': action('app', 'invitation', 'accepted the invitation', ['guestIds', 'role', 'invitedBy']),
   'invitation.decline': action('app', 'invitation', 'declined the invitation', ['guestIds', 'role', 'invitedBy']),
+  'invitation.renew': action('app', 'invitation', 'renewed the invitation', ['guestIds', 'role', 'invitedBy']),
   'invitation.revoke': action('app', 'invitation', 'revoked the invitation', [
     'guestIds',
     'role',

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
+import { maxInvitationsAtOnce } from './list-limits.ts';
 import { displayNamePattern, maxReasonLength } from './names.ts';
 import { Type } from './type.ts';
 
@@ -34,17 +35,23 @@ const guestNote = Type.String({
   description: "for the application's team; guests never see it",
 });
 
+/** An invitation of a guest. */
+export const invitationRow = Type.Object({
+  guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  label: Type.Optional(guestLabel),
+  note: Type.Optional(guestNote),
+});
+export type InvitationRow = Static<typeof invitationRow>;
+
 /**
  * The body of A1. `name`, and `email` if nothing is mailed, are notes about the invited person, for the application's team. Older clients send
  * both.
  */
 export const invitationInput = Type.Object({
   deliveryMethod,
-  guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
-  email: Type.Optional(Type.String({ maxLength: 320 })),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-  label: Type.Optional(guestLabel),
-  note: Type.Optional(guestNote),
+  ...invitationRow.properties,
 });
 
 export const invitationLink = Type.Object({
@@ -52,6 +59,76 @@ export const invitationLink = Type.Object({
   link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
 });
 export type InvitationLink = Static<typeof invitationLink>;
+
+/** Many invitations of guests in one request. */
+export const invitationsInput = Type.Object({
+  invitations: Type.Array(invitationRow, { minItems: 1, maxItems: maxInvitationsAtOnce }),
+  whenPending: Type.Optional(
+    oneOf(['keep', 'renew'], {
+      description:
+        'what to do with a person who has a pending invitation: `keep` it (the default), or `renew` it with another link',
+    }),
+  ),
+});
+
+/** The result for one person. */
+export const invitationResult = Type.Object({
+  guestKey: Type.String(),
+  outcome: oneOf(['invited', 'renewed', 'pending', 'accepted', 'failed'], {
+    description:
+      '`invited`, `renewed`: with a link; `pending`, `accepted`: the person has an invitation already; `failed`: with an error',
+  }),
+  link: Type.Optional(Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' })),
+  expiresAt: Type.Optional(timestamp('when the link stops working')),
+  error: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+});
+export type InvitationResult = Static<typeof invitationResult>;
+
+/** One result for each person, in the order of the request. */
+export const invitationResults = Type.Object({ objects: Type.Array(invitationResult) });
+export type InvitationResults = Static<typeof invitationResults>;
+
+/** The open invitations of guests that a request renews or revokes: by id, or all that a filter finds, in batches. */
+export const invitationSelection = Type.Object({
+  ids: Type.Optional(
+    Type.Array(id('invitation', 'an open invitation of a guest'), { minItems: 1, maxItems: maxInvitationsAtOnce }),
+  ),
+  filter: Type.Optional(
+    Type.Object({
+      status: oneOf(['pending', 'expired']),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'as in the list of invitations' })),
+      olderThanDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 36500 })),
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: '`nextCursor` of the last response, with the same filter' }),
+  ),
+});
+export type InvitationSelection = Static<typeof invitationSelection>;
+
+const batchFields = {
+  skipped: Type.Integer({ description: 'how many of `ids` are no open invitations of guests' }),
+  nextCursor: Type.Optional(
+    Type.String({ description: 'send it as `cursor` for the next batch; absent after the last' }),
+  ),
+};
+
+export const revokedInvitations = Type.Object({ revoked: Type.Integer(), ...batchFields });
+export type RevokedInvitations = Static<typeof revokedInvitations>;
+
+/** An invitation with another link. The link before stops working. */
+export const renewedInvitation = Type.Object({
+  id: id('invitation', 'the invitation'),
+  guestKey: Type.String(),
+  email: nullable(Type.String()),
+  name: nullable(Type.String()),
+  link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
+  expiresAt: timestamp('when the link stops working'),
+});
+export type RenewedInvitation = Static<typeof renewedInvitation>;
+
+export const renewedInvitations = Type.Object({ objects: Type.Array(renewedInvitation), ...batchFields });
+export type RenewedInvitations = Static<typeof renewedInvitations>;
 
 export const invitationStatus = oneOf(['pending', 'accepted', 'declined', 'revoked', 'expired']);
 export type InvitationStatus = Static<typeof invitationStatus>;
@@ -71,6 +148,7 @@ export const invitation = Type.Object({
   ...invitationFields,
   guestId: id('guest', 'the guest that it invites to'),
   guestKey: Type.String(),
+  guestLabel: nullable(Type.String()),
 });
 export type Invitation = Static<typeof invitation>;
 

@@ -92,6 +92,11 @@ export type GuestListQuery = Static<typeof guestListQuery>;
 export const invitationListQuery = Type.Object({
   ...defaultPage,
   guestId: Type.Optional(Type.String({ maxLength: 200, description: 'only invitations to this guest' })),
+  q: searchParameter('the guest key, the label of the guest, the name, or the e-mail address'),
+  status: Type.Optional(oneOf(['pending', 'expired', 'accepted', 'declined', 'revoked'])),
+  olderThanDays: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 36500, description: 'only invitations that were made at least this long ago' }),
+  ),
   sort: sortParameter(['createdAt', '-createdAt']),
 });
 

@@ -1,5 +1,6 @@
 import { accountDeletionRoutes } from './apps/account-deletion-routes.ts';
 import { appRoutes } from './apps/app-routes.ts';
+import { bulkInvitationRoutes } from './apps/bulk-invitation-routes.ts';
 import { guestRoutes } from './apps/guest-routes.ts';
 import { invitationRoutes } from './apps/invitation-routes.ts';
 import { memberRoutes } from './apps/member-routes.ts';
@@ -40,6 +41,7 @@ export const allRoutes: readonly Route[] = [
   ...quotaRoutes,
   ...extensionPointRoutes,
   ...guestRoutes,
+  ...bulkInvitationRoutes,
   ...invitationRoutes,
   ...tokenRoutes,
   ...accountRoutes,

@@ -223,6 +223,48 @@ const rows: Readonly<Record<string, Row>> = {
       return calling(world, world.admin, 'DELETE', `/apps/${appId}/guests/${id}/users/${stranger.id}`);
     },
   },
+  'POST /api/v1/apps/:appId/invitations': {
+    actions: ['guest.invite'],
+    prepare: async (world) => {
+      const invitations = [
+        { guestKey: 'a-new-private-key', email: 'g@example.org', name: 'Gloria', label: 'of Gloria' },
+      ];
+      const path = `/apps/${world.appId}/invitations`;
+      return calling(world, world.admin, 'POST', path, { invitations }, ['g@example.org', 'Gloria']);
+    },
+  },
+  ...Object.fromEntries(
+    (['renew', 'revoke'] as const).flatMap((verb): [string, Row][] => {
+      const actions = [`invitation.${verb}` as const];
+      const withInvitation = async (world: World) => {
+        const { service, owner } = world;
+        const appId = await makeApp(service, owner);
+        await invite(service, owner, appId, 'another-private-key');
+        const path = `/apps/${appId}/invitations`;
+        const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', `${api}${path}`, owner);
+        return { path, id: objects[0]?.id };
+      };
+      const many: Row = {
+        actions,
+        prepare: async (world) => {
+          const { path, id } = await withInvitation(world);
+          return calling(world, world.owner, 'POST', `${path}/${verb}`, { ids: [id] });
+        },
+      };
+      const one: Row = {
+        actions,
+        prepare: async (world) => {
+          const { path, id } = await withInvitation(world);
+          return calling(world, world.owner, 'POST', `${path}/${id}/renew`);
+        },
+      };
+      const path = 'POST /api/v1/apps/:appId/invitations';
+      return [
+        [`${path}/${verb}`, many],
+        ...(verb === 'renew' ? [[`${path}/:invitationId/renew`, one] as [string, Row]] : []),
+      ];
+    }),
+  ),
   'DELETE /api/v1/apps/:appId/invitations/:invitationId': {
     actions: ['invitation.revoke'],
     prepare: async (world) => {

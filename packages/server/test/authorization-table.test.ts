@@ -305,6 +305,32 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: inApp('/invitations'),
   },
+  'POST /api/v1/apps/:appId/invitations': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/invitations')(world), json: { invitations: [{ guestKey: 'bulk' }] } }),
+  },
+  'POST /api/v1/apps/:appId/invitations/renew': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/invitations/renew')(world), json: { filter: { status: 'expired' } } }),
+  },
+  'POST /api/v1/apps/:appId/invitations/revoke': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/invitations/revoke')(world), json: { filter: { status: 'expired' } } }),
+  },
+  'POST /api/v1/apps/:appId/invitations/:invitationId/renew': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => {
+      const { service, owner, appId } = world;
+      await invite(service, owner, appId, 'to-be-renewed');
+      const path = `${api}/apps/${appId}/invitations`;
+      const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', path, { token: owner.token });
+      return { path: `${path}/${objects.at(-1)?.id}/renew` };
+    },
+  },
   'DELETE /api/v1/apps/:appId/invitations/:invitationId': {
     cells: `${refused} 403s 404 403f 403f 403f 204 204`,
     scope: 'manage',

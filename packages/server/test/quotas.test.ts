@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import type { QuotaUse } from '@tenon/protocol';
+import type { InvitationResults, QuotaUse } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { quotaList } from '../src/config/quota-list.ts';
 import type { QuotaName } from '../src/config/quotas.ts';
@@ -133,6 +133,19 @@ describe("an application's quotas", () => {
     service.advance(8 * 24 * 60 * minuteMs); // longer than invitations work
     const token = await service.token(user.id);
     await invite(service, { ...user, token }, appId, 'a');
+  });
+
+  it('limit invitations in bulk row by row', async () => {
+    await open('guests=5');
+    const user = await service.user();
+    const appId = await makeApp(service, user);
+    const send = (path: string, json: object) => post(user, `/apps/${appId}/invitations${path}`, json);
+    const keys = ['a', 'b', 'a', 'c', 'a'];
+    const invitations = keys.map((guestKey, at) => ({ guestKey, name: `${at}` }));
+    const { objects } = (await send('', { invitations })).json<InvitationResults>();
+    const outcomes = objects.map(({ outcome, error }) => error?.code ?? outcome);
+    assert.deepEqual(outcomes, ['invited', 'invited', 'invited', 'quota_exceeded', 'quota_exceeded']);
+    assert.equal((await send('/renew', { filter: { status: 'pending' } })).json().objects.length, 3);
   });
 
   it('limit its bytes, plugins and versions', async () => {

@@ -42,8 +42,8 @@ export function toGuest({ guest, users, latestInvitation }: GuestWithUsers, nowM
 }
 
 export function toInvitation(invitation: GuestInvitation, nowMs: number): Invitation {
-  const { guestId, guestKey } = invitation;
-  return { ...toInvitationFields(invitation, nowMs), guestId, guestKey };
+  const { guestId, guestKey, guestLabel } = invitation;
+  return { ...toInvitationFields(invitation, nowMs), guestId, guestKey, guestLabel };
 }
 
 export function toMemberInvitation(invitation: TeamInvitation, nowMs: number): MemberInvitation {

@@ -16,9 +16,11 @@ import {
   updateGuest,
 } from './guests.ts';
 import { invitationResponses, pendingInvitationExample, toInvitationLink } from './invitation-routes.ts';
-import { revokeInvitation } from './invitations.ts';
+import { renewOneInvitation, revokeInvitation } from './open-invitations.ts';
 
 const route = routeTagged('Guests');
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 const guestExample = {
   id: example.guestId,
@@ -34,6 +36,7 @@ const invitationExample = {
   ...pendingInvitationExample,
   guestId: example.guestId,
   guestKey: 'customers/globex',
+  guestLabel: 'Globex',
 };
 
 export const guestRoutes: readonly Route[] = [
@@ -106,7 +109,10 @@ export const guestRoutes: readonly Route[] = [
     responses: { 200: jsonList('the invitations', invitation, invitationExample) },
     handle: async ({ deps }, { auth, query }) => {
       const nowMs = deps.clock();
-      const found = await listInvitations(deps, auth.access, toPage(query), query.guestId);
+      const { guestId, status, q: text, olderThanDays } = query;
+      const createdBeforeMs = olderThanDays === undefined ? undefined : nowMs - olderThanDays * dayMs;
+      const search = { guestId, status, text, createdBeforeMs, nowMs };
+      const found = await listInvitations(deps, auth.access, toPage(query), search);
       return toList(found, (one) => toInvitation(one, nowMs), query.sort);
     },
   }),
@@ -117,6 +123,17 @@ export const guestRoutes: readonly Route[] = [
     responses: { 204: { description: 'revoked' } },
     errors: ['conflict'],
     handle: ({ deps }, { auth, params }) => revokeInvitation(deps, auth.access, params.invitationId),
+  }),
+  route('POST', '/api/v1/apps/:appId/invitations/:invitationId/renew', {
+    access: { kind: 'app', purpose: 'changeGuests' },
+    id: 'renewInvitation',
+    summary: 'Renew an invitation, of a guest or to the team: it gets another link',
+    description:
+      'The link before stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 15 minutes.',
+    responses: invitationResponses,
+    errors: ['conflict', 'password_required', 'quota_exceeded'],
+    handle: async (services, { auth, params }) =>
+      toInvitationLink(services, (await renewOneInvitation(services.deps, auth.access, params.invitationId)).code),
   }),
 ];
 

@@ -1,15 +1,16 @@
-import { guestKeyFault, newId } from '@tenon/protocol';
+import { type AppId, guestKeyFault, newId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/access.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
-import { type PageOf, readPage, readPageById, readRelatedRows } from '../db/paging.ts';
+import { type PageOf, readPage, readRelatedRows } from '../db/paging.ts';
 import type { GuestRecord, GuestUserRecord, InvitationRecord } from '../db/records.ts';
 import type {
   CreationSort,
   GuestInvitation,
   GuestSearch,
   GuestSort,
+  InvitationSearch,
   Queries,
   SortedPage,
   Transaction,
@@ -54,20 +55,11 @@ export async function inviteGuest(
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const { label, note } = fields;
-    let guest = await tx.guestByKey(appId, guestKey);
-    if (guest === undefined) {
-      guest = {
-        id: newId('guest'),
-        appId,
-        guestKey,
-        label: label ?? null,
-        note: note ?? null,
-        createdAtMs: deps.clock(),
-      };
-      await tx.insertGuest(guest);
-    } else {
-      guest = await changeTexts(deps, tx, actor, guest, { label, note });
-    }
+    const present = await tx.guestByKey(appId, guestKey);
+    const guest =
+      present === undefined
+        ? await makeGuest(deps, tx, appId, { guestKey, label, note })
+        : await changeTexts(deps, tx, actor, present, { label, note });
     const invitation = { appId, guestId: guest.id, role: null, email, name, mailTo };
     const invited = await insertInvitation(deps, tx, actor, invitation);
     await record(deps, tx, actor, {
@@ -166,8 +158,20 @@ export async function updateGuest(
   });
 }
 
+/** Creates a guest. An audit event of the caller's must name it. */
+export async function makeGuest(
+  { clock }: Pick<Deps, 'clock'>,
+  tx: Transaction,
+  appId: AppId,
+  { guestKey, label = null, note = null }: GuestTexts & Pick<GuestRecord, 'guestKey'>,
+): Promise<GuestRecord> {
+  const guest = { id: newId('guest'), appId, guestKey, label, note, createdAtMs: clock() };
+  await tx.insertGuest(guest);
+  return guest;
+}
+
 /** Stores the texts that differ from the stored ones. The audit event names the fields only: labels and notes may name people. */
-async function changeTexts(
+export async function changeTexts(
   deps: Deps,
   tx: Transaction,
   actor: Actor,
@@ -226,12 +230,18 @@ export async function removeGuestUser(deps: Deps, access: AppAccess, guestId: st
   });
 }
 
-/** Lists the invitations of guests; with `guestId`, only that guest's. */
+/** Lists the invitations of guests. */
 export function listInvitations(
   deps: Deps,
   access: AppAccess,
   page: SortedPage<CreationSort>,
-  guestId?: string,
+  search: InvitationSearch,
 ): Promise<PageOf<GuestInvitation>> {
-  return readPageById(page, (range) => deps.store.read.invitations(access.app.id, range, guestId));
+  const { read } = deps.store;
+  return readPage(
+    page,
+    ({ id }) => id,
+    (range) => read.invitations(access.app.id, range, search),
+    () => read.countInvitationsFound(access.app.id, search),
+  );
 }

@@ -1,12 +1,39 @@
 import type { AppId, GuestId, InvitationId, UserId } from '@tenon/protocol';
 import { type NotNull, sql } from 'kysely';
 import type { Db } from '../db/db.ts';
-import { nothing, statement } from '../db/mutation.ts';
-import { type Orders, setOf, sorted } from '../db/page-queries.ts';
-import type { CreationSort, GuestInvitation, SortedPage, TeamInvitation } from '../db/query-types.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { contains, countMatches, type Orders, setOf, sorted } from '../db/page-queries.ts';
+import type { CreationSort, GuestInvitation, InvitationSearch, SortedPage, TeamInvitation } from '../db/query-types.ts';
 import { columns, type InvitationRecord, type StoredInvitationStatus } from '../db/records.ts';
 
 const orders: Orders<CreationSort> = { createdAt: [sql.ref('invitations.id')] };
+
+function invitationsFound(db: Db, appId: AppId, search: InvitationSearch) {
+  const { guestId, ids, status, createdBeforeMs, text, nowMs } = search;
+  let invitations = db
+    .selectFrom('invitations')
+    .innerJoin('guests', 'guests.id', 'invitations.guestId')
+    .select(columns.invitations)
+    .select(['guests.guestKey', 'guests.label as guestLabel'])
+    .where('invitations.appId', '=', appId)
+    .$narrowType<{ guestId: NotNull }>();
+  if (guestId !== undefined) invitations = invitations.where('invitations.guestId', '=', guestId as GuestId);
+  if (ids !== undefined) invitations = invitations.where('invitations.id', 'in', setOf(ids));
+  if (status !== undefined) {
+    invitations = invitations.where('invitations.status', '=', status === 'expired' ? 'pending' : status);
+  }
+  if (status === 'pending') invitations = invitations.where('invitations.expiresAtMs', '>', nowMs);
+  if (status === 'expired') invitations = invitations.where('invitations.expiresAtMs', '<=', nowMs);
+  if (createdBeforeMs !== undefined) {
+    invitations = invitations.where('invitations.createdAtMs', '<=', createdBeforeMs);
+  }
+  if (text === undefined) return invitations;
+  const searched = ['guests.guestKey', 'guests.label', 'invitations.name', 'invitations.email'];
+  return invitations.where(({ or }) => or(searched.map((column) => contains(column, text))));
+}
+
+/** Finds all invitations of guests. */
+const everything: InvitationSearch = { nowMs: 0 };
 
 export const invitationQueries = {
   invitation: (db: Db, id: InvitationId): Promise<InvitationRecord | undefined> =>
@@ -29,17 +56,31 @@ export const invitationQueries = {
       )
       .executeTakeFirst(),
 
-  /** The invitations of guests, with their guest keys; with `guestId`, only that guest's. */
-  invitations(db: Db, appId: AppId, page: SortedPage<CreationSort>, guestId?: string): Promise<GuestInvitation[]> {
+  /** The invitations of guests, with the guests' keys and labels. */
+  invitations: (
+    db: Db,
+    appId: AppId,
+    page: SortedPage<CreationSort>,
+    search: InvitationSearch = everything,
+  ): Promise<GuestInvitation[]> => sorted(invitationsFound(db, appId, search), orders, page, 'createdAt').execute(),
+
+  countInvitationsFound: (db: Db, appId: AppId, search: InvitationSearch): Promise<number> =>
+    countMatches(db, invitationsFound(db, appId, search)),
+
+  /** The newest invitation of a person to a guest that is pending or was accepted: by the address, or without one by the name. */
+  latestInvitationOf(
+    db: Db,
+    guestId: GuestId,
+    { email, name }: Pick<InvitationRecord, 'email' | 'name'>,
+  ): Promise<InvitationRecord | undefined> {
     let invitations = db
       .selectFrom('invitations')
-      .innerJoin('guests', 'guests.id', 'invitations.guestId')
       .select(columns.invitations)
-      .select('guests.guestKey')
-      .where('invitations.appId', '=', appId)
-      .$narrowType<{ guestId: NotNull }>();
-    if (guestId !== undefined) invitations = invitations.where('invitations.guestId', '=', guestId as GuestId);
-    return sorted(invitations, orders, page, 'createdAt').execute();
+      .where('guestId', '=', guestId)
+      .where('status', 'in', ['pending', 'accepted']);
+    if (email !== null) invitations = invitations.where('email', '=', email);
+    else invitations = invitations.where('email', 'is', null).where('name', name === null ? 'is' : '=', name);
+    return invitations.orderBy('id', 'desc').limit(1).executeTakeFirst();
   },
 
   /**
@@ -82,6 +123,19 @@ export const invitationQueries = {
 export const invitationMutations = {
   insertInvitation: statement({ audit: true, invalidates: nothing }, (db: Db, invitation: InvitationRecord) =>
     db.insertInto('invitations').values(invitation),
+  ),
+
+  /** Gives a pending invitation another code, which ends the ones before, and another user who answers for it. */
+  renewInvitation: mutation(
+    { audit: true, invalidates: nothing },
+    async (
+      db: Db,
+      id: InvitationId,
+      fields: Pick<InvitationRecord, 'codeHash' | 'expiresAtMs' | 'createdBy'>,
+    ): Promise<void> => {
+      await db.deleteFrom('mailed_codes').where('invitationId', '=', id).execute();
+      await db.updateTable('invitations').set(fields).where('id', '=', id).where('status', '=', 'pending').execute();
+    },
   ),
 
   /** Sets the final status of an invitation, if it is pending. */

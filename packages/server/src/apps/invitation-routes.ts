@@ -84,11 +84,13 @@ export const invitationRoutes: readonly Route[] = [
   }),
 ];
 
+export const linkExample = 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
+
 /** The response to a new invitation, of a guest or a team member. */
 export const invitationResponses = {
   200: json('the link, which is shown only once', invitationLink, {
     status: 'ok' as const,
-    link: 'http://localhost:8366/accept-invite?code=rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M',
+    link: linkExample,
   }),
 };
 
@@ -105,5 +107,9 @@ export const pendingInvitationExample = {
 
 /** Converts an invitation code to the link for accepting the invitation. */
 export function toInvitationLink({ addresses }: Pick<Services, 'addresses'>, code: string): InvitationLink {
-  return { status: 'ok', link: `${addresses.base()}/accept-invite?code=${code}` };
+  return { status: 'ok', link: toLink({ addresses }, code) };
+}
+
+export function toLink({ addresses }: Pick<Services, 'addresses'>, code: string): string {
+  return `${addresses.base()}/accept-invite?code=${code}`;
 }

@@ -2,20 +2,13 @@ import {
   type AppId,
   type InvitationId,
   type InvitationStatus,
-  isId,
   type MemberRole,
   newId,
   type UserId,
 } from '@tenon/protocol';
 import { type AuditActor, record, recordAll } from '../audit/record.ts';
-import { type Actor, type AppAccess, renewAccess, requireActiveToken, requireScope } from '../auth/access.ts';
-import {
-  findByCode,
-  findPendingInvitation,
-  invitationStatus,
-  invitePermission,
-  mayInvite,
-} from '../auth/find-invitation.ts';
+import { type Actor, requireActiveToken, requireScope } from '../auth/access.ts';
+import { findByCode, findPendingInvitation, invitationStatus, mayInvite } from '../auth/find-invitation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { hashSecret, makeCode } from '../auth/secrets.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts';
@@ -171,27 +164,7 @@ export function declineInvitation(deps: Deps, actor: Actor, code: string): Promi
   });
 }
 
-/**
- * Revokes a pending or expired invitation.
- *
- * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `conflict` if it was accepted, declined
- *   or revoked
- */
-export async function revokeInvitation(deps: Deps, access: AppAccess, invitationId: string): Promise<void> {
-  await deps.store.write(async (tx) => {
-    await renewAccess(tx, access, 'changeGuests');
-    const invitation = isId('invitation', invitationId) ? await tx.invitation(invitationId) : undefined;
-    if (invitation?.appId !== access.app.id) throw notFound('invitation');
-    await renewAccess(tx, access, invitePermission(invitation));
-    if (invitation.status !== 'pending') {
-      throw new DomainError('conflict', `Only a pending invitation can be revoked; this one was ${invitation.status}.`);
-    }
-    await tx.closeInvitation(invitation.id, 'revoked', deps.clock());
-    await recordDecision(deps, tx, access.actor, 'invitation.revoke', invitation);
-  });
-}
-
-async function recordDecision(
+export async function recordDecision(
   deps: Deps,
   tx: Transaction,
   actor: AuditActor,
@@ -210,6 +183,7 @@ async function recordDecision(
 /**
  * Creates an invitation. With `mailTo`, queues a mail with a link to that address.
  *
+ * @param used how much of the quota `guests` is used; counted by default
  * @returns its id and its code. Only the hash of the code is stored
  * @throws DomainError `quota_exceeded`
  */
@@ -218,10 +192,13 @@ export async function insertInvitation(
   tx: Transaction,
   { userId }: Actor,
   { email = null, name = null, mailTo, ...fields }: NewInvitation,
-): Promise<{ readonly id: InvitationId; readonly code: string }> {
+  used?: number,
+): Promise<{ readonly id: InvitationId; readonly code: string; readonly expiresAtMs: number }> {
   const { clock, random, settings } = deps;
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
-  requireQuota(settings.quotas, 'guests', fields.appId, await tx.countGuests(fields.appId, createdAtMs));
+  const present = used ?? (await tx.countGuests(fields.appId, createdAtMs));
+  requireQuota(settings.quotas, 'guests', fields.appId, present);
+  const expiresAtMs = createdAtMs + settings.invitationLifetimeMs;
   await tx.insertInvitation({
     id,
     ...fields,
@@ -231,14 +208,14 @@ export async function insertInvitation(
     name,
     createdBy: userId,
     createdAtMs,
-    expiresAtMs: createdAtMs + settings.invitationLifetimeMs,
+    expiresAtMs,
     settledAtMs: null,
     signedUpUserId: null,
   });
   if (mailTo !== undefined) {
     await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId: id, appId: fields.appId });
   }
-  return { id, code };
+  return { id, code, expiresAtMs };
 }
 
 type NewInvitation = Pick<InvitationRecord, 'appId' | 'guestId' | 'role'> & {

@@ -5,6 +5,7 @@ import {
   auditActions,
   type OperatorAuditEntry,
 } from '@tenon/protocol';
+import { csvLine } from '@tenon/protocol/csv';
 import type { AccountAuditEvent, AuditEventRecord } from '../db/audit-records.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Services } from '../services.ts';
@@ -70,19 +71,6 @@ function toJson(entry: AppAuditEntry): string {
 
 function toCsv(entry: AppAuditEntry): string {
   return csvLine(Object.values(columns).map((cellOf) => cellOf(entry) ?? ''));
-}
-
-/** Returns a line of CSV (RFC 4180 §2), with formulas escaped. */
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/** Spreadsheets evaluate such a cell: https://owasp.org/www-community/attacks/CSV_Injection */
-const startsFormula = /^[=+\-@\t\r\n]/;
-
-function csvCell(text: string): string {
-  const escaped = startsFormula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }
 
 /** Converts an event to the wire format for owners of its application. */

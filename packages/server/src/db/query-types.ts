@@ -1,6 +1,8 @@
 import type {
   GuestId,
   GuestListQuery,
+  InvitationId,
+  InvitationStatus,
   MemberRole,
   PluginListQuery,
   UserId,
@@ -152,7 +154,22 @@ export type BoundVersion = VersionRecord & {
 };
 
 /** An invitation that assigns a guest. */
-export type GuestInvitation = InvitationRecord & { readonly guestId: GuestId; readonly guestKey: string };
+export type GuestInvitation = InvitationRecord & {
+  readonly guestId: GuestId;
+  readonly guestKey: string;
+  readonly guestLabel: string | null;
+};
+
+/** Which invitations of guests a query finds. */
+export interface InvitationSearch {
+  readonly guestId?: string | undefined;
+  readonly ids?: readonly InvitationId[] | undefined;
+  readonly status?: InvitationStatus | undefined;
+  /** Finds invitations that were made at this time or before. */
+  readonly createdBeforeMs?: number | undefined;
+  readonly text?: string | undefined;
+  readonly nowMs: number;
+}
 
 /** An invitation to the team. */
 export type TeamInvitation = InvitationRecord & { readonly role: MemberRole; readonly inviterName: string };

@@ -1,5 +1,5 @@
 import { pluginId, type UsagePoint, type UsageReport, type UsageSeries, type VersionUsage } from '@tenon/protocol';
-import { csvLine } from '../audit/audit-export.ts';
+import { csvLine } from '@tenon/protocol/csv';
 import type { UsageDayRecord, UsageSubjectRecord } from '../db/usage-records.ts';
 import { dayMs, type Usage } from './read-usage.ts';
 import { estimate, mergeSketch, type Sketch } from './sketch.ts';

@@ -149,7 +149,15 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   invitations: (ask) => [
     ask.invitations(app, {}),
     ask.invitations(app, page),
-    ...inOrders(['createdAt', '-createdAt'], 1, (range) => ask.invitations(app, range, guest)),
+    ...inOrders(['createdAt', '-createdAt'], 1, (range) => ask.invitations(app, range, { guestId: guest, nowMs: 1 })),
+    ask.invitations(app, page, { ids: [newId('invitation')], nowMs: 1 }),
+    ask.invitations(app, page, { status: 'pending', createdBeforeMs: 1, text: 'a', nowMs: 2 }),
+  ],
+  countInvitationsFound: (ask) => [ask.countInvitationsFound(app, { status: 'expired', nowMs: 1 })],
+  latestInvitationOf: (ask) => [
+    ask.latestInvitationOf(guest, { email: 'a', name: null }),
+    ask.latestInvitationOf(guest, { email: null, name: 'a' }),
+    ask.latestInvitationOf(guest, { email: null, name: null }),
   ],
   teamInvitations: (ask) => [
     ask.teamInvitations(app, {}),
@@ -340,6 +348,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     }),
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
   updateGuest: (tx) => tx.updateGuest(guest, { label: 'a', note: null }),
+  renewInvitation: (tx) =>
+    tx.renewInvitation(newId('invitation'), { codeHash: someHash(), expiresAtMs: 1, createdBy: user }),
   deleteGuest: (tx) => tx.deleteGuest(guest),
   putGuestUser: (tx) => tx.putGuestUser({ guestId: guest, userId: user, acceptedAtMs: 1 }),
   deleteGuestUser: (tx) => tx.deleteGuestUser([guest], user),

@@ -248,10 +248,10 @@ export function recordsContract(backend: Backend): void {
       await records().invitation(elsewhere.guest, elsewhere.owner);
       const first = await records().invitation(guest, owner);
       const second = await records().invitation(guest, owner, { status: 'declined', settledAtMs: someTimeMs });
-      const { guestKey } = guest;
+      const { guestKey, label: guestLabel } = guest;
       assert.deepEqual(await store.it.read.invitations(app.id, {}), [
-        { ...first, guestKey },
-        { ...second, guestKey },
+        { ...first, guestKey, guestLabel },
+        { ...second, guestKey, guestLabel },
       ]);
       await assertPages(
         (page) => store.it.read.invitations(app.id, page),
