@@ -15,6 +15,7 @@ import { recordsContract } from './store/records.ts';
 import { commitsContract, revisionContract } from './store/revision.ts';
 import { statusContract } from './store/status.ts';
 import { transactionsContract } from './store/transactions.ts';
+import { usageContract } from './store/usage.ts';
 import { versionsContract } from './store/versions.ts';
 import { withdrawalsContract } from './store/withdrawals.ts';
 
@@ -39,5 +40,6 @@ export function storeContract(name: string, backend: Backend): void {
     revisionContract(backend);
     commitsContract(backend);
     concurrencyContract(backend);
+    usageContract(backend);
   });
 }
