@@ -74,7 +74,7 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('Version 1 of greet is published').waitFor();
       await witness.look();
-      for (const path of ['/', `/apps/${appId}/plugins`, '/account', '/account/tokens']) {
+      for (const path of ['/', `/apps/${appId}/my-plugins`, '/account', '/account/tokens']) {
         await guest.open(path);
         await page.waitForLoadState('networkidle');
         await witness.look();

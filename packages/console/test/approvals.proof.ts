@@ -47,7 +47,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
 
   it('are shown to their publisher as waiting, with the next step', async () => {
     const { page } = ada.visitor;
-    await ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    await ada.visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}`);
     await page.locator('input[type=file]').setInputFiles({
       name: 'median.wasm',
       mimeType: 'application/wasm',
@@ -133,7 +133,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
       (await ada.call<Version>('GET', `${path}/${name}/versions/${number}`)).state;
     assert.deepEqual([await stateOf('median', 2), await stateOf('mode', 1)], ['published', 'rejected']);
     const { page: theirs } = ada.visitor;
-    await ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}/mode`);
+    await ada.visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}/mode`);
     await theirs.getByText('Version 1: rejected by the team').waitFor();
     await theirs.getByText('We have one already.').first().waitFor();
     assert.deepEqual(await faultsInBothColours(theirs), []);

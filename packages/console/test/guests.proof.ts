@@ -62,7 +62,7 @@ describe('guests, as the team sees them', { skip: noBrowser }, () => {
     await signUpThrough(grace, link, 'Grace Hopper');
     await grace.page.getByText('As a guest for Globex you will be able to').waitFor();
     await accept(grace);
-    await grace.open(`/apps/${workshop.app.id}/plugins`);
+    await grace.open(`/apps/${workshop.app.id}/my-plugins`);
     await grace.page.getByText('You are a guest for Globex.').waitFor();
     await grace.close();
     await page.reload();

@@ -50,7 +50,7 @@ describe('the page of an invitation', { skip: noBrowser }, () => {
     await heading(visitor, 'You are a guest of Acme <b>Spreadsheet</b>');
     await page.getByRole('link', { name: 'Go to Acme <b>Spreadsheet</b>' }).click();
     await heading(visitor, 'Acme <b>Spreadsheet</b>');
-    assert.equal(page.url(), `${stage.url}/apps/${workshop.app.id}/plugins`);
+    assert.equal(page.url(), `${stage.url}/apps/${workshop.app.id}/my-plugins`);
     await page.goBack();
     await heading(visitor, 'You are a guest of Acme <b>Spreadsheet</b>');
 

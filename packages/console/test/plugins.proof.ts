@@ -33,7 +33,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
   const apiPath = (name: string) => `/api/v1/artifacts/${workshop.point.id}/plugin/${ada.userId}/${name}`;
   const teamPath = (name: string) =>
     `/apps/${workshop.app.id}/extension-points/${workshop.point.id}/plugins/${ada.userId}/${name}`;
-  const guestPath = (name: string) => `/apps/${workshop.app.id}/plugins/${workshop.point.id}/${name}`;
+  const guestPath = (name: string) => `/apps/${workshop.app.id}/my-plugins/${workshop.point.id}/${name}`;
 
   /** Opens a plugin's page and waits for its history. */
   async function open(visitor: Visitor, path: string): Promise<void> {

@@ -38,7 +38,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
   }
 
   async function openPoint(visitor: Visitor): Promise<void> {
-    await visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    await visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}`);
     await visitor.page.getByRole('heading', { name: 'Publish a plugin' }).waitFor();
   }
 
@@ -360,7 +360,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     });
     const visitor = await guest('customers/soylent', 'Sol Roth');
     const { page } = visitor;
-    await visitor.open(`/apps/${app.id}/plugins/${strict.id}`);
+    await visitor.open(`/apps/${app.id}/my-plugins/${strict.id}`);
     await page.getByText('Each new version needs the approval of Acme Spreadsheet’s team').waitFor();
     await drop(visitor, 'greet.wasm', greet);
     await publish(visitor);
@@ -392,7 +392,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
     const owner = await stage.visitor();
     const { page } = owner;
-    await owner.open(`/apps/${workshop.app.id}/plugins`);
+    await owner.open(`/apps/${workshop.app.id}/my-plugins`);
     await owner.signIn(email, password);
     await page.getByRole('heading', { name: 'You are not a guest here' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -403,7 +403,7 @@ describe('what guests see of an application', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'My plugins' }).waitFor(); // beside the parts of the team
     await page.getByText('no plugins yet').first().waitFor(); // though others have published
     assert.deepEqual(await faultsInBothColours(page), []);
-    for (const path of ['/apps/app_none/plugins', `/apps/${workshop.app.id}/plugins/ext_none`]) {
+    for (const path of ['/apps/app_none/my-plugins', `/apps/${workshop.app.id}/my-plugins/ext_none`]) {
       await owner.open(path);
       await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     }

@@ -133,7 +133,7 @@ describe('what modules are held to', { skip: noBrowser }, () => {
       limits: { maxInitialMemoryPages: 0 },
     });
     const { page } = ada.visitor;
-    const open = () => ada.visitor.open(`/apps/${workshop.app.id}/plugins/${workshop.point.id}`);
+    const open = () => ada.visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}`);
     const choose = () =>
       page.locator('input[type=file]').setInputFiles({
         name: 'mode.wasm',

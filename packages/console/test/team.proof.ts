@@ -237,7 +237,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     const guest = await newUser('Grace Guest');
     for (const part of ['', '/guests', `/extension-points/${workshop.point.id}`]) {
       await guest.page.goto(`${stage.url}/apps/${workshop.app.id}${part}`);
-      await guest.page.waitForURL(`${stage.url}/apps/${workshop.app.id}/plugins`);
+      await guest.page.waitForURL(`${stage.url}/apps/${workshop.app.id}/my-plugins`);
     }
     assert.equal(await guest.page.getByText('for/Grace').count(), 0);
     await guest.close();

@@ -134,7 +134,7 @@ export const appListQuery = Type.Object({
   sort: sortParameter(['createdAt', 'name', '-name']),
 });
 
-export const pluginListQuery = Type.Object({
+const pluginParameters = {
   ...defaultPage,
   q: searchParameter(
     "the name or the publisher's name, for members also in the guest keys; or with this user id or content address",
@@ -147,8 +147,22 @@ export const pluginListQuery = Type.Object({
   ),
   userId: Type.Optional(Type.String({ maxLength: 200, description: 'only plugins of this publisher' })),
   sort: sortParameter(['name', '-name', 'publishedAt', '-publishedAt']),
-});
+};
+
+export const pluginListQuery = Type.Object(pluginParameters);
 export type PluginListQuery = Static<typeof pluginListQuery>;
+
+export const appPluginListQuery = Type.Object({
+  ...pluginParameters,
+  extensionPointId: Type.Optional(
+    Type.String({ maxLength: 200, description: 'only plugins published against this extension point' }),
+  ),
+  isBound: Type.Optional(
+    oneOf(['true', 'false'], {
+      description: '`true`: only plugins of which a guest gets a version; `false`: only the others',
+    }),
+  ),
+});
 
 export const bindingListQuery = Type.Object({
   ...defaultPage,

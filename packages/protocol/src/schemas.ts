@@ -38,6 +38,10 @@ export const appOverview = Type.Object({
   pendingInvitations: counted('invitations that can still be accepted, of guests and to the team'),
   awaitingApproval: counted('versions that await approval'),
   members: counted('members of the team'),
+  firstExtensionPoints: Type.Array(
+    Type.Object({ id: id('extensionPoint', 'an extension point'), name: Type.String() }),
+    { description: 'the first 50 extension points by name, without their schemas' },
+  ),
   example: Type.Object(
     {
       extensionPoint: nullable(Type.Object({ id: id('extensionPoint', 'an extension point'), name: Type.String() })),
@@ -107,6 +111,30 @@ const pluginFields = {
 /** A plugin, for its publisher and the application's members. */
 export const plugin = Type.Object(pluginFields);
 export type Plugin = Static<typeof plugin>;
+
+/** A plugin in the list of an application's plugins. Its size doesn't depend on the number of guests. */
+export const pluginSummary = Type.Object({
+  id: plugin.properties.id,
+  extensionPoint: Type.Object({ id: id('extensionPoint', 'the extension point'), name: Type.String() }),
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
+  name: plugin.properties.name,
+  contentAddress: plugin.properties.contentAddress,
+  size: plugin.properties.size,
+  version: plugin.properties.version,
+  state: pluginStatus.properties.state,
+  reason: pluginStatus.properties.reason,
+  activeVersions: Type.Array(Type.Integer(), {
+    description: 'the numbers of the versions that guests get, the highest first; at most 5',
+  }),
+  guests: Type.Array(Type.Object({ id: id('guest', 'a guest'), guestKey: Type.Optional(Type.String()) }), {
+    description: 'the first 3 guests that get a version; with their keys for members',
+  }),
+  guestCount: Type.Integer({ description: 'the number of guests that get a version' }),
+  hasMoreGuests: Type.Boolean({ description: 'whether there are more than 5,000, of which `guestCount` is a part' }),
+  createdAt: plugin.properties.createdAt,
+  updatedAt: plugin.properties.updatedAt,
+});
+export type PluginSummary = Static<typeof pluginSummary>;
 
 export const publishedPlugin = Type.Object({
   ...pluginFields,

@@ -23,6 +23,7 @@ import { packageMutations, packageQueries } from './packages/package-queries.ts'
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
 import { bindingMutations, bindingQueries } from './plugins/binding-queries.ts';
 import { extensionPointMutations, extensionPointQueries } from './plugins/extension-point-queries.ts';
+import { pluginListQueries } from './plugins/plugin-list-queries.ts';
 import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
@@ -40,6 +41,7 @@ const allQueries = {
   ...guestQueries,
   ...invitationQueries,
   ...pluginQueries,
+  ...pluginListQueries,
   ...deletionQueries,
   ...versionQueries,
   ...withdrawalQueries,

@@ -262,6 +262,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: inApp('/overview'),
   },
+  'GET /api/v1/apps/:appId/plugins': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: inApp('/plugins'),
+  },
   'GET /api/v1/apps/:appId/guests': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

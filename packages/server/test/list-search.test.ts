@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Approval, type Guest, maxCounted, type Plugin, type PluginBinding } from '@tenon/protocol';
+import {
+  type Approval,
+  type Guest,
+  maxCounted,
+  type Plugin,
+  type PluginBinding,
+  type PluginSummary,
+} from '@tenon/protocol';
 import { addGuests } from './helpers/many.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
@@ -187,6 +194,57 @@ describe('lists with search', () => {
       assert.deepEqual(await names({ name: 'p' }), []);
       assert.deepEqual(await names({ state: 'blocked' }), ['bobs']);
       assert.deepEqual(await names({ state: 'published', q: 'secret-9' }), ['p9', 'p10', 'Q']);
+    });
+
+    it('lists the plugins of all extension points of an application', async () => {
+      const { appId: id } = await ok<{ appId: string }>(service, 'GET', `${api}/extension-points/${point}`, {
+        token: owner.token,
+      });
+      const other = await makeExtensionPoint(service, owner, id);
+      await publishAs(service, ada, other, 'p1', tinyModule(70));
+      const path = `/apps/${id}/plugins`;
+      const found = async (query: Record<string, string> = {}, token = owner.token) =>
+        (await list<PluginSummary>(path, query, token)).objects.map(({ name }) => name);
+      assert.deepEqual(await found(), ['bobs', 'p1', 'p9', 'p10', 'Q']);
+      assert.deepEqual(await found({ sort: '-name' }), ['Q', 'p10', 'p9', 'p1', 'bobs']);
+      assert.deepEqual(await found({ sort: '-publishedAt', limit: '1' }), ['p1']);
+      assert.deepEqual(await found({ extensionPointId: other }), ['p1']);
+      assert.deepEqual(await found({ extensionPointId: 'ext_none' }), []);
+      assert.deepEqual(await found({ isBound: 'false' }), ['bobs']);
+      assert.deepEqual(await found({ isBound: 'true', extensionPointId: point }), ['p9', 'p10', 'Q']);
+      assert.deepEqual(await found({ state: 'blocked' }), ['bobs']);
+      assert.deepEqual(await found({ q: 'secret-9', extensionPointId: other }), ['p1']);
+      assert.deepEqual(await found({ q: 'other' }), ['bobs']);
+
+      const first = await list<PluginSummary>(path, { limit: 3, sort: 'name' });
+      const rest = await list<PluginSummary>(path, { limit: 3, sort: 'name', cursor: first.nextCursor ?? '' });
+      assert.deepEqual(
+        [first.total, rest.objects.map(({ name }) => name), rest.nextCursor],
+        [5, ['p10', 'Q'], undefined],
+      );
+      const [summary] = (await list<PluginSummary>(path, { name: 'p9' })).objects;
+      assert.deepEqual([summary?.activeVersions, summary?.guestCount, summary?.user.name], [[1], 2, 'Ada Lovelace']);
+      assert.deepEqual(summary?.guests.map(({ guestKey }) => guestKey).toSorted(), ['secret-10', 'secret-9']);
+
+      assert.deepEqual(await found({}, ada.token), ['p1', 'p9', 'p10', 'Q'], 'a guest sees its own');
+      assert.deepEqual(await found({ userId: bob.id }, ada.token), ['p1', 'p9', 'p10', 'Q']);
+      assert.deepEqual(await found({ q: 'secret' }, ada.token), []);
+      const own = await service.call('GET', `${api}${path}`, { token: ada.token });
+      assert.ok(!own.payload.includes('secret'), 'and no guest keys');
+      const json = { name: 'Cell functions' };
+      const { extensionPoint } = summary ?? {};
+      assert.equal(extensionPoint?.id, point);
+      await ok(service, 'PUT', `${api}/extension-points/${other}`, { token: owner.token, json });
+      assert.equal((await list<PluginSummary>(path, { name: 'p1' })).objects[0]?.extensionPoint.name, json.name);
+      await ok(service, 'DELETE', `${api}/extension-points/${other}`, { token: owner.token });
+      assert.deepEqual(await found({ name: 'p1' }), []);
+      for (const query of ['isBound=yes', 'sort=size', `q=${'a'.repeat(201)}`, 'limit=0']) {
+        assertProblem(
+          await service.call('GET', `${api}${path}?${query}`, { token: owner.token }),
+          400,
+          'invalid_request',
+        );
+      }
     });
 
     it('counts the plugins of the requesting user at each extension point', async () => {

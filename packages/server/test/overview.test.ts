@@ -20,7 +20,7 @@ describe('the overview of an application', () => {
     ok<AppOverview>(service, 'GET', `${api}/apps/${appId}/overview`, { token: owner.token });
 
   it('counts nothing in a new application', async () => {
-    const { example, ...counts } = await read(await makeApp(service, owner));
+    const { example, firstExtensionPoints, ...counts } = await read(await makeApp(service, owner));
     assert.deepEqual(counts, {
       extensionPoints: 0,
       plugins: 0,
@@ -30,6 +30,7 @@ describe('the overview of an application', () => {
       awaitingApproval: 0,
       members: 1,
     });
+    assert.deepEqual(firstExtensionPoints, []);
     assert.deepEqual(example, { extensionPoint: null, guestKey: null, pluginName: null });
   });
 
@@ -49,7 +50,8 @@ describe('the overview of an application', () => {
     await ok(service, 'PUT', `${plugins}/blocked/block`, { token, json: { reason: 'why' } });
     await ok(service, 'PUT', `${api}/extension-points/${point}`, { token, json: { requiresApproval: true } });
     await publishAs(service, ada, point, 'median', tinyModule(3));
-    const { example, ...counts } = await read(appId);
+    const { example, firstExtensionPoints, ...counts } = await read(appId);
+    assert.deepEqual(firstExtensionPoints.map(({ id }) => id).toSorted(), [empty, point].toSorted());
     assert.deepEqual(counts, {
       extensionPoints: 2,
       plugins: 2,

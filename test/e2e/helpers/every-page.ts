@@ -37,7 +37,7 @@ export async function everyPage(
   const { app, extensionPoint, held, openLink, revokedLink, teamLink } = acme;
   const team = `/apps/${app.id}`;
   const points = `${team}/extension-points`;
-  const guestPoint = `${team}/plugins/${extensionPoint.id}`;
+  const guestPoint = `${team}/my-plugins/${extensionPoint.id}`;
   const apps = await acme.owner.call<ListPage<App>>('GET', '/apps');
   const fresh = apps.objects.find(({ id, role }) => id !== app.id && role === 'owner');
   const device = await askByDevice(url, 'build-box');
@@ -115,6 +115,7 @@ export async function everyPage(
     owner('app-new', `/apps/${fresh?.id}`, { heading: 'Get started' }),
     owner('app-settings', `${team}/settings`, { heading: 'In your host' }),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),
+    owner('plugins', `${team}/plugins`, { heading: 'Plugins' }),
     owner('extension-points', points),
     owner('extension-point', `${points}/${extensionPoint.id}`),
     owner('extension-point-edit', `${points}/${extensionPoint.id}/edit`, { heading: 'Preview for guests' }),
@@ -159,7 +160,7 @@ export async function everyPage(
       heading: 'Approve this login?',
     }),
     { name: 'invitation-signed-in', as: 'guest', path: open, heading: /invites you/ },
-    { name: 'guest-app', as: 'guest', path: `${team}/plugins` },
+    { name: 'guest-app', as: 'guest', path: `${team}/my-plugins` },
     { name: 'guest-plugin', as: 'guest', path: `${guestPoint}/mortgage` },
     { name: 'guest-publish', as: 'guest', path: guestPoint, heading: 'Publish a plugin' },
     {

@@ -22,19 +22,19 @@ export const guestRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/device.tsx')).DevicePage,
   },
   {
-    path: '/apps/:appId/plugins',
+    path: '/apps/:appId/my-plugins',
     access: 'signedIn',
     data: appData,
     load: async () => (await import('../pages/guest/app.tsx')).GuestAppPage,
   },
   {
-    path: '/apps/:appId/plugins/:extensionPointId',
+    path: '/apps/:appId/my-plugins/:extensionPointId',
     access: 'signedIn',
     data: extensionPointData,
     load: async () => (await import('../pages/guest/extension-point.tsx')).PublishPage,
   },
   {
-    path: '/apps/:appId/plugins/:extensionPointId/:name',
+    path: '/apps/:appId/my-plugins/:extensionPointId/:name',
     access: 'signedIn',
     data: extensionPointData,
     load: async () => (await import('../pages/plugin/guest-plugin.tsx')).GuestPluginPage,

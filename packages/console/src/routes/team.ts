@@ -10,6 +10,12 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/overview.tsx')).AppOverviewPage,
   },
   {
+    path: '/apps/:appId/plugins',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/plugins.tsx')).AppPluginsPage,
+  },
+  {
     path: '/apps/:appId/extension-points',
     access: 'signedIn',
     data: appData,

@@ -18,6 +18,7 @@ const overviewExample = {
   pendingInvitations: 3,
   awaitingApproval: 2,
   members: 4,
+  firstExtensionPoints: [{ id: example.extensionPointId, name: 'Cell functions' }],
   example: {
     extensionPoint: { id: example.extensionPointId, name: 'Cell functions' },
     guestKey: 'customers/globex',

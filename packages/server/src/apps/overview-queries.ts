@@ -32,6 +32,18 @@ export const overviewQueries = {
         .where('expiresAtMs', '>', nowMs),
     ),
 
+  /** Returns the ids and names of an application's first extension points by name. */
+  firstExtensionPoints: (db: Db, appId: AppId, limit: number): Promise<{ id: ExtensionPointId; name: string }[]> =>
+    db
+      .selectFrom('extension_points')
+      .select(['id', 'name'])
+      .where('appId', '=', appId)
+      .where('deletedAtMs', 'is', null)
+      .orderBy(sql`lower(name)`)
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
+
   /** Returns an active plugin with its extension point and a guest key. Without one, the first extension point and guest. */
   async overviewExample(db: Db, appId: AppId): Promise<OverviewExample> {
     const active = await db

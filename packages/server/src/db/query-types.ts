@@ -1,4 +1,6 @@
 import type {
+  AppId,
+  ExtensionPointId,
   GuestId,
   GuestListQuery,
   InvitationId,
@@ -16,6 +18,7 @@ import type {
   InvitationRecord,
   PendingRebind,
   PluginKey,
+  PluginRecord,
   UserRecord,
   VersionRecord,
 } from './records.ts';
@@ -68,6 +71,7 @@ export type PluginSort = NonNullable<PluginListQuery['sort']>;
 
 /** Selects plugins. An omitted field selects all. */
 export interface PluginSearch {
+  readonly extensionPointId?: ExtensionPointId | undefined;
   readonly userId?: UserId | undefined;
   /** A part of the name or of the publisher's name; or the publisher's id, or the newest version's content address. */
   readonly text?: string | undefined;
@@ -75,7 +79,15 @@ export interface PluginSearch {
   /** Whether `text` may be a part of a guest key. */
   readonly searchesGuestKeys?: boolean;
   readonly state?: PluginListQuery['state'];
+  /** Whether a guest gets a version of the plugin. */
+  readonly isBound?: boolean | undefined;
 }
+
+/** Whose plugins a list has. */
+export type PluginScope = { readonly appId: AppId } | { readonly extensionPointId: ExtensionPointId };
+
+/** A plugin with the name of its extension point. */
+export type AppPlugin = PluginRecord & { readonly extensionPointName: string };
 
 export interface BoundedPage extends Page {
   readonly limit: number;

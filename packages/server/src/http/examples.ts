@@ -213,3 +213,21 @@ export const instrumentationReportExample = {
     { index: 1, name: 'greet', nameSource: 'export' as const, exportNames: ['greet'], bodyBytes: 47, isTraced: true },
   ],
 };
+
+export const pluginSummaryExample = {
+  id: pluginExample.id,
+  extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
+  user: { id: example.userId, name: 'Grace' },
+  name: pluginExample.name,
+  contentAddress: example.contentAddress,
+  size: pluginExample.size,
+  version: pluginExample.version,
+  state: 'published' as const,
+  reason: null,
+  activeVersions: [2],
+  guests: [{ id: example.guestId, guestKey: 'customers/globex' }],
+  guestCount: 1,
+  hasMoreGuests: false,
+  createdAt: example.time,
+  updatedAt: example.time,
+};

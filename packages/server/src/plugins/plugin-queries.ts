@@ -1,11 +1,10 @@
 import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
-import { type ExpressionBuilder, sql } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { naturalKey } from '../db/natural-key.ts';
-import { contains, countMatches, cursorOfValues, equals, type Orders, sorted } from '../db/page-queries.ts';
-import type { FoundPendingRebind, PluginSearch, PluginSort, SortedPage } from '../db/query-types.ts';
+import type { FoundPendingRebind } from '../db/query-types.ts';
 import {
   type BlockRecord,
   columns,
@@ -17,71 +16,11 @@ import {
 } from '../db/records.ts';
 import { ConflictError } from '../db/store-errors.ts';
 
-// Neither order has an index: quotas bound the number of plugins that are sorted.
-const pluginOrders: Orders<PluginSort> = {
-  name: [sql.ref('plugins.sortKey'), sql.ref('plugins.userId'), sql.ref('plugins.name')],
-  publishedAt: [sql.ref('versions.id')],
-};
-
-/** The cursor of a plugin in one of the orders of the list. */
-export function pluginCursor({ userId, name, newest }: PluginRecord, sort: PluginSort = 'name'): string {
-  return sort.endsWith('name') ? cursorOfValues(naturalKey(name), userId, name) : newest.id;
-}
-
-function pluginsFound(db: Db, extensionPointId: ExtensionPointId, search: PluginSearch) {
-  const { userId, name, text, searchesGuestKeys, state } = search;
-  let plugins = pluginsWithNewestVersion(db).where('plugins.extensionPointId', '=', extensionPointId);
-  if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
-  if (name !== undefined) plugins = plugins.where('plugins.name', '=', name);
-  if (state !== undefined) {
-    plugins = plugins.where('plugins.block', state === 'blocked' ? 'is not' : 'is', null);
-    if (state !== 'blocked') plugins = plugins.where('versions.state', '=', state);
-  }
-  if (text === undefined) return plugins;
-  const byGuestKey = db
-    .selectFrom('extension_points')
-    .innerJoin('guests', 'guests.appId', 'extension_points.appId')
-    .innerJoin('bindings', (join) =>
-      join.onRef('bindings.extensionPointId', '=', 'extension_points.id').onRef('bindings.guestId', '=', 'guests.id'),
-    )
-    .select(['bindings.userId', 'bindings.name'])
-    .where('extension_points.id', '=', extensionPointId)
-    .where(contains('guests.guestKey', text));
-  return plugins.where((eb) =>
-    eb.or([
-      contains('plugins.name', text),
-      equals('versions.contentAddress', text),
-      eb.exists(
-        eb
-          .selectFrom('users')
-          .select('users.id')
-          .whereRef('users.id', '=', 'plugins.userId')
-          .where((of) => of.or([contains('users.name', text), equals('users.id', text)])),
-      ),
-      ...(searchesGuestKeys ? [eb(eb.refTuple('plugins.userId', 'plugins.name'), 'in', byGuestKey as never)] : []),
-    ]),
-  );
-}
-
 export const pluginQueries = {
   async plugin(db: Db, key: PluginKey): Promise<PluginRecord | undefined> {
     const row = await pluginsWithNewestVersion(db).where(isOfPlugin('plugins', key)).executeTakeFirst();
     return row && toRecord(row);
   },
-
-  /** Returns an extension point's plugins. */
-  async plugins(
-    db: Db,
-    extensionPointId: ExtensionPointId,
-    page: SortedPage<PluginSort>,
-    search: PluginSearch = {},
-  ): Promise<PluginRecord[]> {
-    const plugins = sorted(pluginsFound(db, extensionPointId, search), pluginOrders, page, 'name');
-    return (await plugins.execute()).map(toRecord);
-  },
-
-  countPluginsFound: (db: Db, extensionPointId: ExtensionPointId, search: PluginSearch): Promise<number> =>
-    countMatches(db, pluginsFound(db, extensionPointId, search)),
 
   /** Counts a user's plugins at each extension point of an application. */
   async countOwnPlugins(db: Db, appId: AppId, userId: UserId): Promise<ReadonlyMap<ExtensionPointId, number>> {
@@ -142,7 +81,8 @@ function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions
   );
 }
 
-function pluginsWithNewestVersion(db: Db) {
+/** Plugins that are not deleted, joined with their newest versions. */
+export function pluginsWithNewestVersion(db: Db) {
   return db
     .selectFrom('plugins')
     .innerJoin('versions', (join) =>
@@ -153,12 +93,12 @@ function pluginsWithNewestVersion(db: Db) {
     .where('plugins.deletedAtMs', 'is', null);
 }
 
-interface PluginRow extends VersionRecord {
+export interface PluginRow extends VersionRecord {
   readonly block: BlockRecord | null;
   readonly pluginCreatedAtMs: number;
 }
 
-function toRecord(row: PluginRow): PluginRecord {
+export function toRecord(row: PluginRow): PluginRecord {
   const { pluginCreatedAtMs: createdAtMs, block, ...newest } = row;
   const { extensionPointId, userId, name } = newest;
   return { extensionPointId, userId, name, createdAtMs, newest, block };

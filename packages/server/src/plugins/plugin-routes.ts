@@ -1,21 +1,23 @@
 import {
+  appPluginListQuery,
   bindingListQuery,
   dryRunQuery,
   plugin,
   pluginBinding,
   pluginListQuery,
+  pluginSummary,
   publishedPlugin,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import { pluginBindingExample, pluginExample } from '../http/examples.ts';
+import { pluginBindingExample, pluginExample, pluginSummaryExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { artifactBody } from './artifact-body.ts';
 import { withDryRun } from './dry-run-route.ts';
 import { deletePlugin } from './host-control.ts';
-import { toPlugin, toPluginBinding } from './plugin-wire.ts';
-import { listBindings, listPlugins, type PluginTarget, readPlugin } from './plugins.ts';
+import { toPlugin, toPluginBinding, toPluginSummary } from './plugin-wire.ts';
+import { listBindings, listPlugins, listPluginsOfApp, type PluginTarget, readPlugin } from './plugins.ts';
 import { authorizePublish, publish } from './publish.ts';
 import { requireValidLabels } from './release-labels.ts';
 
@@ -133,8 +135,23 @@ export const pluginRoutes: readonly Route[] = [
     responses: { 200: jsonList('the plugins', plugin, pluginExample) },
     handle: async ({ deps }, { auth, query }) => {
       const { q: text, name, state, userId, sort } = query;
-      const found = await listPlugins(deps, auth.actor, auth.access, toPage(query), { text, name, state, userId });
+      const found = await listPlugins(deps, auth.access, toPage(query), { text, name, state, userId });
       return toList(found, (one) => toPlugin(one, auth.access), sort);
+    },
+  }),
+  route('GET', '/api/v1/apps/:appId/plugins', {
+    access: { kind: 'app', purpose: 'readPlugins' },
+    query: appPluginListQuery,
+    id: 'listAppPlugins',
+    summary: "List an application's plugins of all extension points, in short",
+    description: 'Members see every plugin, guests their own.',
+    responses: { 200: jsonList('the plugins', pluginSummary, pluginSummaryExample) },
+    handle: async ({ deps }, { auth, query }) => {
+      const { q: text, isBound, sort } = query;
+      const { name, state, userId, extensionPointId } = query;
+      const filter = { text, name, state, userId, extensionPointId, isBound: isBound && isBound === 'true' };
+      const found = await listPluginsOfApp(deps, auth.access, toPage(query), filter);
+      return toList(found, (one) => toPluginSummary(one, auth.access), sort);
     },
   }),
 ];

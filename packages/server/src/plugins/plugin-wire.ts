@@ -2,7 +2,7 @@ import type * as wire from '@tenon/protocol';
 import { pluginId } from '@tenon/protocol';
 import { type AppAccess, isMember } from '../auth/access.ts';
 import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/records.ts';
-import type { AwaitingVersion, GuestBinding, PluginBinding } from '../db/store.ts';
+import type { AppPlugin, AwaitingVersion, GuestBinding, PluginBinding } from '../db/store.ts';
 import { time } from '../http/wire-time.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
@@ -66,6 +66,35 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plu
     version: toVersionSummary(newest),
     status: { state, reason, detail, bindings },
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
+    hasMoreGuests: found.hasMoreBindings,
+    createdAt: time(createdAtMs),
+    updatedAt: time(newest.createdAtMs),
+  };
+}
+
+/** The most active versions, and the most guests, that the summary of a plugin names. */
+const [namedVersions, namedGuests] = [5, 3];
+
+export function toPluginSummary(found: PluginWithBindings<AppPlugin>, access: AppAccess): wire.PluginSummary {
+  const { extensionPointId, extensionPointName, userId, name, newest, createdAtMs } = found.plugin;
+  const { state, reason } = describePluginStatus(found);
+  const bound = found.bindings.filter(({ versionNumber }) => versionNumber !== null);
+  const versions = new Set(bound.map(({ versionNumber }) => versionNumber ?? 0));
+  return {
+    id: pluginId(extensionPointId, userId, name),
+    extensionPoint: { id: extensionPointId, name: extensionPointName },
+    user: { id: userId, name: found.publisherName },
+    name,
+    contentAddress: newest.contentAddress,
+    size: newest.size,
+    version: toVersionSummary(newest),
+    state,
+    reason,
+    activeVersions: [...versions].sort((a, b) => b - a).slice(0, namedVersions),
+    guests: bound
+      .slice(0, namedGuests)
+      .map(({ guestId: id, guestKey }) => ({ id, ...(isMember(access) && { guestKey }) })),
+    guestCount: bound.length,
     hasMoreGuests: found.hasMoreBindings,
     createdAt: time(createdAtMs),
     updatedAt: time(newest.createdAtMs),

@@ -1,60 +1,99 @@
 import { isId, isPluginName } from '@tenon/protocol';
-import { type Actor, type ExtensionPointAccess, isMember } from '../auth/access.ts';
+import { type Actor, type AppAccess, type ExtensionPointAccess, isMember } from '../auth/access.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readLimited, readPage, readRelatedRows } from '../db/paging.ts';
 import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
-import type { BindingSort, PluginBinding, PluginSearch, PluginSort, Queries, SortedPage } from '../db/store.ts';
+import type {
+  AppPlugin,
+  BindingSort,
+  PluginBinding,
+  PluginSearch,
+  PluginSort,
+  Queries,
+  SortedPage,
+} from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { pluginCursor } from './plugin-queries.ts';
+import { pluginCursor } from './plugin-list-queries.ts';
 
 /** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
-export interface PluginWithBindings {
-  readonly plugin: PluginRecord;
+export interface PluginWithBindings<P extends PluginRecord = PluginRecord> {
+  readonly plugin: P;
   readonly publisherName: string;
   readonly bindings: readonly PluginBinding[];
   /** Whether `bindings` is cut off. */
   readonly hasMoreBindings: boolean;
 }
 
+type PluginFilter = Pick<PluginSearch, 'text' | 'name' | 'state' | 'isBound'> & {
+  readonly extensionPointId?: string | undefined;
+  readonly userId?: string | undefined;
+};
+
 /** Lists an extension point's plugins. A member sees all of them, a guest only its own, and no guest keys. */
-export async function listPlugins(
-  deps: Deps,
-  actor: Actor,
+export function listPlugins(
+  { store: { read } }: Deps,
   access: ExtensionPointAccess,
   page: SortedPage<PluginSort>,
-  filter: Pick<PluginSearch, 'text' | 'name' | 'state'> & { readonly userId?: string | undefined },
+  filter: PluginFilter,
 ): Promise<PageOf<PluginWithBindings>> {
-  const { read } = deps.store;
   const { id } = access.extensionPoint;
-  const userId = filter.userId === undefined ? undefined : (filter.userId as Actor['userId']);
-  const search: PluginSearch = isMember(access)
-    ? { ...filter, userId, searchesGuestKeys: true }
-    : { ...filter, userId: actor.userId };
-  const cursorOf = (plugin: PluginRecord): string => pluginCursor(plugin, page.sort);
-  const { items, rows, hasMoreRows, ...found } = await readRelatedRows(
-    await readPage(
-      page,
-      cursorOf,
-      (range) => read.plugins(id, range, search),
-      () => read.countPluginsFound(id, search),
-    ),
-    {
-      cursorOf,
-      keyOf: pluginKeyText,
-      keyOfRow: pluginKeyText<PluginBinding>,
-      load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
-    },
+  const search = searchFor(access, filter);
+  return withBindings(
+    read,
+    page,
+    (range) => read.plugins(id, range, search),
+    () => read.countPluginsFound({ extensionPointId: id }, search),
   );
-  const names = await read.userNames(items.map((plugin) => plugin.userId));
-  const withBindings = (plugin: PluginRecord): PluginWithBindings => ({
-    plugin,
-    publisherName: names.get(plugin.userId) ?? '',
-    bindings: rows.get(pluginKeyText(plugin)) ?? [],
-    hasMoreBindings: hasMoreRows,
+}
+
+/** As {@link listPlugins}, of all extension points of an application. */
+export function listPluginsOfApp(
+  { store: { read } }: Deps,
+  access: AppAccess,
+  page: SortedPage<PluginSort>,
+  filter: PluginFilter,
+): Promise<PageOf<PluginWithBindings<AppPlugin>>> {
+  const { id } = access.app;
+  const search = searchFor(access, filter);
+  return withBindings(
+    read,
+    page,
+    (range) => read.pluginsOfApp(id, range, search),
+    () => read.countPluginsFound({ appId: id }, search),
+  );
+}
+
+function searchFor(access: AppAccess, filter: PluginFilter): PluginSearch {
+  const search = filter as PluginSearch; // ids that are none match nothing
+  if (isMember(access)) return { ...search, searchesGuestKeys: true };
+  return { ...search, userId: access.actor.userId };
+}
+
+async function withBindings<P extends PluginRecord>(
+  read: Queries,
+  page: SortedPage<PluginSort>,
+  list: (range: SortedPage<PluginSort> & { readonly limit: number }) => Promise<P[]>,
+  count: () => Promise<number>,
+): Promise<PageOf<PluginWithBindings<P>>> {
+  const cursorOf = (plugin: P): string => pluginCursor(plugin, page.sort);
+  const { items, rows, hasMoreRows, ...found } = await readRelatedRows(await readPage(page, cursorOf, list, count), {
+    cursorOf,
+    keyOf: pluginKeyText,
+    keyOfRow: pluginKeyText<PluginBinding>,
+    load: (plugins, limit) => read.bindingsOfPlugins(plugins, limit),
   });
-  return { ...found, items: items.map(withBindings) };
+  const names = await read.userNames(items.map((plugin) => plugin.userId));
+  return {
+    ...found,
+    items: items.map((plugin) => ({
+      plugin,
+      publisherName: names.get(plugin.userId) ?? '',
+      bindings: rows.get(pluginKeyText(plugin)) ?? [],
+      hasMoreBindings: hasMoreRows,
+    })),
+  };
 }
 
 /** @throws DomainError `not_found`, also when a guest requests another user's plugin */
@@ -153,7 +192,7 @@ async function readBindingsOf(
   return { plugin, publisherName: names.get(plugin.userId) ?? '', bindings: rows, hasMoreBindings: hasMore };
 }
 
-/** Sorts as the database sorts a plugin's key within an extension point. */
+/** Sorts as the database sorts a plugin's key. */
 function pluginKeyText<T extends PluginKey>(plugin: T): string {
-  return `${plugin.userId}/${plugin.name}`;
+  return `${plugin.extensionPointId}/${plugin.userId}/${plugin.name}`;
 }

@@ -222,7 +222,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
       assert.deepEqual([first.boundGuestIds.length, first.hasMoreGuests], [maxRelatedRows, true]);
       const pages = [
         await listVersions(one.deps, one.actor, one.access, one.target, {}),
-        await listPlugins(one.deps, one.actor, one.access, {}, {}),
+        await listPlugins(one.deps, one.access, {}, {}),
       ];
       for (const { items } of pages) assert.equal(items.length, 1);
       assert.ok(one.watched.read.most <= maxRelatedRows + 1, `${one.watched.read.most} rows`);

@@ -78,7 +78,7 @@ function ExtensionPointCards({ app, points }: { readonly app: App; readonly poin
       <ul class="cards">
         {points.map((point) => (
           <li key={point.id} class="card-link">
-            <Link to={`/apps/${app.id}/plugins/${point.id}`}>{point.name}</Link>
+            <Link to={`/apps/${app.id}/my-plugins/${point.id}`}>{point.name}</Link>
             <span class="card-foot soft small">
               <ExportCount count={Object.keys(point.schema.exports).length} />
               <OwnCount count={point.ownPlugins} />

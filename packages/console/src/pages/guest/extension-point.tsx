@@ -41,7 +41,7 @@ export function PublishPage() {
       windowTitle={`${title} · ${appName}`}
       crumbs={[
         { label: 'Applications', to: '/' },
-        { label: appName, to: `/apps/${appId}/plugins` },
+        { label: appName, to: `/apps/${appId}/my-plugins` },
       ]}
       actions={
         <Button kind="quiet" isSmall onClick={readDocumentation}>

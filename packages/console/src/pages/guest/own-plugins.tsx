@@ -27,7 +27,7 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
           header: 'Plugin',
           sort: 'name',
           cell: ({ name, extensionPointId }) => (
-            <Link to={`/apps/${app.id}/plugins/${extensionPointId}/${name}`}>
+            <Link to={`/apps/${app.id}/my-plugins/${extensionPointId}/${name}`}>
               <code>{name}</code>
             </Link>
           ),

@@ -188,8 +188,8 @@ function Done({
       </p>
       {version.state === 'awaiting_approval' ? <p>You’ll see the decision on the plugin’s page.</p> : null}
       <p>
-        The <Link to={`/apps/${app.id}/plugins/${plugin.extensionPointId}/${plugin.name}`}>plugin page</Link> shows the
-        history, and lets you roll back and yank versions.
+        The <Link to={`/apps/${app.id}/my-plugins/${plugin.extensionPointId}/${plugin.name}`}>plugin page</Link> shows
+        the history, and lets you roll back and yank versions.
       </p>
     </Notice>
   );

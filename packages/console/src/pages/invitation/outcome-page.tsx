@@ -69,7 +69,7 @@ function BecameGuest({ app }: { readonly app: AppName }) {
     <Page title={`You are a guest of ${app.name}`}>
       <p>Each extension point’s page shows what a plugin must export. Drop a plugin on that page to publish it.</p>
       <div class="actions">
-        <LinkButton to={`/apps/${app.id}/plugins`}>Go to {app.name}</LinkButton>
+        <LinkButton to={`/apps/${app.id}/my-plugins`}>Go to {app.name}</LinkButton>
       </div>
       <div class="stack next-way">
         <h2>Or from the command line</h2>

@@ -29,10 +29,10 @@ export function GuestPluginPage() {
 
   if (app.status === 'failed') return <AppError error={app.error} onRetry={app.reload} />;
   const appName = app.status === 'ready' ? app.data.name : 'Application';
-  const listPath = `/apps/${appId}/plugins/${extensionPointId}`;
+  const listPath = `/apps/${appId}/my-plugins/${extensionPointId}`;
   const crumbs = [
     { label: 'Applications', to: '/' },
-    { label: appName, to: `/apps/${appId}/plugins` },
+    { label: appName, to: `/apps/${appId}/my-plugins` },
     { label: point.status === 'ready' ? point.data.name : 'Extension point', to: listPath },
   ];
   if (plugin.status === 'failed' && hasCode(plugin.error, 'not_found')) {

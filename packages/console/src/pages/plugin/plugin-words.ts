@@ -1,4 +1,4 @@
-import type { Plugin, Version, VersionState } from '@tenon/protocol';
+import type { Plugin, PluginSummary, Version, VersionState } from '@tenon/protocol';
 import { counted } from '../../components/count.ts';
 import type { Binding, PluginHistory } from './version-actions.ts';
 
@@ -26,9 +26,16 @@ export interface InUse {
 }
 
 export function inUse({ status, version }: Pick<Plugin, 'status' | 'version'>): InUse {
-  const numbers = new Set(status.bindings.flatMap((binding) => binding.version ?? []));
+  const activeVersions = status.bindings.flatMap((binding) => binding.version ?? []);
+  return versionsInUse({ state: status.state, version, activeVersions });
+}
+
+/** As {@link inUse}, for a plugin in the list of an application's plugins. */
+export function versionsInUse(plugin: Pick<PluginSummary, 'state' | 'version' | 'activeVersions'>): InUse {
+  const { state, version, activeVersions } = plugin;
+  const numbers = new Set(activeVersions);
   const bound = [...numbers].sort((a, b) => b - a).map((number) => `v${number}`);
-  if (status.state === 'blocked') return { text: stateWords.blocked, kind: 'bad' };
+  if (state === 'blocked') return { text: stateWords.blocked, kind: 'bad' };
   const used = bound.length === 0 ? 'not active' : `${new Intl.ListFormat('en').format(bound)} active`;
   if (numbers.has(version.number) && numbers.size === 1) return { text: used, kind: 'good' };
   const newest = version.state === 'published' ? '' : ` ${stateWords[version.state]}`;

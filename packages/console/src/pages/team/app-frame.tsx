@@ -88,7 +88,7 @@ function ForTeam({ app, children }: { readonly app: App; readonly children: Comp
   const { route } = useLocation();
   const isGuest = app.role === 'guest';
   useEffect(() => {
-    if (isGuest) route(href(`/apps/${app.id}/plugins`), true);
+    if (isGuest) route(href(`/apps/${app.id}/my-plugins`), true);
   }, [isGuest, app.id]);
   return isGuest ? null : children;
 }

@@ -15,6 +15,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
   const waiting = useWaiting(app, approvals);
   const team: readonly Tab[] = [
     { label: 'Overview', to: base },
+    { label: 'Plugins', to: `${base}/plugins` },
     { label: 'Extension points', to: `${base}/extension-points` },
     { label: 'Guests', to: `${base}/guests` },
     { label: 'Approvals', to: `${base}/approvals`, count: waiting },
@@ -22,7 +23,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
     ...(mayOwn(app.role) ? [{ label: 'Audit trail', to: `${base}/audit` }] : []),
     { label: 'Settings', to: `${base}/settings` },
   ];
-  const guest: readonly Tab[] = [{ label: 'My plugins', to: `${base}/plugins` }];
+  const guest: readonly Tab[] = [{ label: 'My plugins', to: `${base}/my-plugins` }];
   return (
     <Tabs
       label={`Parts of ${app.name}`}

@@ -2,13 +2,14 @@ import type { ExtensionPoint } from '@tenon/protocol';
 import { LinkButton } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
 import { DeleteSection } from '../../components/delete-section.tsx';
+import { Link } from '../../components/link.tsx';
 import { Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { AppPageFrame } from './app-frame.tsx';
-import { PublishedPlugins } from './published-plugins.tsx';
+import { PluginTable } from './plugin-table.tsx';
 import { rulesInWords } from './rules.ts';
 import { mayManage, useApp } from './use-app.ts';
 import { useExtensionPointPath } from './use-extension-point.ts';
@@ -70,7 +71,17 @@ export function ExtensionPointPage() {
               ))}
             </ul>
           </Section>
-          <PublishedPlugins extensionPoint={data} />
+          <Section title="Plugins">
+            <PluginTable
+              appId={data.appId}
+              extensionPointId={data.id}
+              empty={
+                <p class="soft">
+                  No plugins yet. <Link to={`/apps/${data.appId}/guests`}>Invite a guest</Link> to publish one.
+                </p>
+              }
+            />
+          </Section>
           {mayManage(role) ? (
             <DeleteSection
               title="Delete extension point"

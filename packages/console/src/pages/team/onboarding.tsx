@@ -89,7 +89,7 @@ function stepsOf({ app, overview, usage }: Parameters<typeof Onboarding>[0]): re
       isDone: overview.plugins > 0,
       action:
         app.guests.length > 0 && example.extensionPoint !== null ? (
-          <LinkButton isSmall to={`${base}/plugins/${example.extensionPoint.id}`}>
+          <LinkButton isSmall to={`${base}/my-plugins/${example.extensionPoint.id}`}>
             Publish a plugin
           </LinkButton>
         ) : hasGuest ? (

@@ -44,7 +44,7 @@ export function AppOverviewPage() {
 function Numbers({ app, overview }: { readonly app: App; readonly overview: AppOverview }) {
   const base = `/apps/${app.id}`;
   const numbers: readonly (readonly [label: string, value: number, to: string])[] = [
-    ['Plugins', overview.plugins, `${base}/extension-points`],
+    ['Plugins', overview.plugins, `${base}/plugins`],
     ['Extension points', overview.extensionPoints, `${base}/extension-points`],
     ['Guests', overview.guests, `${base}/guests`],
     ['Pending invitations', overview.pendingInvitations, `${base}/guests?state=invited`],
@@ -87,6 +87,7 @@ function Waiting({ app, overview }: { readonly app: App; readonly overview: AppO
             <span>
               <strong>{counted(blockedPlugins, 'plugin')}</strong> {blockedPlugins === 1 ? 'is blocked' : 'are blocked'}
             </span>
+            <Link to={`${base}/plugins?state=blocked`}>View</Link>
           </li>
         )}
       </ul>

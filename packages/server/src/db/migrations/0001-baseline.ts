@@ -225,7 +225,10 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('pendingRebind', json)
     .addPrimaryKeyConstraint('plugins_pk', pluginKey)
     .execute();
-  await createIndexes(db, 'plugins', { plugins_by_user: ['userId'] });
+  await createIndexes(db, 'plugins', {
+    plugins_by_user: ['userId'],
+    plugins_by_name: ['appId', 'sortKey', ...pluginKey],
+  });
   const pending = db.schema.createIndex('plugins_pending').on('plugins').columns(pluginKey);
   await pending.where(sql.ref('pendingRebind'), 'is not', null).execute();
   for (const [name, column] of Object.entries({ plugins_bytes_by_app: 'appId', plugins_bytes_by_user: 'userId' })) {

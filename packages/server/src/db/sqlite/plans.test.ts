@@ -49,6 +49,8 @@ const everyPluginSearch: readonly PluginSearch[] = [
   { text: 'a', searchesGuestKeys: true },
   { state: 'blocked' },
   { state: 'published', userId: user, text: 'a' },
+  { isBound: true, extensionPointId: point },
+  { isBound: false },
 ];
 
 /** Calls a query for the first page, the one after a cursor, and the one before it, in each order. */
@@ -120,6 +122,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countMembersFound: (ask) => [ask.countMembersFound(app, undefined), ask.countMembersFound(app, 'a')],
   countBlockedPlugins: (ask) => [ask.countBlockedPlugins(app)],
   countPendingInvitations: (ask) => [ask.countPendingInvitations(app, 1)],
+  firstExtensionPoints: (ask) => [ask.firstExtensionPoints(app, 9)],
   overviewExample: (ask) => [ask.overviewExample(app)],
   countOwners: (ask) => [ask.countOwners(app)],
   isMemberOfAny: (ask) => [ask.isMemberOfAny(user)],
@@ -168,12 +171,21 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   plugin: (ask) => [ask.plugin(key)],
   plugins: (ask) => [
     ask.plugins(point, {}),
-    ...inOrders(['name', '-name'], 3, (range) => ask.plugins(point, range)),
+    ...inOrders(['name', '-name'], 4, (range) => ask.plugins(point, range)),
     ...inOrders(['publishedAt', '-publishedAt'], 1, (range) => ask.plugins(point, range)),
     ...everyPluginSearch.map((search) => ask.plugins(point, { limit: 9 }, search)),
   ],
   countOwnPlugins: (ask) => [ask.countOwnPlugins(app, user)],
-  countPluginsFound: (ask) => everyPluginSearch.map((search) => ask.countPluginsFound(point, search)),
+  pluginsOfApp: (ask) => [
+    ...inOrders(['name', '-name'], 4, (range) => ask.pluginsOfApp(app, range)),
+    ...inOrders(['publishedAt', '-publishedAt'], 1, (range) => ask.pluginsOfApp(app, range)),
+    ...everyPluginSearch.map((search) => ask.pluginsOfApp(app, { limit: 9 }, search)),
+  ],
+  countPluginsFound: (ask) =>
+    everyPluginSearch.flatMap((search) => [
+      ask.countPluginsFound({ extensionPointId: point }, search),
+      ask.countPluginsFound({ appId: app }, search),
+    ]),
   versions: (ask) => [ask.versions(key, {}), ask.versions(key, { after: '7', limit: 10 })],
   version: (ask) => [ask.version(key, 1)],
   versionNumbers: (ask) => [ask.versionNumbers([version.id, version.id])],
@@ -543,6 +555,7 @@ describe('query plans', () => {
     ],
     changes: ['change_events … (appId=? AND serial>?)'],
     plugins: ['plugins … (extensionPointId=?)', 'plugins … (extensionPointId=? AND userId=?)'],
+    pluginsOfApp: ['plugins … (appId=? AND (sortKey,extensionPointId,userId,name)>(?,?,?,?))'],
     versions: ['versions … (extensionPointId=? AND userId=? AND name=? AND number<?)'],
     versionsAwaitingApproval: ['versions … (appId=? AND id>?)'],
   };

@@ -4,7 +4,7 @@ import { newId } from '@tenon/protocol';
 import { naturalKey } from '../../../src/db/natural-key.ts';
 import type { BindingRecord, PluginRecord } from '../../../src/db/records.ts';
 import { ConflictError } from '../../../src/db/store.ts';
-import { pluginCursor } from '../../../src/plugins/plugin-queries.ts';
+import { pluginCursor } from '../../../src/plugins/plugin-list-queries.ts';
 import { addressOf, createRecords, someTimeMs, versionRecord } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
@@ -53,6 +53,15 @@ export function pluginsContract(backend: Backend): void {
       assert.equal(all.length, awkwardNames.length + 3);
       const search = { userId: publisher.id };
       const own = await assertPages((page) => store.it.read.plugins(id, page, search), cursorOf);
+      const ofApp = await assertPages((page) => store.it.read.pluginsOfApp(extensionPoint.appId, page), cursorOf);
+      assert.deepEqual(
+        ofApp.map(({ extensionPointName, ...plugin }) => plugin),
+        all,
+      );
+      const { appId } = extensionPoint;
+      assert.equal((await store.it.read.pluginsOfApp(appId, {}, { isBound: false })).length, all.length);
+      assert.equal(await store.it.read.countPluginsFound({ appId }, { text: 'a', searchesGuestKeys: true }), 7);
+      assert.deepEqual(await store.it.read.pluginsOfApp(appId, {}, { isBound: true }), []);
       const keyOf = (name: string) => `${naturalKey(name)} ${name}`;
       assert.deepEqual(
         own.map(({ name }) => name),
