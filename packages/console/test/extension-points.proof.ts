@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ExtensionPoint } from '@tenon/protocol';
+import { greetThatSays } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { endSessions, faultsInBothColours, openWorkshop, signInAgain, type Workshop } from './helpers/workshop.ts';
 
@@ -94,6 +95,71 @@ describe('extension points', { skip: noBrowser }, () => {
         return element?.getAttribute('aria-label') ?? element?.textContent ?? '';
       });
     }
+  });
+
+  it('are written with suggestions and descriptions, by keyboard alone', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await editor().waitFor();
+    await write('version: v1-draft\n');
+    await page.keyboard.type('exp');
+    const option = (name: string) => page.getByRole('option', { name, selected: true });
+    await option('exports').waitFor();
+    await page.getByText('The functions that a plugin must export, by name.').first().waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.waitForTimeout(100); // the editor ignores Enter right after the list opens
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('run:\n');
+    await page.keyboard.type('out');
+    await option('output').waitFor();
+    await page.waitForTimeout(100);
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('type');
+    await page.keyboard.type(': ');
+    await page.getByRole('option', { name: 'buffer' }).waitFor();
+    await page.keyboard.type('num');
+    await option('number').waitFor();
+    await page.waitForTimeout(100);
+    await page.keyboard.press('Enter');
+    await page.getByText('Valid schema.').waitFor();
+    await page.getByText('type: The kind of the value.').waitFor();
+    assert.equal(await text(), 'version: v1-draft\nexports:\n  run:\n    output:\n      type: number');
+    await page.locator('.cm-line', { hasText: 'exports:' }).getByText('exports').hover();
+    await page.getByText('exports The functions that a plugin must export, by name.').waitFor();
+
+    async function text(): Promise<string> {
+      return (await page.locator('.cm-line').allInnerTexts()).join('\n');
+    }
+  });
+
+  it('begin with a template, until it is edited', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    await page.getByLabel('Begin with').selectOption('Events, with host functions');
+    await page.getByText('onOrder').first().waitFor();
+    await page.getByText('Valid schema.').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByLabel('Begin with').selectOption('Text in, text out');
+    await page.getByRole('region', { name: 'Preview for guests' }).getByRole('heading', { name: 'greet' }).waitFor();
+    await editor().click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type('x-a: 1');
+    await page.getByLabel('Begin with').waitFor({ state: 'detached' });
+  });
+
+  it('are tried with a module before they are saved', async () => {
+    const { page } = owner;
+    await owner.open(`/apps/${workshop.app.id}/extension-points/new`);
+    const drop = (name: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/wasm', buffer });
+    await drop('notes.txt', Buffer.from('hello'));
+    await page.getByText('This is not a WebAssembly module').waitFor();
+    await drop('greet.wasm', greetThatSays('hello'));
+    await page.getByText('This module doesn’t match the schema').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByLabel('Begin with').selectOption('Text in, text out');
+    await page.getByText('This module doesn’t match the schema').waitFor({ state: 'detached' });
+    await page.getByText('greet.wasm').waitFor();
   });
 
   it('are edited as YAML, and nothing that is unsaved is lost by a slip', async () => {

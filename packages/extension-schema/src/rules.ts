@@ -29,7 +29,7 @@ export const schemaVersions = ['v0', 'v1-draft'] as const;
 export const schemaTypes = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'buffer'] as const;
 export const contentTypes = ['text/plain; charset=utf-8', 'application/json', 'application/x-binary'] as const;
 
-const formats: ReadonlyMap<unknown, readonly string[]> = new Map([
+export const formats: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['string', ['date-time', 'byte']],
   ['integer', ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'uint64', 'int64']],
   ['number', ['float', 'double']],

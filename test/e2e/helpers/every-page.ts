@@ -127,6 +127,16 @@ export async function everyPage(
         await page.getByText('Line 4').waitFor();
       },
     }),
+    owner('extension-point-new', `${points}/new`, {
+      async act(page) {
+        await page.getByLabel('Begin with').selectOption('Events, with host functions');
+        await page.getByRole('textbox', { name: 'Schema' }).click();
+        await page.keyboard.press('ControlOrMeta+End');
+        await page.keyboard.type('i');
+        await page.getByRole('option').first().waitFor();
+      },
+      heading: 'Try a module',
+    }),
     owner('extension-point-rules', `${points}/${extensionPoint.id}/rules`),
     owner('plugin', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`),
     owner('plugin-diff', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`, {

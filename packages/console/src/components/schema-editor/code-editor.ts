@@ -1,10 +1,18 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
-import { HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import {
+  HighlightStyle,
+  type IndentContext,
+  indentOnInput,
+  indentService,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { editorHelp } from './editor-help.ts';
 
 /** An editor for YAML and JSON, apart from the framework that draws the page. */
 export interface CodeEditor {
@@ -22,6 +30,8 @@ export interface CodeEditorOptions {
   /** What screen readers add to the label: how to get out again. */
   readonly description: string;
   readonly onChange: (text: string) => void;
+  /** Called when the cursor has moved, also by typing. */
+  readonly onCursor: (text: string, offset: number) => void;
   /** What is wrong with the text; called once typing has paused. */
   readonly check: (text: string) => readonly Diagnostic[];
 }
@@ -30,7 +40,7 @@ export interface CodeEditorOptions {
 const checkDelayMs = 250;
 
 export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
-  const { host, text, label, description, onChange, check } = parts;
+  const { host, text, label, description, onChange, onCursor, check } = parts;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const about = document.createElement('p');
   about.id = 'about';
@@ -48,12 +58,14 @@ export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
         highlightActiveLine(),
         indentOnInput(),
         indentUnit.of('  '),
+        indentService.of(indentAfterKey),
         EditorState.tabSize.of(2),
         EditorView.lineWrapping,
         yaml(),
         syntaxHighlighting(colours),
         linter(({ state }) => check(state.doc.toString()), { delay: checkDelayMs }),
         lintGutter(),
+        editorHelp,
         keymap.of([...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
         EditorView.contentAttributes.of({
           'aria-label': label,
@@ -64,8 +76,9 @@ export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
           autocapitalize: 'none',
         }),
         EditorView.domEventHandlers({ beforeinput: replaceOurselves }),
-        EditorView.updateListener.of(({ docChanged, state }) => {
+        EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
           if (docChanged) onChange(state.doc.toString());
+          if (docChanged || selectionSet) onCursor(state.doc.toString(), state.selection.main.head);
         }),
         theme,
       ],
@@ -84,6 +97,13 @@ export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
       about.remove();
     },
   };
+}
+
+/** Indents the line after a key without a value; other lines as the language does. */
+function indentAfterKey(context: IndentContext, offset: number): number | undefined {
+  const { text } = context.lineAt(offset, -1);
+  if (!/^[^#]*[^#\s]:\s*$/.test(text)) return undefined;
+  return (/^[ -]*/.exec(text)?.[0].length ?? 0) + 2;
 }
 
 /**
@@ -112,6 +132,18 @@ const theme: Extension = EditorView.theme({
     backgroundColor: 'color-mix(in srgb, var(--spruce) 28%, transparent)',
   },
   '.cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--card)', border: '1px solid var(--line-strong)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '14em' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.2rem 0.6rem' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    color: 'var(--on-spruce)',
+    backgroundColor: 'var(--spruce)',
+  },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
+  '.cm-tooltip.cm-completionInfo, .cm-key-help': {
+    fontFamily: 'var(--font)',
+    maxWidth: '24rem',
+    padding: '0.4rem 0.75rem',
+  },
   '.cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--sunken)' },
   '.cm-panel.cm-panel-lint ul [aria-selected]': { backgroundColor: 'var(--brick-wash)' },
   '.cm-panel.cm-panel-lint ul:focus [aria-selected]': { backgroundColor: 'var(--brick-wash)', color: 'var(--ink)' },

@@ -1,9 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type CheckedSchema, checkSchema } from './check-schema.ts';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
+import { helpAt, type KeyHelp } from './schema-help.ts';
 import './schema-editor.css';
 
-const howToLeave = 'Tab indents. To leave the editor by keyboard, press Escape, then Tab.';
+const howToLeave = 'Control+Space suggests. Tab indents. To leave the editor by keyboard, press Escape, then Tab.';
 
 /** A schema to write, as YAML or JSON, checked as one types. */
 export function SchemaEditor(props: {
@@ -26,6 +27,7 @@ export function SchemaEditor(props: {
       label: 'Schema',
       description: howToLeave,
       onChange: (text) => onChange.current(text),
+      onCursor: (text, offset) => setHelp(helpAt(text, offset)),
       check(text) {
         const checked = checkSchema(text);
         if (checked.isSound) return [];
@@ -35,6 +37,7 @@ export function SchemaEditor(props: {
     editor.current = made;
     return () => made.destroy();
   }, []);
+  const [help, setHelp] = useState<KeyHelp>();
   const isInvalid = !props.checked.isSound || props.error !== undefined;
   return (
     <div class="field">
@@ -48,6 +51,13 @@ export function SchemaEditor(props: {
         </p>
       )}
       <Verdict checked={props.checked} onGoThere={(offset) => editor.current?.goTo(offset)} />
+      <p class="field-hint schema-key-help">
+        {help === undefined ? null : (
+          <>
+            <code>{help.key}</code>: {help.description}
+          </>
+        )}
+      </p>
       <p class="field-hint">YAML or JSON. {howToLeave}</p>
     </div>
   );

@@ -14,7 +14,7 @@ export function ModuleFindings({
   isRefused,
 }: {
   readonly check: Extract<ModuleCheck, { kind: 'module' }>;
-  readonly extensionPoint: ExtensionPoint;
+  readonly extensionPoint: Pick<ExtensionPoint, 'schema' | 'limits'>;
   /** Whether the server has reported the same mismatches. */
   readonly isRefused: boolean;
 }) {

@@ -13,17 +13,15 @@ import { useLookup } from '../../state/use-lookup.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { pluginApiPath } from '../plugin/plugin-path.ts';
-import { type ModuleCheck, pluginNameOf } from './check-module.ts';
+import type { CheckedFile } from './check-file.ts';
+import { pluginNameOf } from './check-module.ts';
 import { ModuleFindings } from './module-findings.tsx';
 import { publishHint } from './publish-hints.ts';
 
 /** A file with the bytes that it had when it was added: later changes of the file are not sent. */
-export interface Draft {
+export interface Draft extends CheckedFile {
   /** Differs for each added file. */
   readonly id: number;
-  readonly fileName: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly check: Extract<ModuleCheck, { kind: 'module' }>;
 }
 
 /** Where it goes, which the command line beside it names too. */

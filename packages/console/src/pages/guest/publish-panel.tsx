@@ -6,14 +6,8 @@ import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Spinner } from '../../components/spinner.tsx';
 import { useSession } from '../../state/services.ts';
-import {
-  checkModule,
-  largestModule,
-  type ModuleCheck,
-  moduleSizeFault,
-  pluginNameOf,
-  preambleFault,
-} from './check-module.ts';
+import { checkFile } from './check-file.ts';
+import { largestModule, moduleSizeFault, pluginNameOf } from './check-module.ts';
 import { CommandLine } from './command-line.tsx';
 import { guestNames } from './guest-names.ts';
 import { type Draft, PublishForm, type Target } from './publish-form.tsx';
@@ -54,7 +48,7 @@ export function PublishPanel(props: {
     const sizeFault = moduleSizeFault(file, largest);
     if (sizeFault !== undefined) return refuse(sizeFault);
     setState({ draft, isChecking: true });
-    const result = await checkFile(file, turn);
+    const result = await checkFile(file);
     if (lastTurn.current !== turn) return;
     if (typeof result === 'string') return refuse(result);
     // A name that was typed stays.
@@ -63,7 +57,7 @@ export function PublishPanel(props: {
         ? { ...now, name: pluginNameOf(file.name) }
         : now,
     );
-    setState({ draft: result });
+    setState({ draft: { ...result, id: turn } });
   };
   const clear = (published?: PublishedPlugin): void => {
     lastTurn.current++; // ignores the result of a check that is still running
@@ -132,27 +126,6 @@ export function PublishPanel(props: {
 }
 
 const noTarget: Target = { name: '', guestId: '', semver: '', note: '' };
-
-/** Reads and checks a file. Returns the draft, or why it can't be published. */
-async function checkFile(file: File, id: number): Promise<Draft | string> {
-  try {
-    // The beginning first, so that a large file of another kind, such as a video, is refused without reading it all.
-    const fault = preambleFault(new Uint8Array(await file.slice(0, 8).arrayBuffer()));
-    if (fault !== undefined) return fault;
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const { describeModule, listProposals } = await import('@tenon/instrument');
-    const check: ModuleCheck = checkModule(bytes, {
-      describeModule,
-      listProposals,
-      validate: (all) => WebAssembly.validate(all),
-    });
-    return check.kind === 'refused' ? check.reason : { id, fileName: file.name, bytes, check };
-  } catch (error) {
-    return error instanceof DOMException
-      ? 'Couldn’t read the file. It may be a folder, or may have been moved.'
-      : 'Couldn’t check the file. Reload the page and try again.';
-  }
-}
 
 function Progress({ sent, total }: { readonly sent: number; readonly total: number }) {
   return (

@@ -2,30 +2,11 @@ import type { ExtensionPoint } from '@tenon/protocol';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
 import { Notice } from '../../components/notice.tsx';
+import { schemaTemplates } from '../../components/schema-editor/templates.ts';
 import { useServices } from '../../state/services.ts';
 import { AppPageFrame } from './app-frame.tsx';
 import { SchemaForm } from './schema-form.tsx';
 import { mayManage, useApp } from './use-app.ts';
-
-/** What stands in the editor first: the words that people need, to be changed rather than looked up. */
-const exampleText = `version: v1-draft
-description: What a plugin is for, and when it is called.
-exports:
-  evaluate:
-    description: Computes a cell's value from its arguments.
-    input:
-      type: object
-      contentType: application/json
-      properties:
-        arguments:
-          type: array
-          items:
-            type: number
-      required: [arguments]
-    output:
-      type: number
-      contentType: application/json
-`;
 
 /** Creates an extension point. */
 export function NewExtensionPointPage() {
@@ -45,7 +26,8 @@ export function NewExtensionPointPage() {
         mayManage(role) ? (
           <SchemaForm
             initialName=""
-            initialText={exampleText}
+            initialText={schemaTemplates[0].text}
+            templates={schemaTemplates}
             action="Create extension point"
             cancelTo={list}
             onSave={async (name, schema) => {

@@ -8,11 +8,22 @@ import { TextField } from '../../components/field.tsx';
 import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { checkSchema, schemaText } from '../../components/schema-editor/check-schema.ts';
 import { SchemaEditor } from '../../components/schema-editor/schema-editor.tsx';
+import { TemplateField } from '../../components/schema-editor/template-field.tsx';
+import type { SchemaTemplate } from '../../components/schema-editor/templates.ts';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { useDraft } from '../../state/use-draft.ts';
 import type { Edit, EditedField } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { ModuleTrial } from './module-trial.tsx';
+
+/** The limits of a new extension point. */
+const noLimits: ExtensionPoint['limits'] = {
+  maxModuleBytes: null,
+  maxInitialMemoryPages: null,
+  proposals: null,
+  allowWasi: true,
+};
 
 /** The preview updates after a pause of this length in typing. */
 const previewDelayMs = 200;
@@ -33,12 +44,16 @@ function fieldsOf(name: string, text: string): readonly EditedField[] {
 export function SchemaForm(props: {
   readonly initialName: string;
   readonly initialText: string;
+  /** Schemas to begin with, offered until the text is edited. */
+  readonly templates?: readonly SchemaTemplate[];
   /** The text of the button. */
   readonly action: string;
   readonly cancelTo: string;
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
   /** Checks the schema against published plugins, and renders the result. For an extension point that exists. */
   readonly onTry?: (schemaText: string) => Promise<ComponentChildren>;
+  /** The limits of an extension point that exists. */
+  readonly limits?: ExtensionPoint['limits'];
   /** For an extension point that exists, which other users may change too. */
   readonly edit?: Edit<ExtensionPoint>;
 }) {
@@ -57,7 +72,8 @@ export function SchemaForm(props: {
     if (checked.isSound) setSchema(checked.schema);
   }, [checked]);
 
-  const leaving = useNavigationGuard(!isSaved && (name !== props.initialName || text !== props.initialText));
+  const isEdited = text !== props.initialText && !props.templates?.some((template) => template.text === text);
+  const leaving = useNavigationGuard(!isSaved && (name !== props.initialName || isEdited));
   const { submit, isBusy, error, fieldError } = useSubmit(async () => {
     await props.onSave(name, text);
     setSaved(true);
@@ -67,21 +83,22 @@ export function SchemaForm(props: {
     setTried({ text, outcome: await props.onTry?.(text) });
   });
 
+  const replaceText = (firstText: string): void => {
+    setText(firstText);
+    setEditor(({ round }) => ({ firstText, round: round + 1 }));
+  };
   const settle = (isKept: boolean): void => {
     const now = props.edit?.conflict?.now;
     if (now === undefined) return;
     if (!isKept || name === props.initialName) setName(now.name);
-    if (!isKept || text === props.initialText) {
-      const firstText = schemaText(now.schema);
-      setText(firstText);
-      setEditor(({ round }) => ({ firstText, round: round + 1 }));
-    }
+    if (!isKept || text === props.initialText) replaceText(schemaText(now.schema));
     props.edit?.rebase();
   };
 
   return (
     <div class="schema-form">
       <form onSubmit={submit} class="stack">
+        <TemplateField templates={props.templates} text={text} onText={replaceText} />
         <TextField
           label="Name"
           name="name"
@@ -120,6 +137,7 @@ export function SchemaForm(props: {
         <h2 id="schema-preview">Preview for guests</h2>
         {checked.isSound ? null : <p class="soft small">Preview of the last valid schema.</p>}
         <SchemaView schema={schema} />
+        <ModuleTrial requirements={{ schema: schema as ExtensionPoint['schema'], limits: props.limits ?? noLimits }} />
       </section>
       <LeaveDialog question={leaving} />
       <ConflictDialog
