@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { memberRole } from './guests.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
-import { app, mayCreateApps, tokenScope } from './schemas.ts';
+import { app, isEmailVerified, mayCreateApps, notices, tokenScope } from './schemas.ts';
 import { Type } from './type.ts';
 
 /* Accounts, sign-in and sessions. */
@@ -33,6 +33,8 @@ export const account = Type.Object({
   email: nullable(Type.String()),
   isOperator: Type.Boolean({ description: 'whether the account is an operator of the server' }),
   mayCreateApps,
+  isEmailVerified,
+  notices,
 });
 export type Account = Static<typeof account>;
 
@@ -40,6 +42,7 @@ export const sessionState = Type.Object({
   signUp: signUpMode,
   createApps: createAppsMode,
   maxModuleBytes: Type.Integer({ description: 'the largest module that the server accepts, in bytes' }),
+  sendsMail: Type.Boolean({ description: 'whether the server can send mail' }),
   account: nullable(account, {
     description: 'the account that is signed in; `null` if none is',
   }),
@@ -111,7 +114,13 @@ export const session = Type.Object({
 export type Session = Static<typeof session>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
-export const accountUpdate = Type.Object({ name: Type.Optional(displayName('shown to teams and guests')) });
+export const accountUpdate = Type.Object({
+  name: Type.Optional(displayName('shown to teams and guests')),
+  notices: Type.Optional(Type.Partial(notices)),
+});
+
+/** An address whose account's password is forgotten. */
+export const passwordLinkRequest = Type.Object({ email: emailField });
 
 export const passwordChange = Type.Object({
   currentPassword: passwordField('the current password'),

@@ -210,6 +210,18 @@ export type ApiKeyCreated = Static<typeof apiKeyCreated>;
 
 export const mayCreateApps = Type.Boolean({ description: 'whether the account may create applications' });
 
+export const isEmailVerified = Type.Boolean({
+  description: 'whether a link that was mailed to `email` was opened; the server mails notices only then',
+});
+
+/** Which notices the server mails to a user. */
+export const notices = Type.Object({
+  approvals: Type.Boolean({ description: 'versions that wait for approval in your applications' }),
+  withdrawals: Type.Boolean({ description: 'your plugins and versions that a team blocked or yanked' }),
+  signIns: Type.Boolean({ description: 'sign-ins in a browser that is new to your account' }),
+});
+export type Notices = Static<typeof notices>;
+
 /** The account and the token of the request. */
 export const me = Type.Object({
   id: id('user', 'the user'),
@@ -217,6 +229,8 @@ export const me = Type.Object({
   email: nullable(Type.String()),
   isOperator: Type.Optional(Type.Boolean({ description: 'whether you are an operator of the server' })),
   mayCreateApps: Type.Optional(mayCreateApps),
+  isEmailVerified: Type.Optional(isEmailVerified),
+  notices: Type.Optional(notices),
   token: tokenInfo,
 });
 export type Me = Static<typeof me>;

@@ -64,6 +64,8 @@ describe('an account', () => {
       email: person.email,
       isOperator: false,
       mayCreateApps: true,
+      isEmailVerified: false,
+      notices: { approvals: true, withdrawals: true, signIns: true },
     });
     assert.equal((await put(person, '/me', {})).json<Account>().name, 'Ada Lovelace');
     assertProblem(await put(person, '/me', { name: '' }), 422, 'invalid_field');
@@ -194,6 +196,8 @@ describe('a password link', () => {
       email: 'made@example.org',
       isOperator: false,
       mayCreateApps: true,
+      isEmailVerified: false,
+      notices: { approvals: true, withdrawals: true, signIns: true },
     });
   });
 });

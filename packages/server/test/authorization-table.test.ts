@@ -130,6 +130,12 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: () => ({ path: `${api}/me`, json: {} }),
   },
+  // The server sends no mail.
+  'POST /api/v1/me/verification': {
+    cells: `${refused} 403s 404 404 404 404 404 404`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/me/verification`, json: {} }),
+  },
   // These people have no password: `conflict`.
   'PUT /api/v1/me/password': {
     cells: `${refused} 403s 409 409 409 409 409 409`,
@@ -622,6 +628,9 @@ const rows: Readonly<Record<string, Row>> = {
     '/robots.txt',
   ),
   'GET /users/:userId': { cells: everybody(200), target: ({ viewer }) => ({ path: `/users/${viewer.id}` }) },
+  ...pageRows('/verify-email', '/unsubscribe'),
+  'POST /verify-email': { cells: everybody(404), target: () => form('/verify-email?code=x', {}) },
+  'POST /unsubscribe': { cells: everybody(404), target: () => form('/unsubscribe?code=x', {}) },
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },
   // What a cookie opens, and a token doesn't: `browser-session-table.test.ts` has the callers that count here.
@@ -637,6 +646,10 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /session/link': {
     cells: everybody(404),
     target: () => ({ path: '/session/link', json: { code: 'x' } }),
+  },
+  'POST /session/password-link': {
+    cells: everybody(404),
+    target: () => ({ path: '/session/password-link', json: { email: 'x' } }),
   },
   'POST /session/reset-password': {
     cells: everybody(404),

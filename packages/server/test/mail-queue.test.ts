@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { createMailComposer } from '../src/ops/mail/compose-mail.ts';
-import { leaseMs, maxAgeMs, sendDueMails } from '../src/ops/mail/send-mails.ts';
-import { codeIn, openMailServer, type TestMailServer } from './helpers/mail-server.ts';
+import { leaseMs, maxAgeMs } from '../src/ops/mail/send-mails.ts';
+import { codeIn, openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { makeApp, ok } from './helpers/world.ts';
 
@@ -30,14 +29,7 @@ describe('mailed invitations', () => {
     server.faults.length = 0;
   });
 
-  /** One run of the sender. */
-  async function send() {
-    const counts = { sent: 0, postponed: 0, failed: 0 };
-    const { deps, addresses, log } = service.services;
-    const compose = createMailComposer(deps, addresses);
-    await sendDueMails({ deps, server: server.at, compose, log }, counts, new AbortController().signal);
-    return counts;
-  }
+  const send = () => sendMails(service, server);
 
   const invite = (email: string, guestKey = 'acme') =>
     service.call('POST', `/api/v1/apps/${appId}/guests`, {

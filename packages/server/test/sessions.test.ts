@@ -23,11 +23,19 @@ describe('signing in', () => {
   it("returns the signed-in user, and sets cookies that scripts and other sites can't use", async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const jar = openJar(service);
-    const settings = { signUp: 'invitation', createApps: 'all', maxModuleBytes: 67_108_864 };
+    const settings = { signUp: 'invitation', createApps: 'all', maxModuleBytes: 67_108_864, sendsMail: false };
     const before = (await jar.call('GET', '/session')).json<SessionState>();
     assert.deepEqual(before, { ...settings, account: null });
     const response = await jar.call('POST', '/session', { email: person.email, password: person.password });
-    const account = { id: person.id, name: 'Ada', email: person.email, isOperator: false, mayCreateApps: true };
+    const account = {
+      id: person.id,
+      name: 'Ada',
+      email: person.email,
+      isOperator: false,
+      mayCreateApps: true,
+      isEmailVerified: false,
+      notices: { approvals: true, withdrawals: true, signIns: true },
+    };
     assert.deepEqual(response.json(), { ...settings, account });
     assert.equal(response.headers['cache-control'], 'no-store');
     const [session, browser] = [response.headers['set-cookie']].flat();

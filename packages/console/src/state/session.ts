@@ -171,9 +171,10 @@ export function createSession(
 }
 
 function known(view: SessionView): ServerSettings {
-  if (view.status !== 'ready') return { signUp: 'invitation', createApps: 'members', maxModuleBytes: Infinity };
-  const { signUp, createApps, maxModuleBytes } = view;
-  return { signUp, createApps, maxModuleBytes };
+  if (view.status !== 'ready')
+    return { signUp: 'invitation', createApps: 'members', maxModuleBytes: Infinity, sendsMail: false };
+  const { signUp, createApps, maxModuleBytes, sendsMail } = view;
+  return { signUp, createApps, maxModuleBytes, sendsMail };
 }
 
 /** Shows a request and waits for the answer. Concurrent requests wait for the same answer. */

@@ -1,10 +1,12 @@
 import { account, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { Type } from '@tenon/protocol/type';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { accountExample, example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toAccount, toSession } from './account-wire.ts';
 import { changePassword, updateAccount } from './accounts.ts';
+import { requestVerification } from './mailed-links.ts';
 import { endOwnSession, listSessions } from './sessions.ts';
 
 const route = routeTagged('Account');
@@ -24,9 +26,19 @@ export const accountRoutes: readonly Route[] = [
     access: { kind: 'user', scope: 'manage', userLevel: true },
     body: jsonBody(accountUpdate, { name: accountExample.name }),
     id: 'updateAccount',
-    summary: 'Change your name',
+    summary: 'Change your name, and which notices you get by mail',
     responses: { 200: json('the account', account, accountExample) },
     handle: async ({ deps }, { auth, body }) => toAccount(await updateAccount(deps, auth.actor, body)),
+  }),
+  route('POST', '/api/v1/me/verification', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(Type.Object({}), {}),
+    id: 'requestVerification',
+    summary: 'Mail a link that verifies your e-mail address',
+    description: '404 if the server sends no mail; 409 if the address is verified.',
+    responses: { 204: { description: 'a mail is on its way' } },
+    errors: ['not_found', 'conflict', 'rate_limited'],
+    handle: ({ deps }, { auth }) => requestVerification(deps, auth.actor),
   }),
   route('PUT', '/api/v1/me/password', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

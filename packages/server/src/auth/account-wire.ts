@@ -1,4 +1,5 @@
 import type { Account, ApiKeyInfo, QuotaUse, Session, TokenInfo, User, UserDetails } from '@tenon/protocol';
+import { noticeNames } from '../db/mail-records.ts';
 import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
@@ -31,8 +32,10 @@ export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs 
   return { id, name, ...times };
 }
 
-export function toAccount({ user, isOperator, mayCreateApps }: AccountDetails): Account {
-  return { id: user.id, name: user.name, email: user.email, isOperator, mayCreateApps };
+export function toAccount({ user, isOperator, mayCreateApps, isEmailVerified, muted }: AccountDetails): Account {
+  const { id, name, email } = user;
+  const notices = Object.fromEntries(noticeNames.map((notice) => [notice, !muted.includes(notice)]));
+  return { id, name, email, isOperator, mayCreateApps, isEmailVerified, notices: notices as Account['notices'] };
 }
 
 export function toSession(session: SessionRecord, actor: Actor): Session {

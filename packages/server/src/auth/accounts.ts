@@ -1,13 +1,16 @@
 import type { UserId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
+import { type Notice, noticeNames } from '../db/mail-records.ts';
 import type { UserRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, mayCreateApps, requireActiveToken, requireNotSuspended } from './access.ts';
+import { markEmailVerified, putMuted } from './mailed-links.ts';
 import { findUsableLink } from './one-time-links.ts';
 import { hashNewPassword } from './passwords/password-policy.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
+import { hashSecret } from './secrets.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 
 /** A user, as the user sees it. */
@@ -15,32 +18,46 @@ export interface AccountDetails {
   readonly user: UserRecord;
   readonly isOperator: boolean;
   readonly mayCreateApps: boolean;
+  readonly isEmailVerified: boolean;
+  /** The notices that the user has turned off. */
+  readonly muted: readonly Notice[];
 }
 
 /** @throws DomainError `not_found` if the user doesn't exist or was deleted */
 export async function readAccount(deps: Deps, userId: UserId): Promise<AccountDetails> {
   const { read } = deps.store;
-  const [user, isOperator, isAppCreator] = await Promise.all([
+  const [user, isOperator, isAppCreator, preferences] = await Promise.all([
     read.user(userId),
     read.isOperator(userId),
     mayCreateApps(deps, read, userId),
+    read.mailPreferences(userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
-  return { user, isOperator, mayCreateApps: isAppCreator };
+  const isEmailVerified = user.email !== null && preferences?.verifiedEmail === user.email;
+  return { user, isOperator, mayCreateApps: isAppCreator, isEmailVerified, muted: preferences?.muted ?? [] };
 }
 
 /** Changes the given fields. */
 export async function updateAccount(
   deps: Deps,
   actor: Actor,
-  change: { readonly name?: string | undefined },
+  change: {
+    readonly name?: string | undefined;
+    readonly notices?: { readonly [Name in Notice]?: boolean | undefined } | undefined;
+  },
 ): Promise<AccountDetails> {
-  const { name } = change;
-  if (name !== undefined) {
+  const { name, notices } = change;
+  if (name !== undefined || notices !== undefined) {
     await deps.store.write(async (tx) => {
       await requireActiveToken(tx, actor);
       const user = await tx.user(actor.userId);
       if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
+      if (notices !== undefined) {
+        const before = (await tx.mailPreferences(user.id))?.muted ?? [];
+        const isMuted = (notice: Notice) => !(notices[notice] ?? !before.includes(notice));
+        await putMuted(deps, tx, actor, noticeNames.filter(isMuted));
+      }
+      if (name === undefined) return;
       const details = changedFields(user, { ...user, name }, ['name']);
       await record(deps, tx, actor, { action: 'account.update', target: user, details });
       await tx.renameUser(user.id, name);
@@ -118,6 +135,8 @@ export async function resetPassword(
       const nowMs = deps.clock();
       await tx.useOneTimeLink(linkId, nowMs);
       await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
+      const mailed = await tx.mailedCode(hashSecret(code));
+      if (mailed !== undefined) await markEmailVerified(tx, user.id, mailed.recipient);
       await tx.deleteSessionsOf(user.id);
       await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
       const actor = { userId: user.id, sessionId: null, address: browser.address };

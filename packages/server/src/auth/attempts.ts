@@ -24,6 +24,12 @@ export interface AttemptLimiters {
   readonly inviterSignUps: RateLimiter;
   /** Sign-ups with an e-mail address that already has an account, by invitation or link. */
   readonly takenEmails: RateLimiter;
+  /** Requests for a password link, by the client's network. */
+  readonly resetsByNetwork: RateLimiter;
+  /** Mailed password links, by the e-mail address. */
+  readonly resetsByAddress: RateLimiter;
+  /** Requests for a link that verifies an address, by account. */
+  readonly verifications: RateLimiter;
 }
 
 /** The outcome of an attempt. `undecided`: it failed before the guess was checked. */

@@ -13,7 +13,13 @@ export const expiredMutations = {
       await db.deleteFrom('mails').where('state', 'in', ['sent', 'failed']).where('dueAtMs', '<', beforeMs).execute();
       // A session can have many expired tokens, because its pages fetch a new one each hour.
       await db.deleteFrom('tokens').where('sessionId', 'is not', null).where('expiresAtMs', '<', beforeMs).execute();
-      for (const table of ['sessions', 'one_time_links', 'authorization_codes', 'device_grants'] as const) {
+      for (const table of [
+        'sessions',
+        'one_time_links',
+        'mailed_codes',
+        'authorization_codes',
+        'device_grants',
+      ] as const) {
         await db.deleteFrom(table).where('expiresAtMs', '<', beforeMs).execute();
       }
       for (const table of ['name_reservations', 'reserved_semvers'] as const) {

@@ -40,14 +40,20 @@ export function createSetUpLink(deps: LinkDeps, isForFirstUser: boolean): Promis
 }
 
 /** Creates a link that lets its holder set a user's password, and so sign in as that user. */
-export function insertPasswordLink(deps: LinkDeps, tx: Transaction, userId: UserId): Promise<CreatedLink> {
-  return insertLink(deps, tx, { purpose: 'reset_password', userId, isForFirstUser: false });
+export function insertPasswordLink(
+  deps: LinkDeps,
+  tx: Transaction,
+  userId: UserId,
+  expiresAtMs?: number,
+): Promise<CreatedLink> {
+  return insertLink(deps, tx, { purpose: 'reset_password', userId, isForFirstUser: false }, expiresAtMs);
 }
 
 async function insertLink(
   { clock, random, settings }: LinkDeps,
   tx: Transaction,
   fields: Pick<OneTimeLinkRecord, 'purpose' | 'userId' | 'isForFirstUser'>,
+  expiresAtMs?: number,
 ): Promise<CreatedLink> {
   const code = makeCode(random);
   const createdAtMs = clock();
@@ -56,7 +62,7 @@ async function insertLink(
     ...fields,
     codeHash: hashSecret(code),
     createdAtMs,
-    expiresAtMs: createdAtMs + settings.linkLifetimeMs,
+    expiresAtMs: expiresAtMs ?? createdAtMs + settings.linkLifetimeMs,
     usedAtMs: null,
   };
   await tx.insertOneTimeLink(record);

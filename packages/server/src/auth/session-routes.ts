@@ -2,6 +2,7 @@ import {
   linkCode,
   oneTimeLinkInfo,
   passwordConfirmation,
+  passwordLinkRequest,
   passwordReset,
   type SessionState,
   sessionState,
@@ -21,6 +22,7 @@ import { toAccount } from './account-wire.ts';
 import { readAccount, resetPassword } from './accounts.ts';
 import { withCodeTries } from './code-attempts.ts';
 import { confirmSession } from './confirmation.ts';
+import { requestPasswordLink } from './mailed-links.ts';
 import { describeLink } from './one-time-links.ts';
 import { browserOf, removeSessionCookie, setSessionCookies } from './session-cookies.ts';
 import { endSession, findSession, issueSessionToken, type StartedSession } from './sessions.ts';
@@ -39,6 +41,7 @@ const stateExample = {
   signUp: 'invitation' as const,
   createApps: 'members' as const,
   maxModuleBytes: 67_108_864,
+  sendsMail: true,
   account: accountExample,
 };
 const setsCookies = {
@@ -116,11 +119,23 @@ export const sessionRoutes: readonly Route[] = [
     handle: (services, { request, body }) =>
       withCodeTries(services, request, () => describeLink(services.deps, body.code)),
   }),
+  route('POST', '/session/password-link', {
+    access: { kind: 'ownOrigin' },
+    body: jsonBody(passwordLinkRequest, { email: accountExample.email }),
+    id: 'requestPasswordLink',
+    summary: 'Mail a link that resets a forgotten password',
+    description:
+      'The response is the same for an address without an account. 404 if the server sends no mail. An address gets at most 5 mails an hour.',
+    responses: { 204: { description: 'if the address has an account, a mail is on its way' } },
+    errors: ['not_found', 'rate_limited'],
+    handle: (services, { request, body }) =>
+      requestPasswordLink(services.deps, body.email, browserOf(services, request).network),
+  }),
   route('POST', '/session/reset-password', {
     access: { kind: 'ownOrigin' },
     body: jsonBody(passwordReset, { code: codeExample, password: passwordExample }),
     id: 'resetPassword',
-    summary: "Reset an account's password with an operator's link, and sign in",
+    summary: "Reset an account's password with a link, and sign in",
     description:
       "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
     responses: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
@@ -171,7 +186,8 @@ export const sessionRoutes: readonly Route[] = [
 ];
 
 function settingsOf({ settings }: Services): Omit<SessionState, 'account'> {
-  return { signUp: settings.signUp, createApps: settings.createApps, maxModuleBytes: settings.maxModuleBytes };
+  const { signUp: mode, createApps, maxModuleBytes, smtp } = settings;
+  return { signUp: mode, createApps, maxModuleBytes, sendsMail: smtp !== undefined };
 }
 
 /** Returns the state of a signed-in browser. */

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../db/records.ts';
 import type { Page, Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { queueNotice } from '../mail/notices.ts';
 import { type Actor, requireActiveToken, requireNotSuspended } from './access.ts';
 import { toHour } from './authenticate.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
@@ -64,6 +65,7 @@ export async function startSession(
   tx: Transaction,
   userId: UserId,
   browser: Browser,
+  isNewAccount = false,
 ): Promise<StartedSession> {
   const nowMs = deps.clock();
   const user = await tx.user(userId);
@@ -91,7 +93,12 @@ export async function startSession(
   await tx.insertSession(session);
   const actor = { ...sessionActor(session), address: session.address };
   await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session) });
-  return { session, sessionSecret, browserSecret: await rememberBrowser(deps, tx, userId, browser.browserSecret) };
+  const browserSecret = await rememberBrowser(deps, tx, userId, browser.browserSecret);
+  if (!isNewAccount && browserSecret !== browser.browserSecret) {
+    const facts = { address: session.address, userAgent: session.userAgent ?? '', at: new Date(nowMs).toISOString() };
+    await queueNotice(deps, tx, userId, 'signIns', { facts });
+  }
+  return { session, sessionSecret, browserSecret };
 }
 
 async function rememberBrowser(

@@ -1,14 +1,18 @@
 import { newId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
+import { isMailAddress } from '../config/readers.ts';
 import { ConflictError, type Queries, type Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
+import { queueMail } from '../mail/queue-mail.ts';
 import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
 import { parseEmail } from './emails.ts';
 import { findPendingInvitation } from './find-invitation.ts';
+import { markEmailVerified } from './mailed-links.ts';
 import { findUsableLink } from './one-time-links.ts';
 import { insertFirstOperator } from './operators.ts';
 import { requireStrongPassword } from './passwords/password-policy.ts';
+import { hashSecret } from './secrets.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 
 /** A request for a new account. Unless sign-up is open, it needs one of the two codes. */
@@ -102,11 +106,25 @@ async function createAccount(
       const target = { id: userId, name: input.name };
       await record(deps, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);
-      return startSession(deps, tx, userId, browser);
+      await verifyNewEmail(deps, tx, { userId, email, invitationCode: input.invitationCode });
+      return startSession(deps, tx, userId, browser, true);
     });
   } catch (error) {
     throw error instanceof ConflictError ? emailTaken(error) : error;
   }
+}
+
+/** The code of a mailed invitation verifies its address. Otherwise, mails a link that does. */
+async function verifyNewEmail(
+  deps: Deps,
+  tx: Transaction,
+  of: { readonly userId: UserId; readonly email: string; readonly invitationCode?: string | undefined },
+): Promise<void> {
+  const { userId, email, invitationCode } = of;
+  const mailed = invitationCode === undefined ? undefined : await tx.mailedCode(hashSecret(invitationCode));
+  if (mailed !== undefined && (await markEmailVerified(tx, userId, mailed.recipient))) return;
+  if (deps.settings.smtp === undefined || !isMailAddress(email)) return;
+  await queueMail(deps, tx, { kind: 'verify_email', recipient: email, userId });
 }
 
 async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<Permit> {

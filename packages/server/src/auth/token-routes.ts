@@ -42,7 +42,8 @@ export const tokenRoutes: readonly Route[] = [
     access: { kind: 'user' },
     id: 'readMe',
     summary: 'Read your account and the token of the request',
-    description: '`email` is `null` for a token with only the scope `read`, or restricted to one application.',
+    description:
+      '`email` is `null` for a token with only the scope `read`, or restricted to one application, and the fields about mail are missing.',
     responses: {
       200: json('the account', me, {
         id: example.userId,
@@ -54,9 +55,9 @@ export const tokenRoutes: readonly Route[] = [
       }),
     },
     handle: async ({ deps }, { auth: { actor } }) => {
-      const account = toAccount(await readAccount(deps, actor.userId));
-      const email = mayReadEmail(actor) ? account.email : null;
-      return { ...account, email, token: toTokenInfo(await requireActiveToken(deps.store.read, actor)) };
+      const { email, isEmailVerified, notices, ...account } = toAccount(await readAccount(deps, actor.userId));
+      const ofMail = mayReadEmail(actor) ? { email, isEmailVerified, notices } : { email: null };
+      return { ...account, ...ofMail, token: toTokenInfo(await requireActiveToken(deps.store.read, actor)) };
     },
   }),
   route('GET', '/api/v1/tokens', {

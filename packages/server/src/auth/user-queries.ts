@@ -122,6 +122,8 @@ const tablesOfUsers = [
   'members',
   'operators',
   'mails',
+  'mailed_codes',
+  'mail_preferences',
 ] as const;
 
 export const userMutations = {

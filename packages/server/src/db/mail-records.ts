@@ -1,7 +1,12 @@
 import type { AppId, InvitationId, MailId, UserId } from '@tenon/protocol';
 
+/** The kinds of mails that users can turn off. */
+export const noticeNames = ['approvals', 'withdrawals', 'signIns'] as const;
+
+export type Notice = (typeof noticeNames)[number];
+
 /** What a mail is about. The text is written when the mail is sent. */
-export type MailKind = 'invitation';
+export type MailKind = 'invitation' | 'password_reset' | 'verify_email' | Notice;
 
 /** A mail in the queue. */
 export interface MailRecord {
@@ -28,10 +33,25 @@ export interface MailRecord {
   readonly error: string | null;
 }
 
-/** A code that was mailed for an invitation. The invitation's own code is in its link. */
+/** A code that was mailed. It proves that its user reads the mails of an address. */
 export interface MailedCodeRecord {
   readonly codeHash: string;
-  readonly invitationId: InvitationId;
+  readonly purpose: 'invitation' | 'password_reset' | 'verify_email' | 'unsubscribe';
+  readonly recipient: string;
+  readonly userId: UserId | null;
+  readonly invitationId: InvitationId | null;
+  /** What `unsubscribe` turns off. */
+  readonly notice: Notice | null;
+  readonly expiresAtMs: number;
+}
+
+/** Which notices a user gets. A missing row is a user without a verified address. */
+export interface MailPreferencesRecord {
+  readonly userId: UserId;
+  /** The address that a mailed link has verified. Notices go to it while it is the user's. */
+  readonly verifiedEmail: string | null;
+  /** The notices that the user has turned off. */
+  readonly muted: readonly Notice[];
 }
 
 /** The state of the queue. */

@@ -19,7 +19,7 @@ import type {
 import type { AccountAuditEvent, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
-import type { MailedCodeRecord, MailRecord } from './mail-records.ts';
+import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
@@ -405,6 +405,7 @@ export interface Database {
   usage_writers: UsageWriterRecord;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
+  mail_preferences: MailPreferencesRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -425,6 +426,10 @@ function columnsOf<R>() {
 
 /** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
+  mailedCodes: columnsOf<MailedCodeRecord>()('mailed_codes', [
+    'codeHash purpose recipient userId invitationId notice expiresAtMs',
+  ]),
+  mailPreferences: columnsOf<MailPreferencesRecord>()('mail_preferences', ['userId verifiedEmail muted']),
   mails: columnsOf<MailRecord>()('mails', [
     'id kind recipient userId invitationId appId facts state attempts createdAtMs dueAtMs error',
   ]),

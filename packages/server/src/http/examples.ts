@@ -22,6 +22,8 @@ export const accountExample = {
   email: 'ada@example.org',
   isOperator: false,
   mayCreateApps: true,
+  isEmailVerified: true,
+  notices: { approvals: true, withdrawals: true, signIns: true },
 };
 
 export const appExample = {

@@ -1,6 +1,12 @@
-import type { InvitationId, MailId } from '@tenon/protocol';
+import type { AppId, InvitationId, MailId, UserId } from '@tenon/protocol';
 import { type Db, hasRow } from '../db/db.ts';
-import type { MailQueueSummary, MailRecord } from '../db/mail-records.ts';
+import type {
+  MailedCodeRecord,
+  MailKind,
+  MailPreferencesRecord,
+  MailQueueSummary,
+  MailRecord,
+} from '../db/mail-records.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { setOf } from '../db/page-queries.ts';
 import { columns } from '../db/records.ts';
@@ -19,6 +25,19 @@ export const mailQueries = {
     const [queued, failed] = [await count('queued'), await count('failed')];
     const oldestQueuedAtMs = queued.oldestMs === null ? null : Number(queued.oldestMs);
     return { queued: Number(queued.count), oldestQueuedAtMs, failed: Number(failed.count) };
+  },
+
+  mailedCode: (db: Db, codeHash: string): Promise<MailedCodeRecord | undefined> =>
+    db.selectFrom('mailed_codes').select(columns.mailedCodes).where('codeHash', '=', codeHash).executeTakeFirst(),
+
+  mailPreferences: (db: Db, userId: UserId): Promise<MailPreferencesRecord | undefined> =>
+    db.selectFrom('mail_preferences').select(columns.mailPreferences).where('userId', '=', userId).executeTakeFirst(),
+
+  /** The newest mail of a kind to a user; with `appId`, about that application. */
+  newestMail(db: Db, userId: UserId, kind: MailKind, appId?: AppId): Promise<MailRecord | undefined> {
+    let mails = db.selectFrom('mails').select(columns.mails).where('userId', '=', userId).where('kind', '=', kind);
+    if (appId !== undefined) mails = mails.where('appId', '=', appId);
+    return mails.orderBy('createdAtMs', 'desc').limit(1).executeTakeFirst();
   },
 
   /** The newest mail of each invitation. */
@@ -87,9 +106,19 @@ export const mailMutations = {
     db.deleteFrom('mails').where('id', '=', id),
   ),
 
-  insertMailedCode: statement(
-    { audit: false, invalidates: nothing },
-    (db: Db, codeHash: string, invitationId: InvitationId) =>
-      db.insertInto('mailed_codes').values({ codeHash, invitationId }),
+  insertMailedCode: statement({ audit: false, invalidates: nothing }, (db: Db, code: MailedCodeRecord) =>
+    db.insertInto('mailed_codes').values(code),
+  ),
+
+  putMailPreferences: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, preferences: MailPreferencesRecord): Promise<void> => {
+      const { verifiedEmail, muted } = preferences;
+      await db
+        .insertInto('mail_preferences')
+        .values(preferences)
+        .onConflict((conflict) => conflict.column('userId').doUpdateSet({ verifiedEmail, muted }))
+        .execute();
+    },
   ),
 };

@@ -9,7 +9,7 @@ import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../d
 import type { GuestBinding, Page, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
-import { changePlugin, maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
+import { changePlugin, maxAuditedGuests, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import { nameReservationMs, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import { statePredicate } from './version-states.ts';
@@ -68,6 +68,7 @@ export function blockPlugin(
       const copies = await tx.publishedCopies(plugin);
       const pending = await yankCopies(deps, access, tx, copies, { reason, atMs: nowMs });
       await recordAudit('plugin.block', { details: { reason } });
+      await queueWithdrawalNotice(deps, tx, access, plugin, { what: 'blocked', reason });
       return { pending };
     },
     readPluginWithBindings,

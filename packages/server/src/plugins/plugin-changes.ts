@@ -4,6 +4,7 @@ import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from '../a
 import type { PluginKey, PluginRecord, PluginRole } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { queueNotice } from '../mail/notices.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 
@@ -41,6 +42,21 @@ export function pluginAuditEntry<A extends PluginAction>(
 ): AppEntry<A> {
   const target = { id: pluginId(extensionPointId, userId, name), name };
   return { action, appId, target, ...rest };
+}
+
+/** Queues a mail to the publisher of a plugin or version that the team withdrew. */
+export async function queueWithdrawalNotice(
+  deps: Deps,
+  tx: Transaction,
+  { actor, app, extensionPoint }: ExtensionPointAccess,
+  { userId, name }: PluginKey,
+  withdrawal: { readonly what: 'blocked' | 'yanked'; readonly version?: number; readonly reason: string },
+): Promise<void> {
+  if (userId === actor.userId) return;
+  const { what, version, reason } = withdrawal;
+  const plugin = version === undefined ? name : `${name}, version ${version}`;
+  const facts = { what, plugin, reason, app: app.name, extensionPoint: extensionPoint.name };
+  await queueNotice(deps, tx, userId, 'withdrawals', { appId: app.id, facts });
 }
 
 /**

@@ -8,6 +8,7 @@ import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { queueApprovalNotices } from '../mail/notices.ts';
 import { writeAndRollBack } from './dry-run.ts';
 import { type ModuleRequirements, requireFit } from './module-checker.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
@@ -276,6 +277,7 @@ async function insertVersion(
   const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
   await tx.insertVersion(version, interfaceJson);
   await tx.putPluginCharge(key, pluginChargedUntilMs);
+  if (state === 'awaiting_approval') await queueApprovalNotices(deps, tx, appId);
   return version;
 }
 

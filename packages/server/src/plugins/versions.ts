@@ -5,7 +5,7 @@ import { type PageOf, type RelatedRows, readPage, readRelatedRows } from '../db/
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
+import { changePlugin, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import { rebind, requireNoPendingRebind } from './rebind.ts';
 import { requireTransition, type VersionAction } from './version-states.ts';
@@ -106,6 +106,8 @@ export function decideVersion(
       if (action === 'yank' && side === 'host') {
         const copies = await tx.publishedCopies(plugin, version.contentAddress);
         pending = await yankCopies(deps, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
+        const yanked = { what: 'yanked', version: version.number, reason: reason ?? '' } as const;
+        await queueWithdrawalNotice(deps, tx, access, plugin, yanked);
       }
       // An approved version ends roll backs to older versions, as a publish without approval does.
       return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };

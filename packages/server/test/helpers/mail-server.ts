@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { createMailComposer } from '../../src/ops/mail/compose-mail.ts';
+import { sendDueMails } from '../../src/ops/mail/send-mails.ts';
+import type { TestService } from './service.ts';
 
 /** A mail as it came in. */
 export interface ReceivedMail extends ParsedMail {
@@ -59,11 +62,30 @@ export async function openMailServer(options: SMTPServerOptions = {}) {
   return {
     port,
     /** The settings' value for this server. */
-    at: { host: 'localhost', port, isSecure: false, user: undefined, password: undefined, from: 'tenon@example.com' },
+    at: { ...noMailServer, port },
     mails,
     faults,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
+}
+
+/** The settings of a server that queues mails, of which none is sent. */
+export const noMailServer = {
+  host: 'localhost',
+  port: 1,
+  isSecure: false,
+  user: undefined,
+  password: undefined,
+  from: 'tenon@example.com',
+};
+
+/** One run of the sender. */
+export async function sendMails({ services }: TestService, { at }: Pick<TestMailServer, 'at'>) {
+  const counts = { sent: 0, postponed: 0, failed: 0 };
+  const { deps, addresses, log } = services;
+  const compose = createMailComposer(deps, addresses);
+  await sendDueMails({ deps, server: at, compose, log }, counts, new AbortController().signal);
+  return counts;
 }
 
 /** The code of a link in a mail. */

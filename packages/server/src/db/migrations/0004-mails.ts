@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** The queue of mails, and the codes of invitations that were mailed. */
+/** The queue of mails, the codes that were mailed, and which notices users get. */
 export const mails: Migration = {
   name: 'mails',
   async up(db, { text, bigint, json }) {
@@ -27,8 +27,22 @@ export const mails: Migration = {
     await db.schema
       .createTable('mailed_codes')
       .addColumn('codeHash', text, (column) => column.notNull().primaryKey())
-      .addColumn('invitationId', text, (column) => column.notNull().references('invitations.id').onDelete('cascade'))
+      .addColumn('purpose', text, (column) => column.notNull())
+      .addColumn('recipient', text, (column) => column.notNull())
+      .addColumn('userId', text, (column) => column.references('users.id').onDelete('cascade'))
+      .addColumn('invitationId', text, (column) => column.references('invitations.id').onDelete('cascade'))
+      .addColumn('notice', text)
+      .addColumn('expiresAtMs', bigint, (column) => column.notNull())
       .execute();
-    await db.schema.createIndex('mailed_codes_by_invitation').on('mailed_codes').column('invitationId').execute();
+    const indexOfCodes = (name: string) => db.schema.createIndex(name).on('mailed_codes');
+    await indexOfCodes('mailed_codes_by_user').column('userId').execute();
+    await indexOfCodes('mailed_codes_by_invitation').column('invitationId').execute();
+    await indexOfCodes('mailed_codes_by_end').column('expiresAtMs').execute();
+    await db.schema
+      .createTable('mail_preferences')
+      .addColumn('userId', text, (column) => column.notNull().primaryKey().references('users.id').onDelete('cascade'))
+      .addColumn('verifiedEmail', text)
+      .addColumn('muted', json, (column) => column.notNull())
+      .execute();
   },
 };

@@ -305,6 +305,9 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   versionsOfContent: (ask) => [ask.versionsOfContent(addressOf('a'))],
   appsOfMembers: (ask) => [ask.appsOfMembers([user, newId('user')])],
   isAnyMailDue: (ask) => [ask.isAnyMailDue(1)],
+  mailedCode: (ask) => [ask.mailedCode(someHash())],
+  mailPreferences: (ask) => [ask.mailPreferences(user)],
+  newestMail: (ask) => [ask.newestMail(user, 'approvals'), ask.newestMail(user, 'approvals', app)],
   mailQueue: (ask) => [ask.mailQueue()],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
@@ -313,6 +316,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  putMailPreferences: (tx) => tx.putMailPreferences({ userId: user, verifiedEmail: null, muted: [] }),
   claimMail: (tx) => tx.claimMail({ nowMs: 1, untilMs: 2 }),
   postponeMail: (tx) => tx.postponeMail(newId('mail'), 2, 'busy'),
   settleMail: (tx) => tx.settleMail(newId('mail'), { state: 'sent', dueAtMs: 2, error: null }),

@@ -59,6 +59,9 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     signUps: limiter(config.signUpsPerHour, hourSeconds),
     inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
     takenEmails: guessLimiter(takenEmailsPerDay, daySeconds),
+    resetsByNetwork: guessLimiter(20, hourSeconds),
+    resetsByAddress: guessLimiter(5, hourSeconds),
+    verifications: guessLimiter(5, hourSeconds),
   };
 }
 

@@ -22,24 +22,28 @@ section:target { margin: 0 -1rem; padding: 1rem; background: var(--oak-wash); bo
 h2 { margin: 0 0 .35rem; font-size: 1.05rem; }
 section p { margin: 0 0 .35rem; }
 a { color: inherit; }
+button { padding: .6rem 1.1rem; border: 0; border-radius: .5rem; background: var(--ink); color: var(--paper); font: inherit; }
 nav ul { columns: 15rem; margin: 0 0 1.5rem; padding: 0; list-style: none; }
 nav li { overflow-wrap: anywhere; padding: .2rem 0; }
 `;
 
 /** Forbids scripts, other origins, and frames. Allows only the style sheet above, by its hash. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const contentSecurityPolicy = (formAction: "'self'" | "'none'") =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    `form-action ${formAction}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const styleHash = hash('sha256', style, 'base64');
 
 /** Sends a page that browsers don't cache or frame, and whose URL they don't send as a referrer. */
 export function sendPage(
   reply: Reply,
   status: number,
-  page: { readonly title: string; readonly body: Html; readonly wide?: true },
+  page: { readonly title: string; readonly body: Html; readonly wide?: true; readonly hasForm?: true },
 ): Reply {
   const sheet = new Html(`<style>${style}</style>`);
   const main = page.wide === true ? html`<main class="wide">${page.body}</main>` : html`<main>${page.body}</main>`;
@@ -60,7 +64,7 @@ ${main}
   return reply
     .code(status)
     .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', contentSecurityPolicy)
+    .header('content-security-policy', contentSecurityPolicy(page.hasForm === true ? "'self'" : "'none'"))
     .header('referrer-policy', 'no-referrer')
     .header('x-frame-options', 'DENY')
     .header('cross-origin-opener-policy', 'same-origin')
