@@ -129,7 +129,7 @@ export async function everyPage(
     }),
     owner('extension-point-new', `${points}/new`, {
       async act(page) {
-        await page.getByLabel('Begin with').selectOption('Events, with host functions');
+        await page.getByLabel('Begin with').selectOption('Text in, text out');
         await page.getByRole('textbox', { name: 'Schema' }).click();
         await page.keyboard.press('ControlOrMeta+End');
         await page.keyboard.type('i');

@@ -15,7 +15,7 @@ export interface SchemaCursor {
   readonly style: 'block' | 'flow' | 'json';
 }
 
-/** Returns `undefined` where neither a key nor a value can be told, such as in a comment. */
+/** Returns `undefined` where there is neither a key nor a value, such as in a comment. */
 export function findCursor(text: string, offset: number): SchemaCursor | undefined {
   const isJson = /^\s*\{/.test(text);
   if (isJson) return readFlow(text, 0, offset, [], 'json');
