@@ -145,6 +145,18 @@ export async function everyPage(
     }),
     owner('approvals', `${team}/approvals`),
     owner('audit', `${team}/audit`),
+    owner('guest-import', `${team}/guests/import`, {
+      async act(page) {
+        await page.getByLabel('Or paste rows').fill('guestKey,name,label\ncustomers/soylent,Rosa,Soylent\na//b,,\n');
+      },
+      heading: 'Invite guests from a file',
+    }),
+    owner('invitations', `${team}/invitations?status=pending`, {
+      async act(page) {
+        await page.getByLabel('Select all open invitations on this page').check();
+      },
+      heading: 'Invitations of guests',
+    }),
     owner('guests', `${team}/guests`),
     owner('guest', `${team}/guests/${held.id}`),
     owner('invite', `${team}/guests`, { act: press('Invite a guest'), heading: 'Invite a guest' }),

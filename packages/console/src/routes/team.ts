@@ -58,6 +58,18 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/guests.tsx')).GuestsPage,
   },
   {
+    path: '/apps/:appId/guests/import',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/guest-import.tsx')).GuestImportPage,
+  },
+  {
+    path: '/apps/:appId/invitations',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/invitations.tsx')).InvitationsPage,
+  },
+  {
     path: '/apps/:appId/guests/:guestId',
     access: 'signedIn',
     data: appData,

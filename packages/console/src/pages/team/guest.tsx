@@ -18,6 +18,7 @@ import { GuestTextsSection } from './guest-texts.tsx';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
+import { RenewButton } from './renew-button.tsx';
 import { RevokeInvitationDialog } from './revoke-invitation-dialog.tsx';
 import { mayManage, useApp } from './use-app.ts';
 
@@ -190,15 +191,23 @@ function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
             header: 'Actions',
             isActions: true,
             cell: (invitation) =>
-              mayInvite && invitation.status === 'pending' ? (
-                <Button
-                  kind="quiet"
-                  isSmall
-                  label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? guest.guestKey}`}
-                  onClick={() => setRevoked(invitation)}
-                >
-                  Revoke…
-                </Button>
+              mayInvite && (invitation.status === 'pending' || invitation.status === 'expired') ? (
+                <span class="row-actions">
+                  <RenewButton
+                    app={app}
+                    invitationId={invitation.id}
+                    whom={invitation.name ?? invitation.email ?? guest.guestKey}
+                    onRenewed={invitations.page.reload}
+                  />
+                  <Button
+                    kind="quiet"
+                    isSmall
+                    label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? guest.guestKey}`}
+                    onClick={() => setRevoked(invitation)}
+                  >
+                    Revoke…
+                  </Button>
+                </span>
               ) : null,
           },
         ]}

@@ -1,6 +1,6 @@
 import type { App, Guest } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
@@ -26,7 +26,14 @@ export function GuestsPage() {
 function Guests({ app }: { readonly app: App }) {
   const guests = useList<Guest>(`/api/v1/apps/${app.id}/guests`, { filters: ['state'], sort: 'guestKey' });
   const [isInviting, setInviting] = useState(false);
-  const invite = mayManage(app.role) ? <Button onClick={() => setInviting(true)}>Invite a guest</Button> : undefined;
+  const invite = mayManage(app.role) ? (
+    <span class="row-actions">
+      <LinkButton kind="quiet" to={`/apps/${app.id}/guests/import`}>
+        Invite from a file
+      </LinkButton>
+      <Button onClick={() => setInviting(true)}>Invite a guest</Button>
+    </span>
+  ) : undefined;
   return (
     <Section title="Guests" actions={guests.isEmpty ? undefined : invite}>
       <DataTable
@@ -60,6 +67,12 @@ function Guests({ app }: { readonly app: App }) {
           { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />
+      {guests.isEmpty ? null : (
+        <p class="soft small">
+          <Link to={`/apps/${app.id}/invitations?status=pending`}>Pending invitations</Link> can be renewed and revoked
+          together.
+        </p>
+      )}
       {isInviting ? <InviteDialog app={app} onInvited={guests.page.reload} onClose={() => setInviting(false)} /> : null}
     </Section>
   );

@@ -7,8 +7,11 @@ import { Time } from '../../components/time.tsx';
 import type { PagedList } from '../../state/use-list.ts';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
+import { RenewButton } from './renew-button.tsx';
 import { RevokeInvitationDialog } from './revoke-invitation-dialog.tsx';
 import { mayOwn } from './use-app.ts';
+
+const nameOf = ({ name, email, role }: MemberInvitation): string => name ?? email ?? `a new ${role}`;
 
 /** The open invitations to the team, and those that expired. */
 export function TeamInvitations(props: { readonly app: App; readonly invitations: PagedList<MemberInvitation> }) {
@@ -35,14 +38,22 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
             isActions: true,
             cell: (invitation) =>
               mayOwn(app.role) ? (
-                <Button
-                  kind="quiet"
-                  isSmall
-                  label={`Revoke the invitation for ${invitation.name ?? invitation.email ?? `a new ${invitation.role}`}`}
-                  onClick={() => setRevoked(invitation)}
-                >
-                  Revoke…
-                </Button>
+                <span class="row-actions">
+                  <RenewButton
+                    app={app}
+                    invitationId={invitation.id}
+                    whom={nameOf(invitation)}
+                    onRenewed={page.reload}
+                  />
+                  <Button
+                    kind="quiet"
+                    isSmall
+                    label={`Revoke the invitation for ${nameOf(invitation)}`}
+                    onClick={() => setRevoked(invitation)}
+                  >
+                    Revoke…
+                  </Button>
+                </span>
               ) : null,
           },
         ]}

@@ -37,6 +37,10 @@ export function TeamInviteDialog(props: {
   }
   return (
     <FormDialog title="Invite to the team" action="Create link" form={form} onClose={onClose}>
+      <p class="soft">
+        You get a link, and send it to the person yourself. They open it, sign in or create an account, and join the
+        team by accepting. Until then, you can revoke the invitation or create a new link.
+      </p>
       <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} hasFocus />
       <InviteeFields invitee={invitee} form={form} />
     </FormDialog>

@@ -1,0 +1,51 @@
+import type { App, InvitationLink } from '@tenon/protocol';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { useApi } from '../../state/services.ts';
+
+/** Gives an invitation another link, after a question, and shows it once. */
+export function RenewButton(props: {
+  readonly app: App;
+  readonly invitationId: string;
+  /** Whom the invitation is for. */
+  readonly whom: string;
+  /** Called after the change. The list of invitations is out of date then. */
+  readonly onRenewed: () => void;
+}) {
+  const { app, invitationId, whom, onRenewed } = props;
+  const api = useApi();
+  const [isAsking, setAsking] = useState(false);
+  const [link, setLink] = useState<string>();
+  const close = (): void => {
+    setAsking(false);
+    setLink(undefined);
+  };
+  const renew = async (): Promise<void> => {
+    setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/invitations/${invitationId}/renew`)).link);
+    onRenewed();
+  };
+  return (
+    <>
+      <Button kind="quiet" isSmall label={`Create a new link for ${whom}`} onClick={() => setAsking(true)}>
+        New link…
+      </Button>
+      {link !== undefined ? (
+        <SecretDialog title="New invitation link" secret={link} what="the link" onClose={close}>
+          <p>Send it to {whom}. It works once, for 7 days by default. The link before doesn’t work.</p>
+        </SecretDialog>
+      ) : isAsking ? (
+        <ConfirmDialog
+          title="Create a new link?"
+          action="Create link"
+          isDangerous={false}
+          onConfirm={renew}
+          onClose={close}
+        >
+          <p>The invitation gets another link and its whole lifetime. The link before stops working.</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
