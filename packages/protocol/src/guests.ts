@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { maxInvitationsAtOnce } from './list-limits.ts';
-import { displayNamePattern, maxReasonLength } from './names.ts';
+import { displayNamePattern, invitationTextLengths } from './names.ts';
 import { Type } from './type.ts';
 
 /* Guests, and the invitations to become one, or to join the team. */
@@ -22,15 +22,15 @@ const deliveryMethod = Type.Optional(
 export const memberInvitationInput = Type.Object({
   deliveryMethod,
   role: memberRole,
-  email: Type.Optional(Type.String({ maxLength: 320 })),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
+  email: Type.Optional(Type.String({ maxLength: invitationTextLengths.email })),
+  name: Type.Optional(Type.String({ maxLength: invitationTextLengths.name })),
 });
 
 const guestLabel = displayName('distinguishes the guest from others; shown to the users who hold it');
 
 const guestNote = Type.String({
   minLength: 1,
-  maxLength: maxReasonLength,
+  maxLength: invitationTextLengths.note,
   pattern: displayNamePattern,
   description: "for the application's team; guests never see it",
 });
@@ -38,8 +38,8 @@ const guestNote = Type.String({
 /** An invitation of a guest. */
 export const invitationRow = Type.Object({
   guestKey: Type.String({ minLength: 1, description: 'the guest key to assign; guests never see it' }),
-  email: Type.Optional(Type.String({ maxLength: 320 })),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
+  email: Type.Optional(Type.String({ maxLength: invitationTextLengths.email })),
+  name: Type.Optional(Type.String({ maxLength: invitationTextLengths.name })),
   label: Type.Optional(guestLabel),
   note: Type.Optional(guestNote),
 });

@@ -1,9 +1,7 @@
 import { CsvError, csvLine, parseCsv } from './csv.ts';
 import type { InvitationResult, InvitationRow } from './guests.ts';
-import { invitationRow } from './guests.ts';
 import { maxInvitationsAtOnce } from './list-limits.ts';
-import { guestKeyFault } from './names.ts';
-import { faultsOf } from './validate.ts';
+import { guestKeyFault, invitationTextLengths, isDisplayName } from './names.ts';
 
 /* Guests to invite as a CSV file, and the results of the invitations. */
 
@@ -67,8 +65,16 @@ function columnOf(header: string): (typeof csvColumns)[number] | undefined {
 function rowFaults(row: InvitationRow): string[] {
   if (row.guestKey === '') return ['The guest key is missing.'];
   const fault = guestKeyFault(row.guestKey);
-  const others = faultsOf(invitationRow, row).map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}.`);
-  return fault === undefined ? others : [`A guest key ${fault}.`, ...others];
+  const faults = fault === undefined ? [] : [`A guest key ${fault}.`];
+  for (const [name, maxLength] of Object.entries(invitationTextLengths)) {
+    const text = row[name as keyof typeof invitationTextLengths] ?? '';
+    if ([...text].length > maxLength) faults.push(`${name} must have at most ${maxLength} characters.`);
+    if (text.includes('\0')) faults.push(`${name} must not contain the character U+0000.`);
+    if (text !== '' && (name === 'label' || name === 'note') && !isDisplayName(text)) {
+      faults.push(`${name} must contain a visible character and no bidirectional control characters.`);
+    }
+  }
+  return faults;
 }
 
 /** The maximum size of the rows of one request as JSON, which the limit of a server must allow. */

@@ -52,8 +52,16 @@ export const displayNamePattern =
 
 const displayName = new RegExp(displayNamePattern, 'u');
 
+/** Whether a text is valid as a display name. Its maximum length depends on its use. */
+export function isDisplayName(text: string): boolean {
+  return displayName.test(text);
+}
+
 /** The maximum length of a note or a reason. */
 export const maxReasonLength = 500;
+
+/** The maximum lengths of the texts of an invitation and of its guest. */
+export const invitationTextLengths = { name: 200, email: 320, label: 200, note: maxReasonLength } as const;
 
 /** The maximum size of a guest key in UTF-8. */
 export const maxGuestKeyBytes = 512;

@@ -4,6 +4,8 @@ import { basePath, href } from '../base-path.ts';
 export interface Tab {
   readonly label: string;
   readonly to: string;
+  /** The paths of further pages that belong to it. */
+  readonly parts?: readonly string[];
   /** The number of items that need attention. */
   readonly count?: string | undefined;
 }
@@ -17,7 +19,10 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
       <ul>
         {tabs.map((tab) => (
           <li key={tab.to}>
-            <a href={href(tab.to)} aria-current={here === tab.to ? 'page' : undefined}>
+            <a
+              href={href(tab.to)}
+              aria-current={here === tab.to ? 'page' : tab.parts?.includes(here) ? 'true' : undefined}
+            >
               {tab.label}
               {tab.count === undefined ? null : (
                 <span class="tab-count">

@@ -17,7 +17,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
     { label: 'Overview', to: base },
     { label: 'Plugins', to: `${base}/plugins` },
     { label: 'Extension points', to: `${base}/extension-points` },
-    { label: 'Guests', to: `${base}/guests` },
+    { label: 'Guests', to: `${base}/guests`, parts: [`${base}/guests/import`, `${base}/invitations`] },
     { label: 'Approvals', to: `${base}/approvals`, count: waiting },
     { label: 'Team', to: `${base}/members` },
     ...(mayOwn(app.role) ? [{ label: 'Audit trail', to: `${base}/audit` }] : []),

@@ -79,7 +79,7 @@ function Invitations({ app }: { readonly app: App }) {
           {
             header: 'Guest key',
             cell: (one) => (
-              <span class="choice">
+              <span class="select-row">
                 {isManager ? (
                   <input
                     type="checkbox"
@@ -114,7 +114,7 @@ function Invitations({ app }: { readonly app: App }) {
       />
       {isManager && open.length > 0 ? (
         <section class="bulk-bar" aria-label="Selected invitations">
-          <span class="choice">
+          <span class="select-row">
             <input
               type="checkbox"
               id="choose-page"
