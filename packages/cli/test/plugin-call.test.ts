@@ -81,9 +81,9 @@ describe('tenon plugin call: published plugins', () => {
       ['invitation', 'accept', await world.line(['guest', 'invite', `${guest.guestName}-b`])],
       guest.setting,
     );
-    const ids: string[] = (await demand(['app', 'show', '--app', world.app, '--json'], guest.setting)).json().guestIds;
+    const { guests } = (await demand(['app', 'show', '--app', world.app, '--json'], guest.setting)).json();
     const bound: string = (await guest.plugin('status', '--json')).json().guestIds[0];
-    const other = ids.find((id) => id !== bound) ?? '';
+    const other: string = guests.find(({ id }: { id: string }) => id !== bound).id;
     await guest.push(2, '--guest', other);
     const unclear = await tenon(['plugin', 'call', 'run'], guest.setting);
     assert.equal(unclear.exitCode, 2);

@@ -58,7 +58,7 @@ describe('tenon plugin push', () => {
   it('takes guest and note from tenon.toml', async () => {
     const guest = await makeGuest();
     await demand(['invitation', 'accept', await line(['guest', 'invite', `${guest.guestName}-b`])], guest.setting);
-    const [one] = (await demand(['app', 'show', '--app', world.app, '--json'], guest.setting)).json().guestIds;
+    const [{ id: one }] = (await demand(['app', 'show', '--app', world.app, '--json'], guest.setting)).json().guests;
     const toml = `[plugin]\nname = "sums"\nextension-point = "${guest.extensionPoint}"\nmodule = "sums.wasm"\n`;
     await writeFile(join(guest.path, 'tenon.toml'), `${toml}[plugin.publish]\nguest = "${one}"\nnote = "nightly"\n`);
     const { version, guestIds } = (await guest.push(1, '--json')).json();
