@@ -1,5 +1,5 @@
 import type { Invitation, InvitationLink, MemberInvitation } from '@tenon/protocol';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Session } from './session.ts';
 import { printable } from './text.ts';
 
@@ -7,18 +7,33 @@ import { printable } from './text.ts';
 export interface InvitationNotes {
   readonly name?: string;
   readonly email?: string;
+  readonly delivery?: 'link' | 'email';
 }
 
-/** Adds `--name` and `--email`. */
+/** Adds `--name`, `--email`, and `--delivery`. */
 export function withNotes(command: Command): Command {
   return command
     .option('--name <name>', 'a note for your team: who is invited')
-    .option('--email <email>', 'a note for your team: the e-mail address of the invited person (nothing is sent)');
+    .option(
+      '--email <email>',
+      'the e-mail address of the invited person: a note for your team, unless the link is mailed',
+    )
+    .addOption(
+      new Option('--delivery <method>', 'email: the server also mails a link to --email, if it can send mail')
+        .choices(['link', 'email'])
+        .default('link'),
+    );
 }
 
 /** Writes the link of a new invitation. */
-export function writeLink(out: Session['out'], invited: InvitationLink, whom: string): void {
-  out.note(`Send this link to the ${whom}. It works once, and is shown only once:`);
+export function writeLink(
+  out: Session['out'],
+  invited: InvitationLink,
+  whom: string,
+  { delivery, email }: InvitationNotes,
+): void {
+  if (delivery === 'email') out.note(`A mail to ${printable(email ?? '')} is on its way. This link works too:`);
+  else out.note(`Send this link to the ${whom}. It works once, and is shown only once:`);
   out.result(invited, () => out.write(`${printable(invited.link)}\n`));
 }
 

@@ -84,15 +84,13 @@ async function listMembers(session: Session, options: ListOptions & AppOptions):
   });
 }
 
-async function inviteMember(
-  session: Session,
-  { app, name, email }: InvitationNotes & AppOptions,
-  role: MemberRole,
-): Promise<void> {
+async function inviteMember(session: Session, options: InvitationNotes & AppOptions, role: MemberRole): Promise<void> {
   const { api, out } = session;
+  const { app, name, email, delivery } = options;
   const id = await resolveApp(session, app);
-  const invited = await api.send('POST', path`/api/v1/apps/${id}/members`, { role, name, email }, invitationLink);
-  writeLink(out, invited, `new ${role}`);
+  const body = { deliveryMethod: delivery, role, name, email };
+  const invited = await api.send('POST', path`/api/v1/apps/${id}/members`, body, invitationLink);
+  writeLink(out, invited, `new ${role}`, options);
 }
 
 async function listInvitations(session: Session, options: ListOptions & AppOptions): Promise<void> {

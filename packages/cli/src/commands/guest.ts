@@ -68,9 +68,9 @@ async function invite(
 ): Promise<void> {
   const { api, out } = session;
   const app = await resolveApp(session, options.app);
-  const { name, email, label, note } = options;
-  const body = { deliveryMethod: 'link', guestKey, name, email, label, note };
-  writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest');
+  const { name, email, delivery, label, note } = options;
+  const body = { deliveryMethod: delivery, guestKey, name, email, label, note };
+  writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest', options);
 }
 
 async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {

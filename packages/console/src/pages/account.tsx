@@ -3,6 +3,7 @@ import { CopyText } from '../components/copy-button.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { useAccount } from '../state/services.ts';
 import { DeleteAccountSection } from './account/delete-account.tsx';
+import { MailSection } from './account/mail.tsx';
 import { NameSection } from './account/name.tsx';
 import { PasswordSection } from './account/password.tsx';
 import { SessionsSection } from './account/sessions.tsx';
@@ -13,6 +14,7 @@ export function AccountPage() {
   return (
     <Page title="Your account" intro={email === null ? undefined : `You sign in as ${email}.`}>
       <NameSection />
+      <MailSection />
       <Section isBeside title="User id" intro="Identifies you in the API and in audit trails.">
         <CopyText text={id} what="your user id" />
       </Section>

@@ -14,7 +14,8 @@ export function NewAccountForm({
   readonly codes: Pick<SignUpInput, 'invitationCode' | 'linkCode'>;
   readonly onDone: () => void;
 }) {
-  const { session } = useSession();
+  const { session, view } = useSession();
+  const sendsMail = view.status === 'ready' && view.sendsMail;
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -26,7 +27,7 @@ export function NewAccountForm({
     <form onSubmit={form.submit} class="stack">
       <YourNameField value={name} onInput={setName} error={form.fieldError('name')} hasFocus />
       <EmailField
-        hint="You sign in with it. No e-mail is sent."
+        hint={sendsMail ? 'You sign in with it.' : 'You sign in with it. No e-mail is sent.'}
         value={email}
         onInput={setEmail}
         error={form.fieldError('email')}

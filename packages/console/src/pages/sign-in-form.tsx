@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { currentPath } from '../base-path.ts';
 import { CurrentPasswordField, EmailField } from '../components/account-fields.tsx';
+import { Button } from '../components/button.tsx';
 import { Link } from '../components/link.tsx';
 import { Page } from '../components/page.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
@@ -10,6 +11,7 @@ import { markNavigated } from '../state/navigation.ts';
 import { saveReturnPath } from '../state/return-path.ts';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
+import type { ForgottenPassword } from './forgotten-password.tsx';
 
 /** The sign-in form. It replaces pages that require an account; after sign-in, the page itself renders at the same URL. */
 export function SignInForm(props: {
@@ -22,12 +24,19 @@ export function SignInForm(props: {
   const { session, view } = useSession();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  /** The form that replaces this one, once it is loaded. */
+  const [forgotten, setForgotten] = useState<{ readonly Form: typeof ForgottenPassword }>();
   const form = useSubmit(async () => {
     markNavigated(); // the heading of the page that replaces the form gets the focus
     await session.signIn({ email, password });
   }, ['email', 'password']);
+  const forgot = useSubmit(async () =>
+    setForgotten({ Form: (await import('./forgotten-password.tsx')).ForgottenPassword }),
+  );
   const maySignUp = view.status === 'ready' && (view.signUp === 'open' || readLinkCode('accept-invite') !== undefined);
+  const sendsMail = view.status === 'ready' && view.sendsMail;
   const isEnded = view.status === 'ready' && view.isEnded === true;
+  if (forgotten !== undefined) return <forgotten.Form email={email} onBack={() => setForgotten(undefined)} />;
   return (
     <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
       <form onSubmit={form.submit} class="stack">
@@ -35,6 +44,13 @@ export function SignInForm(props: {
         <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
         <SubmitRow form={form} action="Sign in" />
       </form>
+      {sendsMail ? (
+        <p>
+          <Button kind="quiet" onClick={forgot.submit}>
+            Forgot your password?
+          </Button>
+        </p>
+      ) : null}
       {props.children !== undefined ? (
         props.children
       ) : maySignUp ? (
@@ -46,7 +62,8 @@ export function SignInForm(props: {
         </p>
       ) : (
         <p class="soft small">
-          You need an invitation to create an account. Forgot your password? Ask the operator for a reset link.
+          You need an invitation to create an account.
+          {sendsMail ? null : ' Forgot your password? Ask the operator for a reset link.'}
         </p>
       )}
     </Page>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { useApi } from '../../state/services.ts';
+import { useApi, useToast } from '../../state/services.ts';
 import { useLookup } from '../../state/use-lookup.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { GuestTextFields, noGuestTexts } from './guest-texts.tsx';
@@ -21,6 +21,7 @@ export function InviteDialog(props: {
 }) {
   const { app, onInvited, onClose } = props;
   const api = useApi();
+  const toast = useToast();
   const [guestKey, setGuestKey] = useState(props.guestKey ?? '');
   const invitee = useInvitee();
   const [texts, setTexts] = useState(noGuestTexts);
@@ -31,14 +32,16 @@ export function InviteDialog(props: {
   const form = useSubmit(async () => {
     const { label, note } = texts;
     const body = {
-      deliveryMethod: 'link',
       guestKey,
       ...invitee.body,
       label: label || undefined,
       note: note || undefined,
     };
-    setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body)).link);
+    const invited = await api.post<InvitationLink>(`/api/v1/apps/${app.id}/guests`, body);
     onInvited();
+    if (!invitee.isMailed) return setLink(invited.link);
+    toast(`The invitation to ${invitee.email.trim()} is on its way.`);
+    onClose();
   }, ['guestKey', 'label', 'note', 'name', 'email']);
 
   if (link !== undefined) {
@@ -55,7 +58,7 @@ export function InviteDialog(props: {
   return (
     <FormDialog
       title={isFurther ? 'Invite to this guest again' : 'Invite a guest'}
-      action="Create link"
+      action={invitee.isMailed ? 'Send invitation' : 'Create link'}
       isDisabled={fault !== undefined}
       form={form}
       onClose={onClose}

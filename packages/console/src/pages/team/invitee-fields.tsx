@@ -1,23 +1,37 @@
 import { useState } from 'preact/hooks';
-import { TextField } from '../../components/field.tsx';
+import { CheckboxField, TextField } from '../../components/field.tsx';
+import { useSession } from '../../state/services.ts';
 import type { Submit } from '../../state/use-submit.ts';
 
-/** A note about whom an invitation is for. Both parts are optional. */
-export interface Invitee {
+interface InviteeParts {
   readonly name: string;
   readonly email: string;
-  readonly change: (part: { readonly name?: string; readonly email?: string }) => void;
+  /** Whether the server mails the link. */
+  readonly isMailed: boolean;
+}
+
+/** Whom an invitation is for. The name, and the address if nothing is mailed, are optional notes. */
+export interface Invitee extends InviteeParts {
+  /** Whether the server can mail the link. */
+  readonly canBeMailed: boolean;
+  readonly change: (part: Partial<InviteeParts>) => void;
   /** The parts that the user has filled in, for the request. */
-  readonly body: { readonly name?: string; readonly email?: string };
+  readonly body: { readonly name?: string; readonly email?: string; readonly deliveryMethod: 'link' | 'email' };
 }
 
 export function useInvitee(): Invitee {
-  const [{ name, email }, setInvitee] = useState({ name: '', email: '' });
+  const { view } = useSession();
+  const [invitee, setInvitee] = useState<InviteeParts>({ name: '', email: '', isMailed: false });
+  const { name, email, isMailed } = invitee;
   return {
-    name,
-    email,
+    ...invitee,
+    canBeMailed: view.status === 'ready' && view.sendsMail,
     change: (part) => setInvitee((now) => ({ ...now, ...part })),
-    body: { ...(name.trim() === '' ? {} : { name }), ...(email.trim() === '' ? {} : { email }) },
+    body: {
+      deliveryMethod: isMailed ? 'email' : 'link',
+      ...(name.trim() === '' ? {} : { name }),
+      ...(email.trim() === '' ? {} : { email }),
+    },
   };
 }
 
@@ -45,11 +59,19 @@ export function InviteeFields(props: {
         name="email"
         value={invitee.email}
         onInput={(email) => invitee.change({ email })}
-        isRequired={false}
+        isRequired={invitee.isMailed}
         maxLength={320}
         error={form.fieldError('email')}
-        hint="No e-mail is sent. You get a link to pass on."
+        hint={invitee.isMailed ? undefined : 'No e-mail is sent. You get a link to pass on.'}
       />
+      {invitee.canBeMailed ? (
+        <CheckboxField
+          label="Send the link by e-mail"
+          name="isMailed"
+          isChecked={invitee.isMailed}
+          onChange={(isMailed) => invitee.change({ isMailed })}
+        />
+      ) : null}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { useApi } from '../../state/services.ts';
+import { useApi, useToast } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { InviteeFields, useInvitee } from './invitee-fields.tsx';
 import { roleChoices } from './use-app.ts';
@@ -17,12 +17,16 @@ export function TeamInviteDialog(props: {
 }) {
   const { app, onInvited, onClose } = props;
   const api = useApi();
+  const toast = useToast();
   const [role, setRole] = useState<MemberRole>('admin');
   const invitee = useInvitee();
   const [link, setLink] = useState<string>();
   const form = useSubmit(async () => {
-    setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/members`, { role, ...invitee.body })).link);
+    const invited = await api.post<InvitationLink>(`/api/v1/apps/${app.id}/members`, { role, ...invitee.body });
     onInvited();
+    if (!invitee.isMailed) return setLink(invited.link);
+    toast(`The invitation to ${invitee.email.trim()} is on its way.`);
+    onClose();
   }, ['name', 'email']);
 
   if (link !== undefined) {
@@ -36,10 +40,18 @@ export function TeamInviteDialog(props: {
     );
   }
   return (
-    <FormDialog title="Invite to the team" action="Create link" form={form} onClose={onClose}>
+    <FormDialog
+      title="Invite to the team"
+      action={invitee.isMailed ? 'Send invitation' : 'Create link'}
+      form={form}
+      onClose={onClose}
+    >
       <p class="soft">
-        You get a link, and send it to the person yourself. They open it, sign in or create an account, and join the
-        team by accepting. Until then, you can revoke the invitation or create a new link.
+        {invitee.isMailed
+          ? 'The person gets a mail with a link. They'
+          : 'You get a link, and send it to the person yourself. They'}{' '}
+        open it, sign in or create an account, and join the team by accepting. Until then, you can revoke the invitation
+        or create a new link.
       </p>
       <RadioGroup legend="Role" name="role" options={roleChoices} value={role} onChange={setRole} hasFocus />
       <InviteeFields invitee={invitee} form={form} />
