@@ -211,6 +211,22 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor();
   });
 
+  it('show the earlier changes of the schema, which can be edited again', async () => {
+    const { page } = owner;
+    const apiPath = `/api/v1/extension-points/${workshop.point.id}`;
+    const { schema } = await workshop.call<ExtensionPoint>('GET', apiPath);
+    await workshop.call('PUT', apiPath, { schema: 'exports: [greet, farewell]' });
+    await owner.open(`/apps/${workshop.app.id}/extension-points/${workshop.point.id}/edit`);
+    await page.getByText('Earlier changes').click();
+    await page.getByText('added: farewell: {}').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.getByRole('button', { name: 'Edit the schema before this change' }).first().click();
+    await page.locator('.cm-line', { hasText: 'farewell' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    assert.deepEqual((await workshop.call<ExtensionPoint>('GET', apiPath)).schema, schema);
+  });
+
   it('are not lost when the session ends while they are written', async () => {
     const { page } = owner;
     const { TENON_PASSWORD: password = '' } = stage.server.quickstart;

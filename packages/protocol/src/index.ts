@@ -17,6 +17,7 @@ export * from './oauth.ts';
 export * from './pages.ts';
 export * from './password-length.ts';
 export * from './quotas.ts';
+export * from './schema-revisions.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';

@@ -256,6 +256,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: (world) => ({ ...inExtensionPoint('/schema/trial')(world), json: { schema: 'exports: [evaluate]' } }),
   },
+  'GET /api/v1/extension-points/:extensionPointId/schema/revisions': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/schema/revisions'),
+  },
   'DELETE /api/v1/extension-points/:extensionPointId': {
     cells: `${refused} 403s 404 403f 403f 403f 204 204`,
     scope: 'manage',

@@ -11,6 +11,7 @@ import { readSchemaText, schemaHelp } from '../schema-file.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
+import { addRevisionsCommand } from './extension-point-revisions.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
 import { addTypesCommand } from './extension-point-types.ts';
 import { addWithdrawalCommands } from './extension-point-withdrawals.ts';
@@ -75,6 +76,7 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .action(calling(io, updateExtensionPoint));
 
   addTrialCommand(group, io);
+  addRevisionsCommand(group, io);
   addCheckCommand(group, io);
   addWithdrawalCommands(group, io);
   addTypesCommand(group, io);

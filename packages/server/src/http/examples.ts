@@ -36,6 +36,18 @@ export const appExample = {
   updatedAt: example.time,
 };
 
+export const schemaRevisionsExample = {
+  objects: [
+    {
+      id: example.auditEventId,
+      at: example.time,
+      user: { id: example.userId, name: 'Ada' },
+      before: { exports: { evaluate: {} } },
+      after: { exports: { evaluate: {}, describe: {} } },
+    },
+  ],
+};
+
 export const schemaTrialExample = {
   schema: { exports: { evaluate: {}, describe: {} } },
   limits: extensionPointExample.limits,

@@ -5,13 +5,14 @@ import {
   extensionPointListQuery,
   extensionPointUpdate,
   listedExtensionPoint,
+  schemaRevisions,
   schemaTrial,
   schemaTrialInput,
 } from '@tenon/protocol';
 import type { Actor } from '../auth/access.ts';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { schemaTrialExample } from '../http/examples.ts';
+import { schemaRevisionsExample, schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
 import { toList, toPage } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
@@ -27,6 +28,7 @@ import {
 } from './extension-points.ts';
 import type { JobOptions } from './module-checker.ts';
 import { toExtensionPoint, toSchemaTrial } from './plugin-wire.ts';
+import { readSchemaRevisions } from './schema-revisions.ts';
 import { trySchema } from './schema-trial.ts';
 
 const route = routeTagged('Extension points');
@@ -105,6 +107,14 @@ export const extensionPointRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, body }, reply) => {
       return toSchemaTrial(await trySchema(deps, auth.access, body, jobOptionsOf(auth.actor, reply)));
     },
+  }),
+  route('GET', '/api/v1/extension-points/:extensionPointId/schema/revisions', {
+    access: { kind: 'extensionPoint', purpose: 'readBindings' },
+    id: 'listSchemaRevisions',
+    summary: 'Read the last changes of the schema',
+    description: 'For members. The changes are those of the audit trail, as long as it is kept.',
+    responses: { 200: json('the changes', schemaRevisions, schemaRevisionsExample) },
+    handle: ({ deps }, { auth }) => readSchemaRevisions(deps, auth.access),
   }),
   route('DELETE', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },

@@ -141,7 +141,7 @@ const theme: Extension = EditorView.theme({
   '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
   '.cm-tooltip.cm-completionInfo, .cm-key-help': {
     fontFamily: 'var(--font)',
-    maxWidth: '24rem',
+    maxWidth: 'min(24rem, 70vw)',
     padding: '0.4rem 0.75rem',
   },
   '.cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--sunken)' },

@@ -33,6 +33,7 @@ function EditForm({ point }: { readonly point: ExtensionPoint }) {
       <SchemaForm
         initialName={name}
         initialText={text}
+        apiPath={apiPath}
         limits={edit.base.limits}
         action="Save"
         cancelTo={pagePath}

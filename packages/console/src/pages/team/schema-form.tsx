@@ -16,6 +16,7 @@ import type { Edit, EditedField } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { ModuleTrial } from './module-trial.tsx';
+import { SchemaRevisionList } from './schema-revisions.tsx';
 
 /** The limits of a new extension point. */
 const noLimits: ExtensionPoint['limits'] = {
@@ -52,6 +53,8 @@ export function SchemaForm(props: {
   readonly onSave: (name: string, schemaText: string) => Promise<void>;
   /** Checks the schema against published plugins, and renders the result. For an extension point that exists. */
   readonly onTry?: (schemaText: string) => Promise<ComponentChildren>;
+  /** The path in the API of an extension point that exists. */
+  readonly apiPath?: string;
   /** The limits of an extension point that exists. */
   readonly limits?: ExtensionPoint['limits'];
   /** For an extension point that exists, which other users may change too. */
@@ -132,6 +135,7 @@ export function SchemaForm(props: {
         </div>
         <ErrorView error={trying.error} />
         <div role="status">{tried?.text === text ? tried.outcome : null}</div>
+        {props.apiPath === undefined ? null : <SchemaRevisionList apiPath={props.apiPath} onUse={replaceText} />}
       </form>
       <section class="schema-preview" aria-labelledby="schema-preview">
         <h2 id="schema-preview">Preview for guests</h2>

@@ -1,0 +1,24 @@
+import type { Static } from 'typebox';
+import { extensionPointSchema } from './extension-points.ts';
+import { id, nullable, timestamp } from './fields.ts';
+import { Type } from './type.ts';
+
+const keptSchema = nullable(extensionPointSchema, { description: '`null` if it was too large for the audit trail' });
+
+/** A change of an extension point's schema. */
+export const schemaRevision = Type.Object({
+  id: id('auditEvent', "the change's entry of the audit trail"),
+  at: timestamp('when'),
+  user: nullable(
+    Type.Object({ id: id('user', 'the user'), name: Type.String({ description: 'the name at that time' }) }),
+    { description: 'the user who changed it; `null` if no user did' },
+  ),
+  before: keptSchema,
+  after: keptSchema,
+});
+export type SchemaRevision = Static<typeof schemaRevision>;
+
+export const schemaRevisions = Type.Object({
+  objects: Type.Array(schemaRevision, { description: 'the newest first; at most 10' }),
+});
+export type SchemaRevisions = Static<typeof schemaRevisions>;
