@@ -52,6 +52,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         load: async () => (await import('./commands/changes.ts')).addChangesCommand,
       },
       {
+        name: 'usage',
+        summary: 'show how often hosts list and fetch plugins, and which versions they run',
+        load: async () => (await import('./commands/usage.ts')).addUsageCommand,
+      },
+      {
         name: 'fetch',
         summary: 'download a plugin and verify its bytes, as a host does',
         load: async () => (await import('./commands/fetch.ts')).addFetchCommand,

@@ -3,10 +3,8 @@ import { Option } from 'commander';
 import { path } from '../api.ts';
 import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
 import { type Command, withApp, withServer } from '../command.ts';
-import { usageError } from '../errors.ts';
-import { standardStream, writeFileWhole } from '../files.ts';
+import { saveCsv } from '../csv.ts';
 import type { Io } from '../io.ts';
-import { writeBytes } from '../output.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 
@@ -34,7 +32,10 @@ export function addAuditCommand(group: Command, io: Io): void {
 async function showAudit(session: Session, options: AppAuditOptions): Promise<void> {
   const { out } = session;
   const trail = path`/api/v1/apps/${await resolveApp(session, options.app)}/audit`;
-  if (options.csv !== undefined) return exportTable(session, trail, options, options.csv);
+  if (options.csv !== undefined) {
+    const query = new URLSearchParams({ ...queryOf(options), format: 'csv' });
+    return saveCsv(session, `${trail}?${query}`, options.csv);
+  }
   const { entries, isAll } = await readEntries(session, trail, options);
   out.result(entries, () => auditTable(out, entries));
   if (!isAll) out.note(`Showing the newest ${entries.length}. For more, raise --limit.`);
@@ -57,24 +58,6 @@ async function readEntries(
     if (entries.length >= options.limit) return { entries, isAll: false };
     cursor = { cursor: nextCursor };
   }
-}
-
-async function exportTable(
-  { api, io, out }: Session,
-  trail: string,
-  options: AppAuditOptions,
-  file: string,
-): Promise<void> {
-  if (out.isJson) throw usageError('It is either --json or --csv.');
-  const { chunks } = await api.download(`${trail}?${new URLSearchParams({ ...queryOf(options), format: 'csv' })}`);
-  if (file === standardStream) {
-    for await (const chunk of chunks) await writeBytes(io.stdout, chunk);
-    return;
-  }
-  await writeFileWhole(file, async (handle) => {
-    for await (const chunk of chunks) await handle.writeFile(chunk);
-  });
-  out.note(`Wrote ${file}.`);
 }
 
 function queryOf({ action, user, target, since, until }: AuditOptions): Record<string, string> {
