@@ -11,7 +11,6 @@ import { SignInAgainDialog } from './components/sign-in-again-dialog.tsx';
 import { Spinner } from './components/spinner.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
-import { SignInForm } from './pages/sign-in-form.tsx';
 import { pageRoutes } from './routes/all.ts';
 import type { PageRoute } from './routes/page-route.ts';
 import { loadPage } from './state/load-page.ts';
@@ -36,6 +35,8 @@ export function App({ services }: { readonly services: Services }) {
     </ServicesContext.Provider>
   );
 }
+
+const SignInForm = lazy(() => loadPage(async () => (await import('./pages/sign-in-form.tsx')).SignInForm));
 
 const pages = pageRoutes.map((route) => ({ path: route.path, component: framed(route) }));
 

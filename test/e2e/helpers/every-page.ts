@@ -112,6 +112,14 @@ export async function everyPage(
       heading: 'Called functions',
     }),
     owner('app', team, { heading: 'Recent activity' }),
+    owner('search', team, {
+      async act(page) {
+        await page.keyboard.press('ControlOrMeta+k');
+        await page.locator('input[role="combobox"]').fill('m');
+        await page.getByRole('option', { name: 'mortgage' }).waitFor();
+      },
+      heading: 'Search',
+    }),
     owner('app-new', `/apps/${fresh?.id}`, { heading: 'Get started' }),
     owner('app-settings', `${team}/settings`, { heading: 'In your host' }),
     owner('app-missing', '/apps/app_none', { heading: 'Application not found' }),

@@ -1,23 +1,26 @@
 import type { Account } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { basePath, href } from '../base-path.ts';
 import { useServices, useSession, useToast } from '../state/services.ts';
-import { readTheme, saveTheme, type Theme } from '../state/theme.ts';
+import { readTheme, saveTheme, type Theme, themeChanged } from '../state/theme.ts';
 import { tracePath } from '../state/trace-path.ts';
 import { Logo } from './logo.tsx';
+import { SearchButton, useSearch } from './search/search-button.tsx';
 
 /** The frame of the pages for people who are signed in. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const { view } = useSession();
   const account = view.status === 'ready' ? view.account : null;
+  const search = useSearch();
   return (
     <div class="frame">
       <SkipLink />
       <header class="top">
         <div class="top-inner">
           <Brand />
+          {account === null ? null : <SearchButton onClick={search.open} />}
           {account === null ? null : <Navigation account={account} />}
         </div>
       </header>
@@ -25,6 +28,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       <Footer />
+      {account === null ? null : search.dialog}
     </div>
   );
 }
@@ -134,22 +138,18 @@ const themes: readonly (readonly [Theme, string])[] = [
 
 function ThemeChoice() {
   const [theme, setTheme] = useState(readTheme);
+  useEffect(() => {
+    const update = (): void => setTheme(readTheme());
+    addEventListener(themeChanged, update);
+    return () => removeEventListener(themeChanged, update);
+  }, []);
   const name = useId(); // two frames are there for a moment when one page follows another, and groups must not mix
   return (
     <fieldset class="theme">
       <legend class="visually-hidden">Colours</legend>
       {themes.map(([value, label]) => (
         <label key={value}>
-          <input
-            type="radio"
-            name={name}
-            value={value}
-            checked={theme === value}
-            onChange={() => {
-              saveTheme(value);
-              setTheme(value);
-            }}
-          />
+          <input type="radio" name={name} value={value} checked={theme === value} onChange={() => saveTheme(value)} />
           <span>{label}</span>
         </label>
       ))}

@@ -11,15 +11,16 @@ import { Link } from '../components/link.tsx';
 import { ListView } from '../components/list-view.tsx';
 import { Page } from '../components/page.tsx';
 import { useAccount, useApi, useSession } from '../state/services.ts';
+import { useLinkedDialog } from '../state/use-linked-dialog.ts';
 import { useList } from '../state/use-list.ts';
 import { useSubmit } from '../state/use-submit.ts';
 
 /** The applications that the user is a member or a guest of. */
 export function HomePage() {
   const apps = useList<App>('/api/v1/apps', { sort: 'name' });
-  const [isMaking, setMaking] = useState(false);
+  const making = useLinkedDialog('new', 'application');
   const { mayCreateApps } = useAccount();
-  const make = mayCreateApps ? <Button onClick={() => setMaking(true)}>New application</Button> : undefined;
+  const make = mayCreateApps ? <Button onClick={making.open}>New application</Button> : undefined;
   return (
     <Page title="Applications" actions={apps.isEmpty ? undefined : make}>
       <ListView
@@ -42,7 +43,7 @@ export function HomePage() {
         {(rows) => <AppLists apps={rows} />}
       </ListView>
       {apps.isEmpty || mayCreateApps || apps.page.status !== 'ready' ? null : <Makers />}
-      {isMaking ? <NewAppDialog onClose={() => setMaking(false)} /> : null}
+      {making.isOpen && mayCreateApps ? <NewAppDialog onClose={making.close} /> : null}
     </Page>
   );
 }

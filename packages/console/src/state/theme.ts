@@ -3,6 +3,9 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'tenon.theme';
 
+/** The event of the window after the user has chosen a theme. */
+export const themeChanged = 'tenon-theme';
+
 /** Reads this browser's choice. */
 export function readTheme(): Theme {
   const value = localStorage.getItem(key);
@@ -18,4 +21,5 @@ export function saveTheme(theme: Theme): void {
   if (theme === 'system') localStorage.removeItem(key);
   else localStorage.setItem(key, theme);
   applyTheme(theme);
+  dispatchEvent(new Event(themeChanged));
 }

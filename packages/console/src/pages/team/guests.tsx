@@ -1,11 +1,11 @@
 import type { App, Guest } from '@tenon/protocol';
-import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { useLinkedDialog } from '../../state/use-linked-dialog.ts';
 import { useList } from '../../state/use-list.ts';
 import { AppFrame } from './app-frame.tsx';
 import { InvitationBadge } from './invitation-badge.tsx';
@@ -25,13 +25,13 @@ export function GuestsPage() {
 
 function Guests({ app }: { readonly app: App }) {
   const guests = useList<Guest>(`/api/v1/apps/${app.id}/guests`, { filters: ['state'], sort: 'guestKey' });
-  const [isInviting, setInviting] = useState(false);
+  const inviting = useLinkedDialog('invite', 'guest');
   const invite = mayManage(app.role) ? (
     <span class="row-actions">
       <LinkButton kind="quiet" to={`/apps/${app.id}/guests/import`}>
         Invite from a file
       </LinkButton>
-      <Button onClick={() => setInviting(true)}>Invite a guest</Button>
+      <Button onClick={inviting.open}>Invite a guest</Button>
     </span>
   ) : undefined;
   return (
@@ -73,7 +73,9 @@ function Guests({ app }: { readonly app: App }) {
           together.
         </p>
       )}
-      {isInviting ? <InviteDialog app={app} onInvited={guests.page.reload} onClose={() => setInviting(false)} /> : null}
+      {inviting.isOpen && mayManage(app.role) ? (
+        <InviteDialog app={app} onInvited={guests.page.reload} onClose={inviting.close} />
+      ) : null}
     </Section>
   );
 }

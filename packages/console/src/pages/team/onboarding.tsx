@@ -78,7 +78,7 @@ function stepsOf({ app, overview, usage }: Parameters<typeof Onboarding>[0]): re
       text: 'You choose a guest key for each customer. Guests can’t see it.',
       isDone: hasGuest,
       action: isManager ? (
-        <LinkButton isSmall kind={hasPoint ? 'primary' : 'quiet'} to={`${base}/guests`}>
+        <LinkButton isSmall kind={hasPoint ? 'primary' : 'quiet'} to={`${base}/guests?invite=guest`}>
           Invite a guest
         </LinkButton>
       ) : null,

@@ -47,7 +47,7 @@ function Numbers({ app, overview }: { readonly app: App; readonly overview: AppO
     ['Plugins', overview.plugins, `${base}/plugins`],
     ['Extension points', overview.extensionPoints, `${base}/extension-points`],
     ['Guests', overview.guests, `${base}/guests`],
-    ['Pending invitations', overview.pendingInvitations, `${base}/guests?state=invited`],
+    ['Pending invitations', overview.pendingInvitations, `${base}/invitations?status=pending`],
     ['Awaiting approval', overview.awaitingApproval, `${base}/approvals`],
     ['Team', overview.members, `${base}/members`],
   ];

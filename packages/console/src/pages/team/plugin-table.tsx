@@ -4,7 +4,6 @@ import { Badge } from '../../components/badge.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { count } from '../../components/count.ts';
 import { DataTable } from '../../components/data-table.tsx';
-import { DownloadButton } from '../../components/download-button.tsx';
 import type { Option } from '../../components/field.tsx';
 import { Link } from '../../components/link.tsx';
 import { Time } from '../../components/time.tsx';
@@ -66,13 +65,6 @@ export function PluginTable(props: {
           header: 'Published',
           sort: 'publishedAt',
           cell: ({ updatedAt }: PluginSummary) => <Time at={updatedAt} />,
-        },
-        {
-          header: 'Actions',
-          isActions: true,
-          cell: ({ name, contentAddress }: PluginSummary) => (
-            <DownloadButton name={name} contentAddress={contentAddress} />
-          ),
         },
       ]}
     />
