@@ -65,6 +65,44 @@ describe('tenon plugin push', () => {
     assert.deepEqual([version.note, guestIds], ['nightly', [one]]);
   });
 
+  it('publishes description, homepage and README of tenon.toml, once, and never a file from outside', async () => {
+    const guest = await makeGuest();
+    const toml = `[plugin]\nname = "sums"\nextension-point = "${guest.extensionPoint}"\nmodule = "sums.wasm"\n`;
+    const settle = (...lines: readonly string[]) => writeFile(join(guest.path, 'tenon.toml'), toml + lines.join('\n'));
+    await settle('description = "Adds up."', 'homepage = "https://sums.example"', 'readme = "README.md"');
+    await guest.write(moduleOf(1));
+    assert.match(
+      (await tenon(['plugin', 'push'], guest.setting)).stderr,
+      /Cannot read the README/,
+      'nothing is published before it is found',
+    );
+    await writeFile(join(guest.path, 'README.md'), '# Sums\n');
+    assert.match((await guest.push(1)).stderr, /Published sums, version 1.*\nUpdated its description\.\n$/s);
+    assert.doesNotMatch((await guest.push(1)).stderr, /Updated/);
+    const { description, homepage } = (await guest.push(2, '--json')).json();
+    assert.deepEqual([description, homepage], ['Adds up.', 'https://sums.example/']);
+    await writeFile(join(guest.path, '..', 'outside.md'), 'secret');
+    await settle('readme = "../outside.md"');
+    assert.match(
+      (await tenon(['plugin', 'push'], guest.setting)).stderr,
+      /The README that tenon.toml names leads out of its folder/,
+    );
+    for (const [content, message] of [
+      [Buffer.alloc(65_537, 0x61), /larger than the 64 KiB/],
+      [Buffer.from([0xff]), /is not UTF-8/],
+      [Buffer.alloc(0), /is empty/],
+    ] as const) {
+      await settle('readme = "README.md"');
+      await writeFile(join(guest.path, 'README.md'), content);
+      assert.match((await tenon(['plugin', 'push'], guest.setting)).stderr, message);
+    }
+    await settle('homepage = "javascript:alert(1)"');
+    assert.match(
+      (await tenon(['plugin', 'push'], guest.setting)).stderr,
+      /"plugin.homepage" expects an https or http URL/,
+    );
+  });
+
   it('lists what a module lacks, one a line, with the name that was meant', async () => {
     const guest = await makeGuest('exports: [run, close]\n');
     const text = '(module (import "extism:host/user" "clock" (func)) (func (export "runn")) (func (export "closed")))';

@@ -82,6 +82,7 @@ export const auditActions = {
     'isNew',
   ]),
   'plugin.roll_back': action('app', 'plugin', 'rolled back the plugin', ['guestIds', 'version', 'versionId']),
+  'plugin.describe': action('app', 'plugin', 'changed the description of the plugin', ['fields']),
   'plugin.block': action('app', 'plugin', 'blocked the plugin', ['reason']),
   'plugin.unblock': action('app', 'plugin', 'unblocked the plugin', []),
   'plugin.delete': action('app', 'plugin', 'deleted the plugin', ['guestIds', 'versions']),

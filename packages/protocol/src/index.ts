@@ -16,6 +16,7 @@ export * from './names.ts';
 export * from './oauth.ts';
 export * from './pages.ts';
 export * from './password-length.ts';
+export * from './plugin-about.ts';
 export * from './quotas.ts';
 export * from './schema-revisions.ts';
 export * from './schema-trial.ts';

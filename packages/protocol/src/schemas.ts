@@ -3,6 +3,7 @@ import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { heldGuest, memberRole } from './guests.ts';
 import { maxCounted } from './list-limits.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
+import { pluginAboutFields } from './plugin-about.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 
@@ -94,6 +95,7 @@ const pluginFields = {
   userId: id('user', 'the publisher'),
   userName: Type.String({ description: "the publisher's name" }),
   name: Type.String({ pattern: pluginNamePattern }),
+  ...pluginAboutFields,
   contentAddress: Type.String({ pattern: contentAddressPattern, description: 'of the newest version' }),
   size: Type.Integer({ description: "the newest version's size in bytes" }),
   version: versionSummary,

@@ -346,6 +346,21 @@ const rows: Readonly<Record<string, Row>> = {
     prepare: async (world) =>
       calling(world, world.guest, 'POST', `${await freshPlugin(world)}/rollback`, { version: 1 }),
   },
+  [`PUT ${artifact}/about`]: {
+    actions: ['plugin.describe'],
+    prepare: async (world) => {
+      const readme = 'not in the trail';
+      return calling(world, world.guest, 'PUT', `${await freshPlugin(world)}/about`, { readme }, [readme]);
+    },
+  },
+  [`DELETE ${artifact}/about`]: {
+    actions: ['plugin.describe'],
+    prepare: async (world) => {
+      const path = `${await freshPlugin(world)}/about`;
+      await ok(world.service, 'PUT', `${api}${path}`, { token: world.guest.token, json: { readme: 'rude' } });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
   [`PUT ${artifact}/block`]: {
     actions: ['plugin.block'],
     prepare: async (world) =>

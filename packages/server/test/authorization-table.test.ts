@@ -471,6 +471,26 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: async (world) => ({ path: `${await freshPlugin(world)}/rollback`, json: { version: 1 } }),
   },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/about': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/about` }),
+  },
+  'PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/about': {
+    // Only its publisher describes it; the team removes what it should not say.
+    cells: `${refused} 403s 404 200 404 403f 403f 403f`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/about`, json: { readme: 'Hello' } }),
+  },
+  'DELETE /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/about': {
+    cells: `${refused} 403s 404 204 404 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const path = `${await freshPlugin(world)}/about`;
+      await ok(world.service, 'PUT', path, { token: world.guest.token, json: { description: 'Rude' } });
+      return { path };
+    },
+  },
   'PUT /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/block': {
     cells: `${refused} 403s 404 403f 403f 403f 200 200`,
     scope: 'manage',

@@ -13,6 +13,7 @@ import { readInput, standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
 import { moduleFile, whichModule } from '../project/module-file.ts';
+import { putAbout, readAbout } from '../project/plugin-about.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import type { Project } from '../project/project.ts';
 import { count, countGuests, formatSize, printable } from '../text.ts';
@@ -64,7 +65,9 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
   }
   const { id: user } = await api.get('/api/v1/me', meSchema);
   const bytes = await readInput(io, await moduleFile(session, options, file), 'the module');
-  const target = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}` + queryOf(options, project);
+  const about = await readAbout(project);
+  const place = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}`;
+  const target = place + queryOf(options, project);
   const isDryRun = options.dryRun === true;
   const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
   const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
@@ -73,6 +76,7 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
     .catch(listMismatches(extensionPoint))
     .finally(progress.end);
   out.note(isDryRun ? expectedOutcome(published) : outcome(published));
+  if (about !== undefined && !isDryRun && (await putAbout(session, place, about))) out.note('Updated its description.');
   out.result(published, () => out.write(`${published.contentAddress}\n`));
 }
 

@@ -92,24 +92,32 @@ async function readText(handle: FileHandle, file: string): Promise<string> {
  * @returns its path; `isThere` says whether there is such a file
  * @throws CliError for a path that leads out of the folder
  */
-export async function findModule(
+export function findModule(project: Pick<Project, 'folder'>, module: string): Promise<FoundFile> {
+  const hint = 'To publish it nevertheless, name it: tenon plugin push <module>';
+  return findInProject(project, module, { what: 'module', hint });
+}
+
+interface FoundFile {
+  readonly path: string;
+  readonly isThere: boolean;
+}
+
+/** As {@link findModule}, for any file. */
+export async function findInProject(
   { folder }: Pick<Project, 'folder'>,
-  module: string,
-): Promise<{ readonly path: string; readonly isThere: boolean }> {
-  const path = resolve(folder, module);
-  const outside = () =>
-    usageError(
-      `The module that ${tenonTomlName} names leads out of its folder: ${module}`,
-      'To publish it nevertheless, name it: tenon plugin push <module>',
-    );
-  if (isAbsolute(module) || !isWithin(folder, path)) throw outside();
+  name: string,
+  { what, hint }: { readonly what: string; readonly hint: string },
+): Promise<FoundFile> {
+  const path = resolve(folder, name);
+  const outside = () => usageError(`The ${what} that ${tenonTomlName} names leads out of its folder: ${name}`, hint);
+  if (isAbsolute(name) || !isWithin(folder, path)) throw outside();
   try {
     if (!isWithin(await realpath(folder), await realpath(path))) throw outside();
     return { path, isThere: true };
   } catch (error) {
     if (error instanceof CliError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { path, isThere: false };
-    throw fileError(`Cannot read the module from ${path}`, error);
+    throw fileError(`Cannot read the ${what} from ${path}`, error);
   }
 }
 

@@ -1,5 +1,14 @@
 import { nearestWord } from '@tenon/extension-schema/nearest-word';
-import { idPrefixes, isId, isPluginName, maxReasonLength, pluginNamePattern } from '@tenon/protocol';
+import {
+  displayNamePattern,
+  idPrefixes,
+  isId,
+  isPluginName,
+  maxDescriptionLength,
+  maxReasonLength,
+  parseHomepage,
+  pluginNamePattern,
+} from '@tenon/protocol';
 import { parse, TomlError } from 'smol-toml';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -22,6 +31,10 @@ export interface TenonToml {
   readonly module?: string;
   /** A line for the system's shell that makes the module. */
   readonly build?: string;
+  readonly description?: string;
+  readonly homepage?: string;
+  /** A Markdown file, from the file's folder on. */
+  readonly readme?: string;
   readonly guest?: string;
   readonly note?: string;
 }
@@ -38,6 +51,12 @@ const known: ReadonlyMap<string, Setting> = new Map<string, Setting>([
   ['plugin.server', { key: 'server', fault: unless(isServer, "a server's URL, or a login's name") }],
   ['plugin.module', { key: 'module', fault: unless(isOneLine, 'the path of a file') }],
   ['plugin.build', { key: 'build', fault: unless(isOneLine, 'a command, in one line') }],
+  [
+    'plugin.description',
+    { key: 'description', fault: unless(isDescription, `a text of 1 to ${maxDescriptionLength} characters`) },
+  ],
+  ['plugin.homepage', { key: 'homepage', fault: unless(isHomepage, 'an https or http URL') }],
+  ['plugin.readme', { key: 'readme', fault: unless(isOneLine, 'the path of a file') }],
   ['plugin.publish.guest', { key: 'guest', fault: anId('guest') }],
   ['plugin.publish.note', { key: 'note', fault: unless(isNote, `a note of 1 to ${maxReasonLength} characters`) }],
 ]);
@@ -134,6 +153,14 @@ function isOneLine(text: string): boolean {
   return text.trim() !== '' && text.length <= 4096 && !/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(text);
 }
 
+function isDescription(text: string): boolean {
+  return text.length <= maxDescriptionLength && new RegExp(displayNamePattern, 'u').test(text);
+}
+
+function isHomepage(text: string): boolean {
+  return parseHomepage(text) !== undefined;
+}
+
 function isNote(text: string): boolean {
   return text.trim() !== '' && text.length <= maxReasonLength;
 }
@@ -150,7 +177,7 @@ function shown(value: unknown): string {
 
 /** The text of a `tenon.toml`. */
 export function formatTenonToml({ guest, note, ...plugin }: TenonToml): string {
-  const { name, extensionPoint, server, module, build } = plugin;
+  const { name, extensionPoint, server, module, build, description, homepage, readme } = plugin;
   const lines = (entries: readonly (readonly [string, string | undefined])[]) =>
     entries.map(([key, value]) => (value === undefined ? '' : `${key} = ${tomlText(value)}\n`)).join('');
   const publish = lines([
@@ -163,6 +190,9 @@ export function formatTenonToml({ guest, note, ...plugin }: TenonToml): string {
     ['server', server],
     ['module', module],
     ['build', build],
+    ['description', description],
+    ['homepage', homepage],
+    ['readme', readme],
   ]);
   return `[plugin]\n${table}${publish === '' ? '' : `\n[plugin.publish]\n${publish}`}`;
 }

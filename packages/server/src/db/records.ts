@@ -218,6 +218,8 @@ export interface PluginRecord extends PluginKey {
   readonly newest: VersionRecord;
   /** Set while the application's team blocks the plugin. */
   readonly block: BlockRecord | null;
+  readonly description: string | null;
+  readonly homepage: string | null;
 }
 
 export interface BlockRecord {
@@ -347,6 +349,10 @@ interface PluginRow extends PluginKey, Deletable, Sortable {
   readonly publishChargedUntilMs: number;
   readonly createdAtMs: number;
   readonly block: BlockRecord | null;
+  readonly description: string | null;
+  readonly homepage: string | null;
+  /** Last, because it is large: SQLite reads a row up to the last requested column. */
+  readonly readme: string | null;
   readonly pendingRebind: PendingRebind | null;
 }
 

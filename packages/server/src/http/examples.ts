@@ -152,6 +152,8 @@ export const pluginExample = {
   userId: example.userId,
   userName: 'Grace',
   name: 'median',
+  description: 'The median of a range.',
+  homepage: 'https://median.example.org/',
   contentAddress: example.contentAddress,
   size: 18_231,
   version: versionSummaryExample,

@@ -1,4 +1,4 @@
-import type { AppId, ContentAddress, ExtensionPointId, UserId } from '@tenon/protocol';
+import type { AppId, ContentAddress, ExtensionPointId, PluginAbout, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
@@ -21,6 +21,13 @@ export const pluginQueries = {
     const row = await pluginsWithNewestVersion(db).where(isOfPlugin('plugins', key)).executeTakeFirst();
     return row && toRecord(row);
   },
+
+  pluginAbout: (db: Db, key: PluginKey): Promise<PluginAbout | undefined> =>
+    db
+      .selectFrom('plugins')
+      .select(['description', 'homepage', 'readme'])
+      .where(isOfPlugin('plugins', key))
+      .executeTakeFirst(),
 
   /** Counts a user's plugins at each extension point of an application. */
   async countOwnPlugins(db: Db, appId: AppId, userId: UserId): Promise<ReadonlyMap<ExtensionPointId, number>> {
@@ -89,19 +96,18 @@ export function pluginsWithNewestVersion(db: Db) {
       join.on(areOfSamePlugin('versions', 'plugins')).onRef('versions.number', '=', 'plugins.lastNumber'),
     )
     .select(columns.versions)
-    .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block'])
+    .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block', 'plugins.description', 'plugins.homepage'])
     .where('plugins.deletedAtMs', 'is', null);
 }
 
-export interface PluginRow extends VersionRecord {
-  readonly block: BlockRecord | null;
+export interface PluginRow extends VersionRecord, Pick<PluginRecord, 'block' | 'description' | 'homepage'> {
   readonly pluginCreatedAtMs: number;
 }
 
 export function toRecord(row: PluginRow): PluginRecord {
-  const { pluginCreatedAtMs: createdAtMs, block, ...newest } = row;
+  const { pluginCreatedAtMs: createdAtMs, block, description, homepage, ...newest } = row;
   const { extensionPointId, userId, name } = newest;
-  return { extensionPointId, userId, name, createdAtMs, newest, block };
+  return { extensionPointId, userId, name, createdAtMs, newest, block, description, homepage };
 }
 
 const updatePlugin = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
@@ -121,6 +127,12 @@ export const pluginMutations = {
         .values({ ...version, appId: appOf(db, version), interfaceJson })
         .execute();
     },
+  ),
+
+  setPluginAbout: statement(
+    { audit: true, invalidates: nothing },
+    (db: Db, key: PluginKey, { description, homepage, readme }: PluginAbout) =>
+      updatePlugin(db, key).set({ description, homepage, readme }),
   ),
 
   /** Blocks a plugin, or unblocks it. */

@@ -3,12 +3,15 @@ import {
   bindingListQuery,
   dryRunQuery,
   plugin,
+  pluginAbout,
+  pluginAboutInput,
   pluginBinding,
   pluginListQuery,
   pluginSummary,
   publishedPlugin,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
+import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginBindingExample, pluginExample, pluginSummaryExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
@@ -16,6 +19,7 @@ import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { artifactBody } from './artifact-body.ts';
 import { withDryRun } from './dry-run-route.ts';
 import { deletePlugin } from './host-control.ts';
+import { changePluginAbout, readPluginAbout, removePluginAbout } from './plugin-about.ts';
 import { toPlugin, toPluginBinding, toPluginSummary } from './plugin-wire.ts';
 import { listBindings, listPlugins, listPluginsOfApp, type PluginTarget, readPlugin } from './plugins.ts';
 import { authorizePublish, publish } from './publish.ts';
@@ -25,6 +29,12 @@ const route = routeTagged('Plugins');
 
 /** The path of a plugin, and the prefix of the paths of its versions and actions. */
 export const artifactPath = '/api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName';
+
+const aboutExample = {
+  description: 'The median of a range.',
+  homepage: 'https://median.example.org/',
+  readme: '# median\n\nSkips empty cells.',
+};
 
 const publishQuery = Type.Object({
   ...dryRunQuery,
@@ -112,6 +122,33 @@ export const pluginRoutes: readonly Route[] = [
       handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
     }),
   ),
+  route('GET', `${artifactPath}/about`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    id: 'readPluginAbout',
+    summary: 'Read what the publisher says about a plugin: description, homepage, and README',
+    description: 'The README is Markdown of an untrusted author. Render it without HTML, scripts, and images.',
+    responses: { 200: json('the texts', pluginAbout, aboutExample) },
+    handle: ({ deps }, { auth, params }) => readPluginAbout(deps, auth.actor, auth.access, pluginTarget(params)),
+  }),
+  route('PUT', `${artifactPath}/about`, {
+    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+    body: jsonBody(pluginAboutInput, aboutExample),
+    id: 'changePluginAbout',
+    summary: 'Change what the publisher says about a plugin; absent fields keep their values',
+    description: 'Only for the publisher. `null` removes a text.',
+    responses: { 200: json('the texts', pluginAbout, aboutExample) },
+    errors: ['plugin_blocked', 'conflict'],
+    handle: ({ deps }, { auth, params, body }) => changePluginAbout(deps, auth.access, pluginTarget(params), body),
+  }),
+  route('DELETE', `${artifactPath}/about`, {
+    access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+    id: 'removePluginAbout',
+    summary: 'Remove what the publisher says about a plugin',
+    description: "For the publisher and the application's team. 404 if there is nothing to remove.",
+    responses: { 204: { description: 'removed' } },
+    errors: ['conflict'],
+    handle: ({ deps }, { auth, params }) => removePluginAbout(deps, auth.access, pluginTarget(params)),
+  }),
   route('GET', `${artifactPath}/bindings`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
     query: bindingListQuery,

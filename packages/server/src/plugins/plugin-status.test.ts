@@ -7,6 +7,7 @@ import type { BindingRecord, BlockRecord, VersionRecord } from '../db/records.ts
 import { describePluginStatus } from './plugin-status.ts';
 import { toPlugin } from './plugin-wire.ts';
 
+const silent = { description: null, homepage: null };
 const key = { extensionPointId: 'ext_1', userId: 'usr_1', name: 'median' } as const;
 
 const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
@@ -18,7 +19,7 @@ function standing(
   hasMoreBindings = false,
 ) {
   return describePluginStatus({
-    plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block },
+    plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3, ...newest }), block, ...silent },
     bindings: claims.map((claim) => ({ ...unbound, ...claim })),
     hasMoreBindings,
   });
@@ -77,7 +78,7 @@ describe('describePluginStatus()', () => {
 describe('toPlugin()', () => {
   it('lists the bound version of each guest, by id, with the guest keys for members only', () => {
     const found = {
-      plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3 }), block: null },
+      plugin: { ...key, createdAtMs: someTimeMs, newest: versionRecord(key, { number: 3 }), block: null, ...silent },
       publisherName: 'Grace',
       bindings: [
         { ...unbound, guestId: 'gst_b', guestKey: 'b', versionNumber: 1, pinnedNumber: 1, selectedNumber: 2 },

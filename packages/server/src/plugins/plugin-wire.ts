@@ -50,7 +50,7 @@ function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
 }
 
 export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plugin {
-  const { extensionPointId, userId, name, newest, createdAtMs } = found.plugin;
+  const { extensionPointId, userId, name, description, homepage, newest, createdAtMs } = found.plugin;
   const { state, reason, detail } = describePluginStatus(found);
   const bindings = found.bindings
     .toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1))
@@ -61,6 +61,8 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plu
     userId,
     userName: found.publisherName,
     name,
+    description,
+    homepage,
     contentAddress: newest.contentAddress,
     size: newest.size,
     version: toVersionSummary(newest),

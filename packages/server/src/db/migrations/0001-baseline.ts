@@ -223,6 +223,9 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('block', json)
     .addColumn('deletedAtMs', bigint)
     .addColumn('pendingRebind', json)
+    .addColumn('description', text)
+    .addColumn('homepage', text)
+    .addColumn('readme', text)
     .addPrimaryKeyConstraint('plugins_pk', pluginKey)
     .execute();
   await createIndexes(db, 'plugins', {

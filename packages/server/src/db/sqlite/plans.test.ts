@@ -168,6 +168,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ...inOrders(['-createdAt'], 1, (range) => ask.teamInvitations(app, range, false)),
   ],
   pendingInvitationsBy: (ask) => [ask.pendingInvitationsBy(user, app)],
+  pluginAbout: (ask) => [ask.pluginAbout(key)],
   plugin: (ask) => [ask.plugin(key)],
   plugins: (ask) => [
     ask.plugins(point, {}),
@@ -375,10 +376,11 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putInterface: (tx) => tx.putInterface(version.id, '{}'),
   decideVersions: (tx) => tx.decideVersions([version.id], version),
   putVersionGuests: (tx) => tx.putVersionGuests(version.id, [guest]),
+  setPluginAbout: (tx) => tx.setPluginAbout(key, { description: 'a', homepage: null, readme: null }),
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
   retirePlugin: (tx) =>
     tx.retirePlugin(
-      { ...key, createdAtMs: 1, newest: version, block: { atMs: 1, reason: 'a' } },
+      { ...key, createdAtMs: 1, newest: version, block: { atMs: 1, reason: 'a' }, description: null, homepage: null },
       { atMs: 1, untilMs: 2 },
     ),
   deleteWithdrawal: (tx) =>

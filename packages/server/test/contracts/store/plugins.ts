@@ -25,10 +25,23 @@ export function pluginsContract(backend: Backend): void {
       const plugin = key('constructor');
       assert.equal(await store.it.read.plugin(plugin), undefined);
       const first = await records().version(plugin, { createdAtMs: someTimeMs, size: 67_108_864 });
-      const shown = { ...plugin, newest: first, createdAtMs: someTimeMs, block: null };
+      const shown = {
+        ...plugin,
+        newest: first,
+        createdAtMs: someTimeMs,
+        block: null,
+        description: null,
+        homepage: null,
+      };
       assert.deepEqual(await store.it.read.plugin(plugin), shown);
       const second = await records().version(plugin, { number: 2, createdAtMs: someTimeMs + 9, size: 9 });
       assert.deepEqual(await store.it.read.plugin(plugin), { ...shown, newest: second });
+      const about = { description: "'; drop", homepage: 'https://a.example/', readme: '\u{1F600}\n'.repeat(9000) };
+      await store.it.write((tx) => tx.setPluginAbout(plugin, about));
+      assert.deepEqual(await store.it.read.pluginAbout(plugin), about);
+      const { readme, ...listed } = about;
+      assert.deepEqual(await store.it.read.plugin(plugin), { ...shown, newest: second, ...listed });
+      assert.equal(await store.it.read.pluginAbout({ ...plugin, name: 'other' }), undefined);
     });
 
     it('rejects a version whose number is not the next', async () => {
