@@ -9,6 +9,7 @@ import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
+import { inviteFromCsv } from './guest-csv.ts';
 
 /** The team's texts about a guest. */
 interface GuestTexts {
@@ -30,10 +31,19 @@ export function addGuestCommands(program: Command, io: Io): void {
 
   group
     .command('invite')
-    .argument('<guest-key>', "the application's name for the guest; guests never see it")
-    .description('create an invitation, and write its link')
+    .argument('[guest-key]', "the application's name for the guest; guests never see it")
+    .option(
+      '--csv <file>',
+      'invite the guests of this file (guestKey,name,email,label,note), and write the links as CSV; "-" is stdin',
+    )
+    .option('--renew', 'with --csv, also give new links to people who have a pending invitation')
+    .description('create an invitation, and write its link; or many, from a file')
     .use(withNotes, withTexts, withApp, withServer)
-    .examples('tenon guest invite acme', 'tenon guest invite customers/42 --label "Acme Inc." --name Grace --json')
+    .examples(
+      'tenon guest invite acme',
+      'tenon guest invite customers/42 --label "Acme Inc." --name Grace --json',
+      'tenon guest invite --csv guests.csv > links.csv',
+    )
     .action(calling(io, invite));
 
   group
@@ -63,12 +73,17 @@ export function addGuestCommands(program: Command, io: Io): void {
 
 async function invite(
   session: Session,
-  options: InvitationNotes & GuestTexts & { app?: string },
-  guestKey: string,
+  options: InvitationNotes & GuestTexts & { app?: string; csv?: string; renew?: true },
+  guestKey?: string,
 ): Promise<void> {
   const { api, out } = session;
   const app = await resolveApp(session, options.app);
-  const { name, email, delivery, label, note } = options;
+  const { name, email, delivery, label, note, csv, renew } = options;
+  if ((csv === undefined) === (guestKey === undefined)) {
+    throw usageError('It takes either a guest key or --csv.', 'As in: tenon guest invite customers/42');
+  }
+  if (csv !== undefined) return inviteFromCsv(session, app, csv, renew === true);
+  if (renew) throw usageError('--renew needs --csv.', 'To renew one invitation: tenon invitation renew <invitation>');
   const body = { deliveryMethod: delivery, guestKey, name, email, label, note };
   writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest', options);
 }

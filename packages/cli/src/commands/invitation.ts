@@ -1,14 +1,28 @@
-import { type InvitationSettled, invitation as invitationSchema, invitationSettled } from '@tenon/protocol';
+import {
+  type InvitationSettled,
+  invitationLink,
+  invitation as invitationSchema,
+  invitationSettled,
+  listOf,
+  maxCounted,
+  type RenewedInvitation,
+  renewedInvitations,
+  revokedInvitations,
+} from '@tenon/protocol';
+import { resultCsvHeader, resultCsvLine } from '@tenon/protocol/invitation-csv';
+import { Option } from 'commander';
+import type { Static, TSchema } from 'typebox';
 import { path } from '../api.ts';
 import { type Command, withApp, withConfirmation, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { parseLifetimeDays } from '../duration.ts';
 import { usageError } from '../errors.ts';
-import { notesOf } from '../invitations.ts';
+import { notesOf, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable } from '../text.ts';
+import { count, formatTime, printable } from '../text.ts';
 
 export function addInvitationCommands(program: Command, io: Io): void {
   const group = program.command('invitation').description('invitations of an application, and those you received');
@@ -20,13 +34,20 @@ export function addInvitationCommands(program: Command, io: Io): void {
     .examples('tenon invitation list')
     .action(calling(io, listInvitations));
 
-  group
-    .command('revoke')
-    .argument('<invitation>', 'its id, inv_…')
-    .description('revoke a pending invitation: its link stops working')
-    .use(withApp, withConfirmation, withServer)
-    .examples('tenon invitation revoke inv_01j29hxk3…')
-    .action(calling(io, revokeInvitation));
+  for (const [verb, what, change] of [
+    ['renew', 'give an open invitation another link; the one before stops working', renewInvitations],
+    ['revoke', 'revoke an open invitation: its link stops working', revokeInvitations],
+  ] as const) {
+    group
+      .command(verb)
+      .argument('[invitation]', 'its id, inv_…')
+      .addOption(new Option('--all <state>', 'all invitations of guests in this state').choices(['pending', 'expired']))
+      .option('--older-than <duration>', 'with --all, only those that are at least this old', parseLifetimeDays)
+      .description(what)
+      .use(withApp, withConfirmation, withServer)
+      .examples(`tenon invitation ${verb} inv_01j29hxk3…`, `tenon invitation ${verb} --all pending --older-than 14d`)
+      .action(calling(io, change));
+  }
 
   for (const [verb, what] of [
     ['accept', 'accept an invitation: you become a guest of the application, or a member of its team'],
@@ -62,12 +83,86 @@ async function listInvitations(session: Session, options: ListOptions & { app?: 
   );
 }
 
-async function revokeInvitation(session: Session, options: { app?: string; yes?: boolean }, id: string): Promise<void> {
+interface SelectionOptions {
+  readonly app?: string;
+  readonly yes?: boolean;
+  readonly all?: 'pending' | 'expired';
+  /** In days. */
+  readonly olderThan?: number;
+}
+
+async function revokeInvitations(session: Session, options: SelectionOptions, id?: string): Promise<void> {
   const { api, io, out } = session;
-  const invitationPath = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations/${id}`;
-  await confirm(io, `The link of the invitation ${id} will stop working.`, options);
-  await api.remove(invitationPath);
-  out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+  const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`;
+  if (isOne(options, id)) {
+    await confirm(io, `The link of the invitation ${id} will stop working.`, options);
+    await api.remove(invitations + path`/${id}`);
+    return out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+  }
+  await confirm(io, `The links of ${await countSelected(session, invitations, options)} will stop working.`, options);
+  let revoked = 0;
+  for await (const batch of batchesOf(session, `${invitations}/revoke`, options, revokedInvitations)) {
+    revoked += batch.revoked;
+  }
+  out.result({ revoked }, () => out.note(`Revoked ${count(revoked, 'invitation')}.`));
+}
+
+async function renewInvitations(session: Session, options: SelectionOptions, id?: string): Promise<void> {
+  const { api, io, out } = session;
+  const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`;
+  if (isOne(options, id)) {
+    await confirm(io, `The link of the invitation ${id} will stop working. There will be a new one.`, options);
+    const renewed = await api.send('POST', invitations + path`/${id}/renew`, undefined, invitationLink);
+    return writeLink(out, renewed, 'invited person', {});
+  }
+  const selected = await countSelected(session, invitations, options);
+  await confirm(io, `The links of ${selected} will stop working. There will be new ones.`, options);
+  const renewed: RenewedInvitation[] = [];
+  if (!out.isJson) out.write(resultCsvHeader.replaceAll('\r', ''));
+  try {
+    for await (const { objects } of batchesOf(session, `${invitations}/renew`, options, renewedInvitations)) {
+      renewed.push(...objects);
+      if (out.isJson) continue;
+      for (const { guestKey, name, email, link, expiresAt } of objects) {
+        const row = { guestKey, name: name ?? '', email: email ?? '' };
+        out.write(resultCsvLine(row, { guestKey, outcome: 'renewed', link, expiresAt }).replaceAll('\r', ''));
+      }
+    }
+  } finally {
+    out.result(renewed, () =>
+      out.note(`Renewed ${count(renewed.length, 'invitation')}. The links are shown only once.`),
+    );
+  }
+}
+
+/** Whether one invitation is meant. @throws CliError for neither or both of an id and `--all` */
+function isOne({ all, olderThan }: SelectionOptions, id: string | undefined): id is string {
+  if ((id === undefined) === (all === undefined)) throw usageError('It takes either an invitation or --all.');
+  if (id !== undefined && olderThan !== undefined) throw usageError('--older-than needs --all.');
+  return id !== undefined;
+}
+
+async function countSelected({ api }: Session, invitations: string, options: SelectionOptions): Promise<string> {
+  const { all = '', olderThan } = options;
+  const query = new URLSearchParams({ status: all, limit: '1' });
+  if (olderThan !== undefined) query.set('olderThanDays', String(olderThan));
+  const { total = 0 } = await api.get(`${invitations}?${query}`, listOf(invitationSchema));
+  return total > maxCounted ? `more than ${maxCounted} invitations` : count(total, 'invitation');
+}
+
+/** The responses of the requests that change all selected invitations. */
+async function* batchesOf<T extends TSchema>(
+  { api }: Session,
+  path: string,
+  { all, olderThan }: SelectionOptions,
+  schema: T,
+): AsyncGenerator<Static<T>> {
+  for (let cursor: string | undefined; ; ) {
+    const batch = await api.send('POST', path, { filter: { status: all, olderThanDays: olderThan }, cursor }, schema);
+    yield batch;
+    cursor = (batch as { nextCursor?: string }).nextCursor;
+    if (cursor === undefined) return;
+  }
 }
 
 async function settle({ api, out }: Session, verb: 'accept' | 'decline', link: string): Promise<void> {
