@@ -6,6 +6,7 @@ import { basePath, href } from '../base-path.ts';
 import { useServices, useSession, useToast } from '../state/services.ts';
 import { readTheme, saveTheme, type Theme, themeChanged } from '../state/theme.ts';
 import { tracePath } from '../state/trace-path.ts';
+import { DocsLink } from './docs-link.tsx';
 import { Logo } from './logo.tsx';
 import { SearchButton, useSearch } from './search/search-button.tsx';
 
@@ -120,9 +121,7 @@ function Footer() {
   return (
     <footer class="foot">
       <ThemeChoice />
-      <a href={href('/docs')} target="_blank" rel="noreferrer">
-        Documentation
-      </a>
+      <DocsLink page="">Documentation</DocsLink>
       <a href={href('/reference/errors')} target="_blank" rel="noreferrer">
         Errors explained
       </a>

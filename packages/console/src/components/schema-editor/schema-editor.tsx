@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { DocsLink } from '../docs-link.tsx';
 import { type CheckedSchema, checkSchema } from './check-schema.ts';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
 import { helpAt, type KeyHelp } from './schema-help.ts';
@@ -58,7 +59,9 @@ export function SchemaEditor(props: {
           </>
         )}
       </p>
-      <p class="field-hint">YAML or JSON. {howToLeave}</p>
+      <p class="field-hint">
+        YAML or JSON (<DocsLink page="reference/extension-point-schema">reference</DocsLink>). {howToLeave}
+      </p>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { AppOverview } from '@tenon/protocol';
 import { serverUrl } from '../../base-path.ts';
 import { CommandBlock } from '../../components/command-block.tsx';
+import { DocsLink } from '../../components/docs-link.tsx';
 import { Link } from '../../components/link.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
@@ -16,8 +17,8 @@ export function HostSample({ example }: { readonly example: AppOverview['example
   return (
     <div class="stack">
       <p>
-        Install the client, and give your host an <Link to="/account/tokens">access token</Link> that can read, in{' '}
-        <code>TENON_TOKEN</code>:
+        Install the <DocsLink page="how-to/fetch-plugins">client</DocsLink>, and give your host an{' '}
+        <Link to="/account/tokens">access token</Link> that can read, in <code>TENON_TOKEN</code>:
       </p>
       <CommandBlock command={`npm install ${serverUrl()}/packages/${useClientFile()}`} what="the install command" />
       <CommandBlock command={clientCode(extensionPointId, guestKey, example.pluginName)} what="the sample code" />
