@@ -122,9 +122,6 @@ function Footer() {
     <footer class="foot">
       <ThemeChoice />
       <DocsLink page="">Documentation</DocsLink>
-      <a href={href('/reference/errors')} target="_blank" rel="noreferrer">
-        Errors explained
-      </a>
     </footer>
   );
 }
