@@ -86,6 +86,7 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.setViewportSize({ width: 1280, height: 720 });
 
+    await page.getByText(', under customers/globex.').first().waitFor();
     await page.getByText('What differs in version 2 of median').click();
     await page.getByText('Compared with version 1.').waitFor();
     await page.getByText('Compared with version 1. The modules').waitFor({ state: 'hidden' });

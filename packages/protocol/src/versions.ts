@@ -81,6 +81,9 @@ export const approval = Type.Object({
   extensionPoint: Type.Object({ id: id('extensionPoint', 'the extension point'), name: Type.String() }),
   user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   name: Type.String({ pattern: pluginNamePattern, description: "the plugin's name" }),
+  guests: Type.Array(Type.Object({ id: id('guest', 'the guest'), guestKey: Type.String() }), {
+    description: "the first three of the version's guests",
+  }),
   version,
 });
 export type Approval = Static<typeof approval>;

@@ -148,6 +148,11 @@ describe('an extension point that requires approval', () => {
     assert.deepEqual(first?.extensionPoint, { id: extensionPointId, name: 'Formulas' });
     assert.equal(`/api/v1/artifacts/${first?.pluginId}`, workshop.path());
     assert.deepEqual(first?.version.guestIds, [workshop.first, workshop.second].sort());
+    assert.deepEqual(
+      first.guests.map(({ id }) => id),
+      first.version.guestIds,
+    );
+    assert.ok(first.guests.every(({ guestKey }) => guestKey !== ''));
     await workshop.call('POST', '/versions/2/approve');
     assert.deepEqual(
       (await list()).map(({ name }) => name),

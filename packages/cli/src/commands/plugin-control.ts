@@ -181,12 +181,16 @@ async function listApprovals(session: Session, options: ListOptions & { app?: st
     path`/api/v1/apps/${await resolveApp(session, options.app)}/approvals`,
     approvalSchema,
     {
-      headings: ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
-      row: ({ name, version, extensionPoint, user, pluginId }) => [
+      headings: ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'GUESTS', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
+      row: ({ name, version, extensionPoint, user, guests, pluginId }) => [
         name,
         `${version.number}${version.semver === null ? '' : ` (${version.semver})`}`,
         extensionPoint.name,
         user.name,
+        [
+          ...guests.map(({ guestKey }) => guestKey),
+          ...(version.guestIds.length > guests.length ? [`${version.guestIds.length - guests.length} more`] : []),
+        ].join(', '),
         formatSize(version.size),
         formatTime(version.createdAt),
         pluginId,

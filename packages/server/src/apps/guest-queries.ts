@@ -59,6 +59,12 @@ export const guestQueries = {
   guest: (db: Db, id: GuestId): Promise<GuestRecord | undefined> =>
     db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
 
+  /** Returns the keys of guests, by id. */
+  async guestKeys(db: Db, ids: readonly GuestId[]): Promise<ReadonlyMap<GuestId, string>> {
+    const rows = await db.selectFrom('guests').select(['id', 'guestKey']).where('id', 'in', setOf(ids)).execute();
+    return new Map(rows.map(({ id, guestKey }) => [id, guestKey]));
+  },
+
   guestByKey: (db: Db, appId: AppId, guestKey: string): Promise<GuestRecord | undefined> =>
     db
       .selectFrom('guests')

@@ -109,6 +109,7 @@ export const approvalExample = {
   extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
   user: { id: example.userId, name: 'Grace' },
   name: 'median',
+  guests: [{ id: example.guestId, guestKey: 'customers/globex' }],
   version: versionExample,
 };
 

@@ -2,13 +2,13 @@ import type * as wire from '@tenon/protocol';
 import { pluginId } from '@tenon/protocol';
 import { type AppAccess, isMember } from '../auth/access.ts';
 import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/records.ts';
-import type { AppPlugin, AwaitingVersion, GuestBinding, PluginBinding } from '../db/store.ts';
+import type { AppPlugin, GuestBinding, PluginBinding } from '../db/store.ts';
 import { time } from '../http/wire-time.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
 import type { PluginWithBindings } from './plugins.ts';
 import type { Trial, TriedVersion } from './schema-trial.ts';
-import type { VersionWithGuests } from './versions.ts';
+import type { AwaitingApproval, VersionWithGuests } from './versions.ts';
 import type { NamedWithdrawal } from './withdrawals.ts';
 
 const schemaOf = createParsedSchemas();
@@ -134,13 +134,14 @@ export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: V
   };
 }
 
-export function toApproval(awaiting: VersionWithGuests<AwaitingVersion>): wire.Approval {
+export function toApproval(awaiting: AwaitingApproval): wire.Approval {
   const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
     extensionPoint: { id: extensionPointId, name: extensionPointName },
     user: { id: userId, name: userName },
     name,
+    guests: [...awaiting.guests],
     version: toVersion(awaiting),
   };
 }

@@ -21,6 +21,19 @@ export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
   readonly hasMoreGuests: boolean;
 }
 
+/** The maximum number of guests that an approval names. */
+const maxNamedGuests = 3;
+
+interface NamedGuest {
+  readonly id: GuestId;
+  readonly guestKey: string;
+}
+
+/** A version that awaits approval, for the application's members: guests must not see guest keys. */
+export interface AwaitingApproval extends VersionWithGuests<AwaitingVersion> {
+  readonly guests: readonly NamedGuest[];
+}
+
 /** Lists a plugin's versions, the newest first. */
 export async function listVersions(
   deps: Deps,
@@ -58,7 +71,7 @@ export async function listApprovals(
   access: AppAccess,
   page: Page,
   text?: string,
-): Promise<PageOf<VersionWithGuests<AwaitingVersion>>> {
+): Promise<PageOf<AwaitingApproval>> {
   const { read } = deps.store;
   const { id } = access.app;
   const found = await readPage(
@@ -67,7 +80,17 @@ export async function listApprovals(
     (range) => read.versionsAwaitingApproval(id, range, text),
     () => read.countVersionsAwaitingApproval(id, text),
   );
-  return readGuestsOfPage(read, found, (version) => version.id);
+  const awaiting = await readGuestsOfPage(read, found, (version) => version.id);
+  const first = awaiting.items.map(({ guestIds }) => guestIds.slice(0, maxNamedGuests));
+  const keys = await read.guestKeys(first.flat());
+  const named = (id: GuestId): NamedGuest[] => {
+    const guestKey = keys.get(id);
+    return guestKey === undefined ? [] : [{ id, guestKey }];
+  };
+  return {
+    ...awaiting,
+    items: awaiting.items.map((item, at) => ({ ...item, guests: (first[at] ?? []).flatMap(named) })),
+  };
 }
 
 /**

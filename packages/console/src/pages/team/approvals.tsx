@@ -98,7 +98,7 @@ function apiPathOf({ extensionPoint, user, name }: Approval): string {
 
 function Waiting(props: { readonly app: App; readonly approval: Approval; readonly onAsk: (asked: Asked) => void }) {
   const { app, approval, onAsk } = props;
-  const { pluginId, extensionPoint, user, name, version } = approval;
+  const { pluginId, extensionPoint, user, name, guests, version } = approval;
   const { number, semver, note, size, contentAddress, createdAt } = version;
   return (
     <li class="approval">
@@ -111,7 +111,8 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
       </h3>
       <p class="soft">
         Published by {user.name} <Time at={createdAt} /> for{' '}
-        <Link to={`/apps/${app.id}/extension-points/${extensionPoint.id}`}>{extensionPoint.name}</Link>.
+        <Link to={`/apps/${app.id}/extension-points/${extensionPoint.id}`}>{extensionPoint.name}</Link>
+        {guests.length === 0 ? null : `, under ${guestWords(approval)}`}.
       </p>
       {note === null ? null : <p class="approval-note">{note}</p>}
       <p class="approval-facts soft small">
@@ -142,6 +143,13 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
       </div>
     </li>
   );
+}
+
+/** The guests under which the version was published: "customers/globex and 2 more". */
+function guestWords({ guests, version: { guestIds, hasMoreGuests } }: Approval): string {
+  const more = guestIds.length - guests.length;
+  const others = more === 0 ? [] : [`${hasMoreGuests ? 'more than ' : ''}${more} more`];
+  return new Intl.ListFormat('en').format([...guests.map(({ guestKey }) => guestKey), ...others]);
 }
 
 function DecideButton(props: Asked & { readonly onAsk: (asked: Asked) => void }) {

@@ -135,6 +135,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   ],
   countExtensionPointsFound: (ask) => [ask.countExtensionPointsFound(app, 'a')],
   guest: (ask) => [ask.guest(guest)],
+  guestKeys: (ask) => [ask.guestKeys([guest])],
   guestByKey: (ask) => [ask.guestByKey(app, 'key')],
   guests: (ask) => [
     ask.guests(app, {}),

@@ -174,6 +174,7 @@ export function recordsContract(backend: Backend): void {
       for (const key of awkwardKeys) {
         const guest = await records().guest(app, key);
         assert.deepEqual(await store.it.read.guestByKey(app.id, key), guest, key);
+        assert.deepEqual(await store.it.read.guestKeys([guest.id, guest.id]), new Map([[guest.id, key]]));
         assert.equal(await store.it.read.guestByKey(other.id, key), undefined);
       }
       assert.equal(await store.it.read.guestByKey(app.id, 'Case'), undefined);
