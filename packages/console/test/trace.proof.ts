@@ -105,7 +105,8 @@ describe('the page that traces modules', { skip: noBrowser }, () => {
 
     page.context().off('request', listen);
     const isOfPage = (request: Request) =>
-      request.method() === 'GET' && /\/assets\/(?:[^/]*\.worker|flame-graph-viewer)-[^/]*\.js$|^blob:/.test(request.url());
+      request.method() === 'GET' &&
+      /\/assets\/(?:[^/]*\.worker|flame-graph-viewer)-[^/]*\.js$|^blob:/.test(request.url());
     assert.ok(requests.length > 0, 'the workers are fetched');
     assert.deepEqual(
       requests.filter((request) => !isOfPage(request)).map((request) => request.url()),
