@@ -144,6 +144,7 @@ describe('/docs', () => {
       '/docs/__proto__',
       '/docs/%3Cscript%3E',
       '/docs//evil.example',
+      `/docs/${'/'.repeat(8000)}x`,
     ]) {
       const { statusCode, headers, payload } = await get(path);
       assert.equal(statusCode, 404, path);

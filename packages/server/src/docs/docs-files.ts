@@ -48,13 +48,11 @@ export function readDocs(builds: string) {
   return {
     frame: frame as DocsFrame,
     paths: pages.map(({ path }) => path),
-    /** Returns a page with the server's URL in its examples. */
-    page(path: string, serverUrl: string): DocsPage | undefined {
-      const page = pagesByPath.get(path);
-      return page && { ...page, html: page.html.replaceAll(placeholder, serverUrl) };
-    },
+    page: (path: string): DocsPage | undefined => pagesByPath.get(path),
     /** The search index: an array of sections, as JSON. */
-    search: (serverUrl: string): string => search.replaceAll(placeholder, serverUrl),
+    search,
+    /** Returns a page's HTML or the index with the server's URL in its examples. */
+    withUrl: (text: string, serverUrl: string): string => text.replaceAll(placeholder, () => serverUrl),
     /** Returns an image, whose name contains a hash of its content. */
     image: (path: string): Buffer | undefined => imagesByPath.get(path),
   };

@@ -56,7 +56,15 @@ ${neighbours(frame, page, root)}
 }
 
 /** The style and the script of the frame, and requests for the search index: nothing else, and no frames. */
-export function documentHeaders({ style, script }: DocsFrame): Readonly<Record<string, string>> {
+export function documentHeaders(frame: DocsFrame): Readonly<Record<string, string>> {
+  const headers = headersByFrame.get(frame) ?? createHeaders(frame);
+  headersByFrame.set(frame, headers);
+  return headers;
+}
+
+const headersByFrame = new WeakMap<DocsFrame, Readonly<Record<string, string>>>();
+
+function createHeaders({ style, script }: DocsFrame): Readonly<Record<string, string>> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [

@@ -29,6 +29,9 @@ const imageTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
+/** Longer paths are of no page. */
+const maxPathLength = 200;
+
 const conditional = { 'if-none-match': 'the response is 304 if the page is unchanged' };
 
 const example = {
@@ -67,7 +70,7 @@ export const docsRoutes: readonly Route[] = [
       const { docs, addresses } = services;
       if (docs === undefined) throw new HttpError('not_found', 'The documentation is not built.');
       reply.header('content-type', 'application/json; charset=utf-8');
-      const index = cached(docs, 'search.json', () => docs.search(addresses.base()));
+      const index = cached(docs, 'search.json', () => docs.withUrl(docs.search, addresses.base()));
       return sendCached(request, reply, index, changing);
     },
   }),
@@ -106,10 +109,10 @@ export const docsRoutes: readonly Route[] = [
 
 function sendDocs(services: Services, request: Request, reply: Reply, path: string): Reply | Promise<Reply> {
   limitPublicReads(services, request);
-  const { docs, addresses } = services;
+  const { docs } = services;
   if (docs === undefined) return sendPage(reply, 503, notBuilt);
   const isIndexWithSlash = path === '' && request.route?.path !== '/docs';
-  const page = isIndexWithSlash ? undefined : docs.page(path, addresses.base());
+  const page = isIndexWithSlash ? undefined : docs.page(path);
   if (page !== undefined) {
     return sendCached(request, reply.headers(documentHeaders(docs.frame)), documentOf(services, docs, page), changing);
   }
@@ -123,11 +126,12 @@ function sendDocs(services: Services, request: Request, reply: Reply, path: stri
       reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
     return sendCached(request, reply, image, immutable);
   }
+  if (path.length > maxPathLength) return sendDocument(services, docs, reply, 404, notFound);
   const renamed = path
     .replace(/\/+$/, '')
     .replace(/\.md$/, '')
     .replace(/(?:^|\/)README$/, '');
-  if ((renamed !== path || isIndexWithSlash) && docs.page(renamed, '') !== undefined) {
+  if ((renamed !== path || isIndexWithSlash) && docs.page(renamed) !== undefined) {
     const location = `${basePathOf(services)}docs${renamed === '' ? '' : `/${renamed}`}`;
     return reply.code(308).headers({ location, 'referrer-policy': 'no-referrer' }).send();
   }
@@ -154,9 +158,10 @@ function sendDocument(services: Services, docs: DocsFiles, reply: Reply, status:
 }
 
 function documentOf(services: Services, docs: DocsFiles, page: DocsPage): Buffer {
-  return cached(docs, `${page.path}#`, () =>
-    renderDocument(docs.frame, page, basePathOf(services), services.console !== undefined),
-  );
+  return cached(docs, `${page.path}#`, () => {
+    const html = docs.withUrl(page.html, services.addresses.base());
+    return renderDocument(docs.frame, { ...page, html }, basePathOf(services), services.console !== undefined);
+  });
 }
 
 /** Rendered pages and the index, for as long as the documentation is in memory. */
@@ -170,11 +175,16 @@ function cached(docs: DocsFiles, key: string, render: () => string): Buffer {
   return found;
 }
 
+/** The entity tags of what was sent. */
+const tags = new WeakMap<Buffer, string>();
+
 /** @throws HttpError `precondition_failed` */
 async function sendCached(request: Request, reply: Reply, bytes: Buffer, cacheControl: string): Promise<Reply> {
   const isText = !String(reply.fields['content-type']).startsWith('image/');
   const encoding = isText ? encodingFor(request, bytes.length) : 'identity';
-  const etag = encodedEtag(`"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, encoding);
+  const tag = tags.get(bytes) ?? `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`;
+  tags.set(bytes, tag);
+  const etag = encodedEtag(tag, encoding);
   const outcome = evaluateConditions(request.headers, etag);
   if (outcome === 'precondition_failed') {
     throw new HttpError('precondition_failed', '"if-match" names another entity tag.');
