@@ -135,6 +135,21 @@ export function versionsContract(backend: Backend): void {
       assert.equal(await store.it.read.isPinned(key('other')), false);
     });
 
+    it('finds the newest bound version of a plugin, apart from one', async () => {
+      const { key, guest, app, owner } = await records().stage();
+      const second = await records().guest(app);
+      const first = await records().version(key('compared'));
+      const newer = await records().version(key('compared'), { number: 2 });
+      const waiting = await records().version(key('compared'), { number: 3, state: 'awaiting_approval' });
+      await records().version(key('compared', owner));
+      const newest = (except: VersionRecord) => store.it.read.newestBoundVersion(key('compared'), except.id);
+      assert.equal(await newest(waiting), undefined);
+      await records().binding(first, guest.id);
+      await records().binding(newer, second.id);
+      assert.deepEqual(await newest(waiting), newer);
+      assert.deepEqual(await newest(newer), first);
+    });
+
     it('lists the versions that await approval in an application, with names', async () => {
       const { app, key, publisher, extensionPoint } = await records().stage();
       const state = 'awaiting_approval';
