@@ -54,6 +54,9 @@ export const invitationInput = Type.Object({
   ...invitationRow.properties,
 });
 
+/** The body of a renewal. With `email`, a link is also mailed to the address of the invitation. */
+export const invitationRenewal = Type.Object({ deliveryMethod });
+
 export const invitationLink = Type.Object({
   status: Type.Literal('ok'),
   link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),

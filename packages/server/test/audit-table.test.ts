@@ -272,7 +272,7 @@ const rows: Readonly<Record<string, Row>> = {
         actions,
         prepare: async (world) => {
           const { path, id } = await withInvitation(world);
-          return calling(world, world.owner, 'POST', `${path}/${id}/renew`);
+          return calling(world, world.owner, 'POST', `${path}/${id}/renew`, {});
         },
       };
       const path = 'POST /api/v1/apps/:appId/invitations';

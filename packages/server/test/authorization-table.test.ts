@@ -344,7 +344,7 @@ const rows: Readonly<Record<string, Row>> = {
       await invite(service, owner, appId, 'to-be-renewed');
       const path = `${api}/apps/${appId}/invitations`;
       const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', path, { token: owner.token });
-      return { path: `${path}/${objects.at(-1)?.id}/renew` };
+      return { path: `${path}/${objects.at(-1)?.id}/renew`, json: {} };
     },
   },
   'DELETE /api/v1/apps/:appId/invitations/:invitationId': {

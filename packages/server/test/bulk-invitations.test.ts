@@ -222,6 +222,7 @@ describe('invitations in bulk', () => {
     const [pending] = (await ok<List<MemberInvitation>>(service, 'GET', members, owner)).objects;
     const path = `invitations/${pending?.id}/renew`;
     assertProblem(await post(path, {}, admin.token), 403, 'forbidden');
+    assertProblem(await post(path, { deliveryMethod: 'email' }), 422, 'unsupported_delivery_method');
     const renewed = (await post(path, {})).json();
     assertProblem(await preview(viewer.link), 404, 'not_found');
     assert.equal((await preview(renewed.link)).json().role, 'viewer');

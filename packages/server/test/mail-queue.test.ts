@@ -64,6 +64,21 @@ describe('mailed invitations', () => {
     assert.deepEqual(await send(), { sent: 0, postponed: 0, failed: 0 });
   });
 
+  it('mails a renewed invitation, and ends the links that were mailed before', async () => {
+    await invite('renewed@example.org', 'renewed');
+    await send();
+    const path = `/api/v1/apps/${appId}/invitations`;
+    const search = `${path}?q=renewed@example.org`;
+    const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', search, owner);
+    const json = { deliveryMethod: 'email' };
+    await ok(service, 'POST', `${path}/${objects[0]?.id}/renew`, { token: owner.token, json });
+    assert.deepEqual(await send(), { sent: 1, postponed: 0, failed: 0 });
+    const [before, after] = server.mails.map(codeIn);
+    const preview = (code?: string) => service.call('POST', '/api/v1/invitations/preview', { json: { code } });
+    assertProblem(await preview(before), 404, 'not_found');
+    assert.equal((await preview(after)).statusCode, 200);
+  });
+
   it('names the inviter and the role in an invitation to the team', async () => {
     const json = { deliveryMethod: 'email', role: 'admin', email: 'linus@example.org' };
     await ok(service, 'POST', `/api/v1/apps/${appId}/members`, { token: owner.token, json });

@@ -112,7 +112,7 @@ async function renewInvitations(session: Session, options: SelectionOptions, id?
   const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`;
   if (isOne(options, id)) {
     await confirm(io, `The link of the invitation ${id} will stop working. There will be a new one.`, options);
-    const renewed = await api.send('POST', invitations + path`/${id}/renew`, undefined, invitationLink);
+    const renewed = await api.send('POST', invitations + path`/${id}/renew`, {}, invitationLink);
     return writeLink(out, renewed, 'invited person', {});
   }
   const selected = await countSelected(session, invitations, options);

@@ -1,4 +1,12 @@
-import { guest, guestListQuery, guestUpdate, invitation, invitationInput, invitationListQuery } from '@tenon/protocol';
+import {
+  guest,
+  guestListQuery,
+  guestUpdate,
+  invitation,
+  invitationInput,
+  invitationListQuery,
+  invitationRenewal,
+} from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -127,13 +135,16 @@ export const guestRoutes: readonly Route[] = [
   route('POST', '/api/v1/apps/:appId/invitations/:invitationId/renew', {
     access: { kind: 'app', purpose: 'changeGuests' },
     id: 'renewInvitation',
+    body: jsonBody(invitationRenewal, { deliveryMethod: 'link' }),
     summary: 'Renew an invitation, of a guest or to the team: it gets another link',
     description:
       'The link before stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 15 minutes.',
     responses: invitationResponses,
-    errors: ['conflict', 'password_required', 'quota_exceeded'],
-    handle: async (services, { auth, params }) =>
-      toInvitationLink(services, (await renewOneInvitation(services.deps, auth.access, params.invitationId)).code),
+    errors: ['unsupported_delivery_method', 'conflict', 'password_required', 'quota_exceeded'],
+    handle: async (services, { auth, params, body: { deliveryMethod } }) => {
+      const renewed = await renewOneInvitation(services.deps, auth.access, params.invitationId, deliveryMethod);
+      return toInvitationLink(services, renewed.code);
+    },
   }),
 ];
 

@@ -9,7 +9,8 @@ import type { GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { recordDecision } from './invitations.ts';
+import { queueMail } from '../mail/queue-mail.ts';
+import { invitationRecipient, recordDecision } from './invitations.ts';
 
 /* Open invitations: those that can be accepted, or could if they had not expired. */
 
@@ -27,20 +28,31 @@ interface InvitationCode {
  * Renews a pending or expired invitation of a guest or to the team.
  *
  * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `password_required` to invite an owner,
- *   `conflict` if it was accepted, declined or revoked, `quota_exceeded`
+ *   `conflict` if it was accepted, declined or revoked, `quota_exceeded`, `unsupported_delivery_method`, `invalid_field` to mail without
+ *   an address
  */
-export async function renewOneInvitation(deps: Deps, access: AppAccess, invitationId: string): Promise<InvitationCode> {
+export async function renewOneInvitation(
+  deps: Deps,
+  access: AppAccess,
+  invitationId: string,
+  deliveryMethod?: string,
+): Promise<InvitationCode> {
   return deps.store.write(async (tx) => {
     const invitation = await findInvitation(tx, access, invitationId);
     if (invitation.role === 'owner') await requireRecentPassword(deps, access.actor.sessionId, tx);
     requireOpen(invitation, 'renewed');
-    const { appId, guestId } = invitation;
+    const { appId, guestId, email } = invitation;
+    const mailTo = invitationRecipient(deps, { deliveryMethod, email: email ?? undefined });
     const nowMs = deps.clock();
     if (invitationStatus(invitation, nowMs) === 'expired') {
       requireQuota(deps.settings.quotas, 'guests', appId, await tx.countGuests(appId, nowMs));
     }
     const guest = guestId === null ? undefined : await tx.guest(guestId);
-    return renewInvitation(deps, tx, access.actor, invitation, guest === undefined ? [] : [guest]);
+    const renewed = await renewInvitation(deps, tx, access.actor, invitation, guest === undefined ? [] : [guest]);
+    if (mailTo !== undefined) {
+      await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId: invitation.id, appId });
+    }
+    return renewed;
   });
 }
 

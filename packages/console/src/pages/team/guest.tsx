@@ -197,6 +197,7 @@ function Invitations({ app, guest }: Pick<PartProps, 'app' | 'guest'>) {
                     app={app}
                     invitationId={invitation.id}
                     whom={invitation.name ?? invitation.email ?? guest.guestKey}
+                    email={invitation.email}
                     onRenewed={invitations.page.reload}
                   />
                   <Button

@@ -2,8 +2,9 @@ import type { App, InvitationLink } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { CheckboxField } from '../../components/field.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { useApi } from '../../state/services.ts';
+import { useApi, useSession } from '../../state/services.ts';
 
 /** Gives an invitation another link, after a question, and shows it once. */
 export function RenewButton(props: {
@@ -11,10 +12,15 @@ export function RenewButton(props: {
   readonly invitationId: string;
   /** Whom the invitation is for. */
   readonly whom: string;
+  /** The address to which the server can mail the link. */
+  readonly email: string | null;
   /** Called after the change. The list of invitations is out of date then. */
   readonly onRenewed: () => void;
 }) {
-  const { app, invitationId, whom, onRenewed } = props;
+  const { app, invitationId, whom, email, onRenewed } = props;
+  const { view } = useSession();
+  const canBeMailed = email !== null && view.status === 'ready' && view.sendsMail;
+  const [isMailed, setMailed] = useState(false);
   const api = useApi();
   const [isAsking, setAsking] = useState(false);
   const [link, setLink] = useState<string>();
@@ -23,7 +29,13 @@ export function RenewButton(props: {
     setLink(undefined);
   };
   const renew = async (): Promise<void> => {
-    setLink((await api.post<InvitationLink>(`/api/v1/apps/${app.id}/invitations/${invitationId}/renew`)).link);
+    setLink(
+      (
+        await api.post<InvitationLink>(`/api/v1/apps/${app.id}/invitations/${invitationId}/renew`, {
+          deliveryMethod: isMailed ? 'email' : 'link',
+        })
+      ).link,
+    );
     onRenewed();
   };
   return (
@@ -33,7 +45,10 @@ export function RenewButton(props: {
       </Button>
       {link !== undefined ? (
         <SecretDialog title="New invitation link" secret={link} what="the link" onClose={close}>
-          <p>Send it to {whom}. It works once, for 7 days by default. The link before doesn’t work.</p>
+          <p>
+            {isMailed ? `A mail to ${email} is on its way. This link works too.` : `Send it to ${whom}.`} It works once,
+            for 7 days by default. The link before doesn’t work.
+          </p>
         </SecretDialog>
       ) : isAsking ? (
         <ConfirmDialog
@@ -44,6 +59,9 @@ export function RenewButton(props: {
           onClose={close}
         >
           <p>The invitation gets another link and its whole lifetime. The link before stops working.</p>
+          {canBeMailed ? (
+            <CheckboxField label={`Send it to ${email}`} name="isMailed" isChecked={isMailed} onChange={setMailed} />
+          ) : null}
         </ConfirmDialog>
       ) : null}
     </>

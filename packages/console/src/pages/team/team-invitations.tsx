@@ -43,6 +43,7 @@ export function TeamInvitations(props: { readonly app: App; readonly invitations
                     app={app}
                     invitationId={invitation.id}
                     whom={nameOf(invitation)}
+                    email={invitation.email}
                     onRenewed={page.reload}
                   />
                   <Button

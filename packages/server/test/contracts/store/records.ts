@@ -260,6 +260,32 @@ export function recordsContract(backend: Backend): void {
       );
     });
 
+    it('finds the newest invitation of a person that is pending or was accepted, and renews it', async () => {
+      const { guest, owner } = await records().stage();
+      const named = await records().invitation(guest, owner, { name: 'Grace' });
+      const mailed = await records().invitation(guest, owner, { name: 'Grace', email: 'g@example.org' });
+      const nameless = await records().invitation(guest, owner, { name: null, email: null });
+      await records().invitation(guest, owner, { name: 'Grace', status: 'revoked', settledAtMs: 1 });
+      const { read } = store.it;
+      const found = (email: string | null, name: string | null) => read.latestInvitationOf(guest.id, { email, name });
+      assert.deepEqual(await found(null, 'Grace'), named);
+      assert.deepEqual(await found('g@example.org', null), mailed);
+      assert.deepEqual(await found(null, null), nameless);
+      assert.equal(await found(null, 'Ada'), undefined);
+      const fields = { codeHash: someHash(), expiresAtMs: someTimeMs + 99, createdBy: owner.id };
+      await store.it.write((tx) => tx.renewInvitation(named.id, fields));
+      assert.deepEqual(await read.invitationByCodeHash(fields.codeHash), { ...named, ...fields });
+      assert.equal(await read.invitationByCodeHash(named.codeHash), undefined);
+      const search = { nowMs: someTimeMs + 98, status: 'pending', text: 'GRACE' } as const;
+      const ids = [named.id, mailed.id, nameless.id];
+      const listed = async (more: object) =>
+        (await read.invitations(guest.appId, {}, { ...search, ...more })).map(({ id }) => id);
+      assert.deepEqual(await listed({ ids }), [named.id]);
+      assert.deepEqual(await listed({ status: 'expired' }), [mailed.id]);
+      assert.deepEqual(await listed({ createdBeforeMs: someTimeMs - 1 }), []);
+      assert.equal(await read.countInvitationsFound(guest.appId, { ...search, text: guest.guestKey }), 1);
+    });
+
     it('lists the invitations to the team of an application separately from those of guests', async () => {
       const { app, guest, owner } = await records().stage();
       const elsewhere = await records().stage();
