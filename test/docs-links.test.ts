@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { anchors } from '../../../scripts/lib/markdown.mjs';
+import { anchors } from '../scripts/lib/markdown.mjs';
 
-const root = join(import.meta.dirname, '..', '..', '..');
+const root = join(import.meta.dirname, '..');
 
-it('links to pages of the documentation that exist', () => {
+it('the console links to pages of the documentation that exist', () => {
   const sources = globSync('packages/console/src/**/*.tsx', { cwd: root }).map((file) =>
     readFileSync(join(root, file), 'utf8'),
   );
