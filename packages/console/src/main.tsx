@@ -4,6 +4,7 @@ import { basePath } from './base-path.ts';
 import { hasStorage, StorageBlocked } from './components/storage-blocked.tsx';
 import { dataPaths } from './routes/data-paths.ts';
 import { storeLinkCode } from './state/link-codes.ts';
+import { createLiveUpdates } from './state/live-updates.ts';
 import { createNavigationGuard } from './state/navigation-guard.ts';
 import { createPageCache } from './state/page-cache.ts';
 import { takePageStart } from './state/page-start.ts';
@@ -52,6 +53,7 @@ function start(): void {
         toasts: createToasts(),
         pageCache: createPageCache(),
         navigationGuard: createNavigationGuard(),
+        liveUpdates: createLiveUpdates(session),
       }}
     />,
     root,

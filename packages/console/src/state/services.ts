@@ -2,6 +2,7 @@ import type { Account } from '@tenon/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ApiClient } from '../api/client.ts';
+import type { LiveUpdates } from './live-updates.ts';
 import type { NavigationGuard } from './navigation-guard.ts';
 import type { PageCache } from './page-cache.ts';
 import type { Session, SessionView } from './session.ts';
@@ -15,6 +16,7 @@ export interface Services {
   /** Data and inputs to show again when the user returns to a page. */
   readonly pageCache: PageCache;
   readonly navigationGuard: NavigationGuard;
+  readonly liveUpdates: LiveUpdates;
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined);

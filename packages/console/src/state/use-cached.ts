@@ -4,15 +4,16 @@ import { type Data, useData, useReloadOnReturn } from './use-data.ts';
 
 /**
  * Like `useData`, but shows the last data of the key while refetching, so that returning to a page doesn't flicker, and
- * refetches when the user returns to the tab. Each account has its own entries.
+ * refetches when the user returns to the tab, and when something changes in the application that the page is about. Each account has its own entries.
  *
  * @param key the fetched path, or another unique key
  */
 export function useCachedData<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
-  const { pageCache } = useServices();
+  const { pageCache, liveUpdates } = useServices();
   const entryKey = `${useAccount().id} ${key}`;
   const data = useData(load, [entryKey]);
   useReloadOnReturn(data.reload);
+  useEffect(() => liveUpdates.follow(data.reload), [data.reload]);
   const fresh = data.status === 'ready' ? { value: data.data } : undefined;
   useEffect(() => {
     if (fresh !== undefined) pageCache.set(entryKey, fresh.value);

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { hasCode } from '../../api/api-error.ts';
+import { hasCode, isAbort } from '../../api/api-error.ts';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { ReasonDialog } from '../../components/reason-dialog.tsx';
 import { useServices } from '../../state/services.ts';
 import { Effects, type GuestNames } from './effects.tsx';
 import { type PluginAction, perform } from './plugin-action.ts';
+import type { UndoAction } from './undo-action.ts';
 
 /** The texts of a dialog. */
 export interface ActionWords {
@@ -31,6 +32,8 @@ export function ActionDialog(
   props: ActionDialogProps & {
     readonly words: ActionWords;
     readonly action: PluginAction;
+    /** Reverses the action, from the toast. */
+    readonly undo?: UndoAction | undefined;
     /** For an action that takes a reason: who sees the reason. */
     readonly reasonHint?: string;
     readonly isDangerous?: boolean;
@@ -41,8 +44,8 @@ export function ActionDialog(
     readonly children?: ComponentChildren;
   },
 ) {
-  const { words, action, reasonHint, isDangerous = false, onDone } = props;
-  const { session, toasts } = useServices();
+  const { words, action, undo, reasonHint, isDangerous = false, onDone } = props;
+  const { session, toasts, liveUpdates } = useServices();
   const [isOutdated, setOutdated] = useState(false);
   const onClose = (): void => {
     props.onClose();
@@ -56,8 +59,18 @@ export function ActionDialog(
       throw error;
     }
     onClose();
-    toasts.show(words.done);
+    toasts.show(words.done, 'done', undo && (() => reverse(undo)));
     onDone();
+  };
+  // The user may have left the page.
+  const reverse = async (undo: UndoAction): Promise<void> => {
+    try {
+      await perform(session.api, undo.action);
+      toasts.show(undo.done);
+    } catch (error) {
+      if (!isAbort(error)) toasts.show(`Not undone. ${messageOf(error)}`, 'failed');
+    }
+    liveUpdates.refresh();
   };
   const content = (
     <>
@@ -80,4 +93,8 @@ export function ActionDialog(
       {content}
     </ConfirmDialog>
   );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'Try again.';
 }

@@ -1,15 +1,19 @@
+import type { Plugin } from '@tenon/protocol';
 import { ActionDialog, type ActionDialogProps } from './action-dialog.tsx';
+import { undoOfBlocking } from './undo-action.ts';
 
 /** Blocks a plugin, or unblocks it. */
 export function BlockDialog(
   props: ActionDialogProps & {
-    readonly isBlocked: boolean;
+    readonly plugin: Pick<Plugin, 'status'>;
     /** The plugin's path in the API. */
     readonly apiPath: string;
   },
 ) {
-  const path = `${props.apiPath}/block`;
-  return props.isBlocked ? (
+  const { plugin, apiPath } = props;
+  const path = `${apiPath}/block`;
+  const undo = undoOfBlocking(plugin, apiPath);
+  return plugin.status.state === 'blocked' ? (
     <ActionDialog
       {...props}
       words={{
@@ -19,6 +23,7 @@ export function BlockDialog(
         done: 'Plugin unblocked.',
       }}
       action={{ method: 'DELETE', path }}
+      undo={undo}
     />
   ) : (
     <ActionDialog
@@ -30,6 +35,7 @@ export function BlockDialog(
         done: 'Plugin blocked.',
       }}
       action={{ method: 'PUT', path }}
+      undo={undo}
       reasonHint="The publisher will see this."
     />
   );

@@ -2,6 +2,7 @@ import type { Version } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { SelectField } from '../../components/field.tsx';
 import { ActionDialog, type ActionDialogProps } from './action-dialog.tsx';
+import { undoOfPinning } from './undo-action.ts';
 import type { Binding } from './version-actions.ts';
 
 interface PinProps extends ActionDialogProps {
@@ -27,6 +28,7 @@ export function PinDialog(props: PinProps & { readonly versions: readonly Versio
         done: `Pinned to version ${version}.`,
       }}
       action={{ method: 'PUT', path: apiPath, json: { version } }}
+      undo={undoOfPinning(binding, apiPath)}
       missing={version === binding.pinnedTo ? 'Choose another version first.' : undefined}
     >
       <SelectField
@@ -55,6 +57,7 @@ export function UnpinDialog(props: PinProps) {
         done: 'Unpinned.',
       }}
       action={{ method: 'DELETE', path: props.apiPath }}
+      undo={undoOfPinning(props.binding, props.apiPath)}
     />
   );
 }

@@ -15,6 +15,7 @@ import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
 import { stateBadges, stateWords } from './plugin-words.ts';
 import { StatusNotices } from './status-notices.tsx';
+import { undoOfVersionAction } from './undo-action.ts';
 import type { PluginData } from './use-plugin.ts';
 import { type Binding, isNewestEverywhere, rolesOf, type VersionAction } from './version-actions.ts';
 import { VersionDialog } from './version-dialog.tsx';
@@ -58,6 +59,7 @@ export function PluginBody(props: {
         endsRollback={isNewestEverywhere(data, version)}
         apiPath={apiPath}
         isPublishedByOther={!roles.isPublisher}
+        undo={undoOfVersionAction(action, version, data, { name: plugin.name, apiPath, roles })}
       />,
     );
   const pin = (Dialog: typeof PinDialog, binding: Binding): void => {
@@ -103,7 +105,7 @@ export function PluginBody(props: {
         data={data}
         roles={roles}
         onAction={confirm}
-        onUnblock={() => setDialog(<BlockDialog {...shared} isBlocked apiPath={apiPath} />)}
+        onUnblock={() => setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)}
       />
       <Section
         title="Active versions"
@@ -136,7 +138,7 @@ export function PluginBody(props: {
         >
           <Button
             kind="danger"
-            onClick={() => setDialog(<BlockDialog {...shared} isBlocked={false} apiPath={apiPath} />)}
+            onClick={() => setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)}
           >
             Block plugin…
           </Button>

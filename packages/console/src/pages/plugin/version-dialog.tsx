@@ -1,6 +1,7 @@
 import type { Version } from '@tenon/protocol';
 import { ActionDialog, type ActionDialogProps, type ActionWords } from './action-dialog.tsx';
 import type { PluginAction } from './plugin-action.ts';
+import type { UndoAction } from './undo-action.ts';
 import type { VersionAction } from './version-actions.ts';
 
 /** Confirms an action on a version. */
@@ -17,6 +18,7 @@ export function VersionDialog(
     /** Whether the plugin belongs to another user. */
     readonly isPublishedByOther: boolean;
     readonly isBlocked?: boolean;
+    readonly undo?: UndoAction | undefined;
   },
 ) {
   const { action, name, version, endsRollback = false, apiPath, isPublishedByOther, isBlocked = false } = props;

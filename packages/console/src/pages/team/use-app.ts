@@ -1,13 +1,16 @@
 import type { App, MemberRole } from '@tenon/protocol';
+import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
-import { useApi } from '../../state/services.ts';
+import { useApi, useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
 
-/** The application that the page's address names. */
+/** The application that the page's address names. While the page is open, its data follows the changes of others. */
 export function useApp(): { readonly appId: string; readonly app: Data<App> } {
   const api = useApi();
+  const { liveUpdates } = useServices();
   const { appId = '' } = useRoute().params;
+  useEffect(() => liveUpdates.open(appId), [appId]);
   const path = `/api/v1/apps/${encodeURIComponent(appId)}`;
   return { appId, app: useCachedData(path, (signal) => api.get<App>(path, { signal })) };
 }
