@@ -120,6 +120,7 @@ export const pluginSummary = Type.Object({
   extensionPoint: Type.Object({ id: id('extensionPoint', 'the extension point'), name: Type.String() }),
   user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
   name: plugin.properties.name,
+  description: plugin.properties.description,
   contentAddress: plugin.properties.contentAddress,
   size: plugin.properties.size,
   version: plugin.properties.version,

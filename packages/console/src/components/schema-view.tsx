@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Badge } from './badge.tsx';
+import { Markdown } from './markdown/markdown.tsx';
 import './schema-view.css';
 import {
   type FieldOutline,
@@ -217,5 +218,5 @@ function Block({ text }: { readonly text: string }) {
 
 /** Text with the author's line breaks. */
 function Prose({ text }: { readonly text: string }) {
-  return <p class="prose">{text.trim()}</p>;
+  return <Markdown text={text} headingLevel={5} />;
 }

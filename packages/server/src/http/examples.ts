@@ -236,6 +236,7 @@ export const pluginSummaryExample = {
   extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
   user: { id: example.userId, name: 'Grace' },
   name: pluginExample.name,
+  description: pluginExample.description,
   contentAddress: example.contentAddress,
   size: pluginExample.size,
   version: pluginExample.version,

@@ -78,7 +78,7 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plu
 const [namedVersions, namedGuests] = [5, 3];
 
 export function toPluginSummary(found: PluginWithBindings<AppPlugin>, access: AppAccess): wire.PluginSummary {
-  const { extensionPointId, extensionPointName, userId, name, newest, createdAtMs } = found.plugin;
+  const { extensionPointId, extensionPointName, userId, name, description, newest, createdAtMs } = found.plugin;
   const { state, reason } = describePluginStatus(found);
   const bound = found.bindings.filter(({ versionNumber }) => versionNumber !== null);
   const versions = new Set(bound.map(({ versionNumber }) => versionNumber ?? 0));
@@ -87,6 +87,7 @@ export function toPluginSummary(found: PluginWithBindings<AppPlugin>, access: Ap
     extensionPoint: { id: extensionPointId, name: extensionPointName },
     user: { id: userId, name: found.publisherName },
     name,
+    description,
     contentAddress: newest.contentAddress,
     size: newest.size,
     version: toVersionSummary(newest),

@@ -9,6 +9,7 @@ import { Link } from '../../components/link.tsx';
 import { Time } from '../../components/time.tsx';
 import type { PagedList } from '../../state/use-list.ts';
 import { InUseBadge } from '../plugin/in-use-badge.tsx';
+import { PluginDescription } from '../plugin/plugin-description.tsx';
 import { guestNames } from './guest-names.ts';
 
 /** The user's plugins at an extension point. */
@@ -26,10 +27,13 @@ export function OwnPlugins({ app, plugins }: { readonly app: App; readonly plugi
         {
           header: 'Plugin',
           sort: 'name',
-          cell: ({ name, extensionPointId }) => (
-            <Link to={`/apps/${app.id}/my-plugins/${extensionPointId}/${name}`}>
-              <code>{name}</code>
-            </Link>
+          cell: ({ name, extensionPointId, description }) => (
+            <>
+              <Link to={`/apps/${app.id}/my-plugins/${extensionPointId}/${name}`}>
+                <code>{name}</code>
+              </Link>
+              <PluginDescription text={description} />
+            </>
           ),
         },
         {

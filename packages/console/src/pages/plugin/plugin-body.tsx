@@ -7,6 +7,7 @@ import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
+import { AboutPlugin } from './about.tsx';
 import { BlockDialog } from './block-dialog.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
@@ -101,6 +102,7 @@ export function PluginBody(props: {
           </dd>
         </div>
       </dl>
+      <AboutPlugin plugin={plugin} apiPath={apiPath} roles={roles} />
       <StatusNotices
         data={data}
         roles={roles}

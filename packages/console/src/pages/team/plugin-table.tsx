@@ -8,6 +8,7 @@ import type { Option } from '../../components/field.tsx';
 import { Link } from '../../components/link.tsx';
 import { Time } from '../../components/time.tsx';
 import { useList } from '../../state/use-list.ts';
+import { PluginDescription } from '../plugin/plugin-description.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { stateWords, versionsInUse } from '../plugin/plugin-words.ts';
 
@@ -43,10 +44,13 @@ export function PluginTable(props: {
         {
           header: 'Plugin',
           sort: 'name',
-          cell: ({ id, name }) => (
-            <Link to={teamPluginPath(appId, id)}>
-              <code>{name}</code>
-            </Link>
+          cell: ({ id, name, description }) => (
+            <>
+              <Link to={teamPluginPath(appId, id)}>
+                <code>{name}</code>
+              </Link>
+              <PluginDescription text={description} />
+            </>
           ),
         },
         ...(extensionPointId === undefined ? [pointColumn(appId)] : []),
