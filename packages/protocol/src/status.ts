@@ -121,6 +121,14 @@ export const serverStatus = Type.Object({
     place: Type.String({ description: 'the bucket with its prefix and endpoint, or the path of the folder' }),
     ...reachability,
   }),
+  mail: nullable(
+    Type.Object({
+      queued: integer('mails that wait to be sent'),
+      oldestQueuedAt: nullable(timestamp('when the oldest of them was queued')),
+      failed: integer('mails of the last seven days that could not be sent'),
+    }),
+    { description: 'the queue of mails; `null` on a server that sends none' },
+  ),
   process: processStatus,
   nodes: Type.Array(nodeStatus, {
     description:

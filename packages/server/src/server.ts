@@ -110,6 +110,7 @@ export async function serve(
   for (const timer of timers) timer.unref();
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
   const mailSender = isFirstWorker ? startMailSenderOf(services) : undefined;
+  if (mailSender !== undefined) metrics.watchMails(mailSender);
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 

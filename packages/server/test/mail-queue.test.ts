@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { leaseMs, maxAgeMs } from '../src/ops/mail/send-mails.ts';
+import { maxAgeMs } from '../src/ops/mail/send-mails.ts';
 import { codeIn, openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
 import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { makeApp, ok } from './helpers/world.ts';
@@ -174,7 +174,9 @@ describe('mailed invitations', () => {
 
   it('leaves a mail alone that another process has claimed, until its lease has ended', async () => {
     await invite('grace@example.org', 'claimed');
-    const nowMs = service.services.deps.clock();
+    const { clock, settings } = service.services.deps;
+    const leaseMs = settings.mailLeaseMs;
+    const nowMs = clock();
     await service.store.write((tx) => tx.claimMail({ nowMs, untilMs: nowMs + leaseMs }));
     await send();
     assert.equal(server.mails.length, 0);

@@ -39,7 +39,7 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   }
 }
 
-function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: ServerStatus): void {
+function show(out: Reporter, { readAt, metadata, blobs, mail, process, nodes }: ServerStatus): void {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   out.fields([
     ['as of', formatTime(readAt)],
@@ -48,6 +48,7 @@ function show(out: Reporter, { readAt, metadata, blobs, process, nodes }: Server
       reach(out, database, metadata, metadata.knowsCommits ? '' : ', changes of other processes are not arriving'),
     ],
     ['plugins in', reach(out, blobs.kind === 's3' ? 'object store' : 'folder', blobs)],
+    ...(mail === null ? [] : [['mail', `${mail.queued} waiting, ${mail.failed} failed in 7 days`] as Field]),
     ...processFields(out, process),
   ]);
   if (nodes.length === 0) return;

@@ -411,6 +411,10 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     deviceLoginsPerMinute: 10,
     /** Fetches of packages and of documentation by one address. */
     publicReadsPerMinute: 600,
+    /** How often the queue of mails is read. */
+    mailPollMs: 2 * second,
+    /** How long a process may take to send a mail that it has claimed: longer than sending takes, and than clocks of nodes differ. */
+    mailLeaseMs: 300 * second,
     otelTimeoutMs: 10 * second,
     /** Spans that wait to be sent; further ones are dropped and counted. */
     otelQueueSize: 2048,

@@ -36,6 +36,7 @@ function status(fields: Partial<ServerStatus> = {}): ServerStatus {
     readAt: '2026-01-01T00:00:00.000Z',
     metadata: { kind: 'sqlite', place: '/data/tenon.db', isReachable: true, pingMs: 1, knowsCommits: true },
     blobs: { kind: 'folder', place: '/data/blobs', isReachable: true, pingMs: 1 },
+    mail: null,
     process: process(),
     nodes: [],
     ...fields,

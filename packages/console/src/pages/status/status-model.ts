@@ -14,7 +14,7 @@ export function perSecond({ requests }: RequestLoad, seconds: number): number {
 }
 
 /** The problems that an operator should check, worst first. */
-export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): Concern[] {
+export function concernsOf({ readAt, metadata, blobs, mail, process, nodes }: ServerStatus): Concern[] {
   const failures: Concern[] = [];
   const warnings: Concern[] = [];
   const bad = (text: string) => void failures.push({ kind: 'bad', text });
@@ -28,6 +28,9 @@ export function concernsOf({ metadata, blobs, process, nodes }: ServerStatus): C
     if (isLost) bad(`Process ${pid} on ${node} has sent no heartbeat for a minute or more.`);
   }
   if (!metadata.knowsCommits) warn('Changes of other processes are not arriving, so nothing is served from the cache.');
+  if (mail?.oldestQueuedAt != null && Date.parse(readAt) - Date.parse(mail.oldestQueuedAt) > 10 * 60_000) {
+    warn(`${mail.queued} mails wait to be sent, the oldest for more than 10 minutes.`);
+  }
   if (new Set(nodes.filter(({ isLost }) => !isLost).map(({ version }) => version)).size > 1) {
     warn('Nodes run different versions.');
   }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { ReachBadge } from './state-badge.tsx';
 import { duration } from './status-model.ts';
 
-export function Stores({ status: { metadata, blobs } }: { readonly status: ServerStatus }) {
+export function Stores({ status: { metadata, blobs, mail } }: { readonly status: ServerStatus }) {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (
     <ul class="stores">
@@ -32,6 +32,19 @@ export function Stores({ status: { metadata, blobs } }: { readonly status: Serve
           ]}
         />
       </li>
+      {mail === null ? null : (
+        <li>
+          <div class="node-head">
+            <h3>Mail</h3>
+          </div>
+          <Facts
+            of={[
+              ['Waiting', String(mail.queued)],
+              ['Failed in 7 days', String(mail.failed)],
+            ]}
+          />
+        </li>
+      )}
     </ul>
   );
 }

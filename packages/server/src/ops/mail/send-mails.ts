@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SmtpServer } from '../../config/readers.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { MailQueueSummary, MailRecord } from '../../db/mail-records.ts';
 import type { Transaction } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
@@ -10,18 +11,12 @@ import type { MailError, SmtpSession } from '../../mail/smtp.ts';
 /*
  * The queue of mails. A change queues its mail in its own transaction. Each node sends mails that are due:
  *
- *   claim    one transaction moves the mail ahead by `leaseMs`, creates the secrets of its links, and reads its text
+ *   claim    one transaction moves the mail ahead by `mailLeaseMs`, creates the secrets of its links, and reads its text
  *   send     over SMTP
  *   settle   another transaction marks it as sent, as failed, or as due later
  *
  * After a crash between the last two, the mail is sent once more when the lease has ended. It then has the same `Message-ID`.
  */
-
-/** How often the queue is read, in milliseconds. */
-const pollMs = 2_000;
-
-/** How long a process may take to send a mail that it has claimed: longer than `sendTimeoutMs`, and than clocks of nodes differ. */
-export const leaseMs = 5 * 60_000;
 
 /** How long the server tries to send a mail, in milliseconds. Therefore a restored backup sends no old mails. */
 export const maxAgeMs = 2 * 24 * 60 * 60_000;
@@ -35,8 +30,10 @@ const maxPauseMs = 60_000;
 /** Reads the text of a claimed mail and creates its secrets. Returns `undefined` if the mail is not to be sent any more. */
 export type ComposeMail = (tx: Transaction, mail: MailRecord) => Promise<MailText | undefined>;
 
+type QueueDeps = Pick<Deps, 'store' | 'clock'> & { readonly settings: Pick<Settings, 'mailLeaseMs' | 'mailPollMs'> };
+
 export interface SenderDeps {
-  readonly deps: Pick<Deps, 'store' | 'clock'>;
+  readonly deps: QueueDeps;
   readonly server: SmtpServer;
   readonly compose: ComposeMail;
   readonly log: Logger;
@@ -47,7 +44,8 @@ export type MailSender = ReturnType<typeof startMailSender>;
 
 export function startMailSender(options: SenderDeps) {
   const { deps, log } = options;
-  const { store, clock } = deps;
+  const { store, clock, settings } = deps;
+  const { mailPollMs: pollMs } = settings;
   const stopping = new AbortController();
   const { signal } = stopping;
   const counts = { sent: 0, postponed: 0, failed: 0 };
@@ -123,10 +121,10 @@ export async function sendDueMails(
   }
 }
 
-async function claim({ store, clock }: Pick<Deps, 'store' | 'clock'>, compose: ComposeMail) {
+async function claim({ store, clock, settings }: QueueDeps, compose: ComposeMail) {
   return store.write(async (tx) => {
     const nowMs = clock();
-    const mail = await tx.claimMail({ nowMs, untilMs: nowMs + leaseMs });
+    const mail = await tx.claimMail({ nowMs, untilMs: nowMs + settings.mailLeaseMs });
     if (mail === undefined) return undefined;
     const isTooOld = mail.createdAtMs + maxAgeMs < nowMs;
     const text = isTooOld ? undefined : await compose(tx, mail);
@@ -149,8 +147,8 @@ async function trySend(session: SmtpSession, mail: MailRecord, text: MailText): 
 type Outcome = 'sent' | 'postponed' | 'failed';
 
 /** Stores the outcome of an attempt. Retries while the lease lasts, because otherwise the mail is sent twice. */
-async function settle(deps: Pick<Deps, 'store' | 'clock'>, mail: MailRecord, error: MailError | undefined) {
-  const { store, clock } = deps;
+async function settle(deps: QueueDeps, mail: MailRecord, error: MailError | undefined) {
+  const { store, clock, settings } = deps;
   const retryMs = Math.min(maxRetryMs, minRetryMs * 2 ** (mail.attempts - 1));
   const nowMs = clock();
   const isGivenUp = error !== undefined && (error.isPermanent || nowMs + retryMs > mail.createdAtMs + maxAgeMs);
@@ -163,7 +161,7 @@ async function settle(deps: Pick<Deps, 'store' | 'clock'>, mail: MailRecord, err
       });
       return outcome;
     } catch (cause) {
-      if (clock() - nowMs > leaseMs / 2) throw cause;
+      if (clock() - nowMs > settings.mailLeaseMs / 2) throw cause;
       await sleep(1000);
     }
   }

@@ -106,6 +106,16 @@ export const definitions = {
   ),
   tenon_spans_queued: gauge([], 'spans that wait to be sent'),
 
+  tenon_mails_total: counter(
+    ['outcome'],
+    'attempts of this process to send a mail: `sent`; `postponed` after a temporary failure; `failed` for good',
+  ),
+  tenon_mails_queued: gauge(
+    [],
+    'mails that wait to be sent, by all nodes; only the first worker of a node counts them',
+  ),
+  tenon_mail_server_reachable: gauge([], '0 while this process cannot reach the mail server, or is not accepted by it'),
+
   process_cpu_seconds_total: counter([], 'CPU time of all threads'),
   process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),
   process_resident_memory_bytes: gauge([], 'resident memory of the process'),

@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 import type { Services } from '../../services.ts';
 import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
+import type { MailSender } from '../mail/send-mails.ts';
 import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
 import { createRequestCounts } from './instrument-requests.ts';
 import { createRegistry, type Registry } from './registry.ts';
@@ -56,6 +57,14 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));
       });
       registry.valueAtScrape('tenon_spans_queued', () => counts().queued);
+    },
+    /** Reads the state of the sender of mails at each scrape. */
+    watchMails({ counts, state }: Pick<MailSender, 'counts' | 'state'>): void {
+      registry.atScrape('tenon_mails_total', () =>
+        Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+      );
+      registry.valueAtScrape('tenon_mails_queued', () => state.queue?.queued ?? 0);
+      registry.valueAtScrape('tenon_mail_server_reachable', () => Number(state.unreachable === undefined));
     },
     close: eventLoop.close,
   };

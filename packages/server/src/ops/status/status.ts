@@ -3,8 +3,10 @@ import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { newId, type ServerStatus } from '@tenon/protocol';
+import type { Settings } from '../../config/settings.ts';
 import { type StorePlaceSettings, storePlaces } from '../../config/store-places.ts';
 import { version } from '../../config/version.ts';
+import type { MailQueueSummary } from '../../db/mail-records.ts';
 import type { SeenNode } from '../../db/node-records.ts';
 import type { Deps } from '../../deps.ts';
 import type { PoolLoad } from '../../workers/pool.ts';
@@ -20,7 +22,7 @@ export const statusTickMs = 5_000;
 const lostAfterMs = 60_000;
 
 export interface StatusDeps extends Pick<Deps, 'store' | 'clock'> {
-  readonly settings: StorePlaceSettings;
+  readonly settings: StorePlaceSettings & Pick<Settings, 'smtp'>;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
@@ -92,11 +94,12 @@ export function createStatus(deps: StatusDeps) {
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [pings, failures, writeFailures, nodes] = await Promise.all([
+      const [pings, failures, writeFailures, nodes, queue] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
         hasNodes ? store.read.nodes() : [],
+        settings.smtp === undefined ? undefined : store.read.mailQueue(),
       ]);
       return {
         readAt: time(clock()),
@@ -111,6 +114,7 @@ export function createStatus(deps: StatusDeps) {
           place: places.blobs,
           ...reachability(pings.blobs),
         },
+        mail: queue === undefined ? null : mailOf(queue),
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };
@@ -130,6 +134,10 @@ function reachability({ failure, durationMs }: PingResult) {
 
 function loadOf({ load: { running, queued } }: { readonly load: PoolLoad }) {
   return { running, queued };
+}
+
+function mailOf({ queued, oldestQueuedAtMs, failed }: MailQueueSummary) {
+  return { queued, oldestQueuedAt: oldestQueuedAtMs === null ? null : time(oldestQueuedAtMs), failed };
 }
 
 function time(ms: number): string {
