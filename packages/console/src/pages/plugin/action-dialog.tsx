@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { hasCode, isAbort } from '../../api/api-error.ts';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { ReasonDialog } from '../../components/reason-dialog.tsx';
+import { LastUse } from '../../components/usage/last-use.tsx';
 import { useServices } from '../../state/services.ts';
 import { Effects, type GuestNames } from './effects.tsx';
 import { type PluginAction, perform } from './plugin-action.ts';
@@ -41,6 +42,8 @@ export function ActionDialog(
     readonly typed?: string;
     /** Why the action can't be confirmed yet. */
     readonly missing?: string | undefined;
+    /** The plugin's path in the API, for an action that takes the plugin from hosts. */
+    readonly lastUseOf?: string;
     readonly children?: ComponentChildren;
   },
 ) {
@@ -75,6 +78,7 @@ export function ActionDialog(
   const content = (
     <>
       <p>{words.text}</p>
+      {props.lastUseOf === undefined ? null : <LastUse apiPath={props.lastUseOf} />}
       {props.children}
       <Effects action={reasonHint === undefined ? action : { ...action, json: anyReason }} guests={props.guests} />
     </>

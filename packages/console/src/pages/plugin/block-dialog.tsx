@@ -36,6 +36,7 @@ export function BlockDialog(
       }}
       action={{ method: 'PUT', path }}
       undo={undo}
+      lastUseOf={props.apiPath}
       reasonHint="The publisher will see this."
     />
   );

@@ -42,6 +42,7 @@ export function DeletePlugin(props: {
             done: `${plugin.name} deleted.`,
           }}
           action={{ method: 'DELETE', path: apiPath }}
+          lastUseOf={apiPath}
           guests={guests}
           isDangerous
           typed={plugin.name}

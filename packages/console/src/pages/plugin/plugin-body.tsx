@@ -5,6 +5,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { UsageSection } from '../../components/usage/usage-section.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { AboutPlugin } from './about.tsx';
@@ -122,6 +123,7 @@ export function PluginBody(props: {
           onUnpin={roles.isHost ? (binding) => pin(UnpinDialog, binding) : undefined}
         />
       </Section>
+      <UsageSection apiPath={apiPath} />
       <Section title="History">
         <History
           data={data}

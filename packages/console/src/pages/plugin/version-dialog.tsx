@@ -35,6 +35,7 @@ export function VersionDialog(
       words={wordsOf({ action, name, number, endsRollback, isPublishedByOther, isBlocked })}
       action={request}
       {...(needsReason && { reasonHint: hint })}
+      {...(action === 'yank' && { lastUseOf: apiPath })}
     />
   );
 }

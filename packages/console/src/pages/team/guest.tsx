@@ -9,6 +9,7 @@ import { DeleteSection } from '../../components/delete-section.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { UsageSection } from '../../components/usage/usage-section.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { useList } from '../../state/use-list.ts';
@@ -68,6 +69,7 @@ export function GuestPage() {
           <Users app={appData} guest={data} onChanged={guest.reload} />
           <Invitations app={appData} guest={data} />
           <BoundPlugins appId={appId} guest={data} />
+          <UsageSection apiPath={path} />
           {mayManage(appData.role) ? (
             <GuestTextsSection
               key={`${data.label} ${data.note}`}

@@ -5,8 +5,10 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { Link } from '../../components/link.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { UsageCell } from '../../components/usage/usage-cell.tsx';
 import { useLinkedDialog } from '../../state/use-linked-dialog.ts';
 import { useList } from '../../state/use-list.ts';
+import { useUsage } from '../../state/use-usage.ts';
 import { AppFrame } from './app-frame.tsx';
 import { InvitationBadge } from './invitation-badge.tsx';
 import { InvitationNote } from './invitation-note.tsx';
@@ -25,6 +27,8 @@ export function GuestsPage() {
 
 function Guests({ app }: { readonly app: App }) {
   const guests = useList<Guest>(`/api/v1/apps/${app.id}/guests`, { filters: ['state'], sort: 'guestKey' });
+  const { page } = guests;
+  const usage = useUsage(app.id, page.status === 'ready' ? page.data.objects.map(({ id }) => id) : []);
   const inviting = useLinkedDialog('invite', 'guest');
   const invite = mayManage(app.role) ? (
     <span class="row-actions">
@@ -64,6 +68,10 @@ function Guests({ app }: { readonly app: App }) {
           { header: 'Label', cell: ({ label }) => label ?? <span class="soft">–</span> },
           { header: 'Users', cell: (guest) => <Users guest={guest} /> },
           { header: 'Latest invitation', cell: ({ latestInvitation }) => <LatestInvitation of={latestInvitation} /> },
+          {
+            header: 'Requests, 30 days',
+            cell: ({ id }) => (usage.status === 'ready' ? <UsageCell series={usage.data.get(id)} /> : null),
+          },
           { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />

@@ -7,7 +7,9 @@ import { DataTable } from '../../components/data-table.tsx';
 import type { Option } from '../../components/field.tsx';
 import { Link } from '../../components/link.tsx';
 import { Time } from '../../components/time.tsx';
+import { UsageCell } from '../../components/usage/usage-cell.tsx';
 import { useList } from '../../state/use-list.ts';
+import { useUsage } from '../../state/use-usage.ts';
 import { PluginDescription } from '../plugin/plugin-description.tsx';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
 import { stateWords, versionsInUse } from '../plugin/plugin-words.ts';
@@ -27,6 +29,8 @@ export function PluginTable(props: {
     sort: 'name',
     ...(extensionPointId !== undefined && { fixed: { extensionPointId } }),
   });
+  const { page } = plugins;
+  const usage = useUsage(appId, page.status === 'ready' ? page.data.objects.map(({ id }) => id) : []);
   return (
     <DataTable
       list={plugins}
@@ -57,6 +61,11 @@ export function PluginTable(props: {
         { header: 'Published by', cell: ({ user }: PluginSummary) => user.name },
         { header: 'Active for', cell: (plugin: PluginSummary) => <Guests appId={appId} plugin={plugin} /> },
         { header: 'Active', cell: (plugin: PluginSummary) => <InUse plugin={plugin} /> },
+        {
+          header: 'Requests, 30 days',
+          cell: ({ id }: PluginSummary) =>
+            usage.status === 'ready' ? <UsageCell series={usage.data.get(id)} /> : null,
+        },
         {
           header: 'Newest version',
           cell: ({ version, size }: PluginSummary) => (
