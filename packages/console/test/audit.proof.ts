@@ -147,7 +147,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(grace.visitor.page), []);
     await grace.visitor.close();
     await ada.visitor.open(path());
-    await ada.visitor.page.waitForURL(/\/plugins$/); // a guest is taken to the guests' page
+    await ada.visitor.page.waitForURL(/\/my-plugins$/); // a guest is taken to the guests' page
   });
 
   it('of one’s own has sign-ins and what one did, and no guest key', async () => {

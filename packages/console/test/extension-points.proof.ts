@@ -85,6 +85,8 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.getByText('Valid schema.').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'reference'); // of the schema's keys
+    await page.keyboard.press('Tab');
     assert.equal(await focused(), 'Create extension point');
     await page.getByText('To leave the editor by keyboard, press Escape, then Tab.').first().waitFor();
 
