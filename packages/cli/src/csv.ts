@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 
 /** Downloads CSV to a file; "-" is stdout. */
 export async function saveCsv({ api, io, out }: Session, path: string, file: string): Promise<void> {
-  if (out.isJson) throw usageError('It is either --json or --csv.');
+  if (out.isJson) throw usageError('Use either --json or --csv.');
   const { chunks } = await api.download(path);
   if (file === standardStream) {
     for await (const chunk of chunks) await writeBytes(io.stdout, chunk);

@@ -31,7 +31,7 @@ export async function readVerified(
   }
   const found = digest.digest('base64url');
   if (found === address) return size;
-  throw new CliError('digest_mismatch', `The bytes that came are not those of ${address}: their address is ${found}.`, {
-    hint: 'They were damaged on the way, or the server (or something before it) is broken. Nothing was written.',
+  throw new CliError('digest_mismatch', `The downloaded bytes don't match ${address}: their address is ${found}.`, {
+    hint: 'They were damaged in transit, or the server or a proxy is faulty. Nothing was written.',
   });
 }

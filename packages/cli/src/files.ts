@@ -39,7 +39,10 @@ function withoutCopy({ buffer: memory, byteOffset, byteLength }: Buffer): Uint8A
 /** Throws if bytes would be written to a terminal. Call it before the work. */
 export function assertBinaryOutput(io: Pick<Io, 'stdout'>, path: string): void {
   if (path === standardStream && io.stdout.isTTY) {
-    throw usageError('A module is not for a terminal to show.', 'Name a file with -o, or pipe the output on.');
+    throw usageError(
+      'A module is not for a terminal to show.',
+      'Name a file with -o, or pipe the output to another program.',
+    );
   }
 }
 

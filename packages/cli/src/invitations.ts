@@ -32,7 +32,7 @@ export function writeLink(
   whom: string,
   { delivery, email }: InvitationNotes,
 ): void {
-  if (delivery === 'email') out.note(`A mail to ${printable(email ?? '')} is on its way. This link works too:`);
+  if (delivery === 'email') out.note(`The server is sending a mail to ${printable(email ?? '')}. This link works too:`);
   else out.note(`Send this link to the ${whom}. It works once, and is shown only once:`);
   out.result(invited, () => out.write(`${printable(invited.link)}\n`));
 }

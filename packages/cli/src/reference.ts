@@ -14,9 +14,9 @@ $ npm install --global https://plugins.example.org/packages/tenon-cli.tgz
 $ npx --package=https://plugins.example.org/packages/tenon-cli.tgz tenon --help
 \`\`\`
 
-Results go to stdout, everything else to stderr, so that results can be piped on. With \`--json\` results are JSON, and a
-command that fails ends its stderr with one line \`{"error": {"code": …, "message": …}}\`, which holds the server's problem
-document as \`problem\` when it is one ([the codes](errors.md)).
+Results go to stdout, everything else to stderr, so that you can pipe results. With \`--json\` results are JSON, and a
+command that fails ends its stderr with one line \`{"error": {"code": …, "message": …}}\`, whose \`problem\` is the server's
+problem document, if it sent one ([the codes](errors.md)).
 
 Commands that can't be undone ask first. Without a terminal they need \`--yes\`. \`delete\` destroys a thing with everything in it,
 \`remove\` takes a guest, a member, or a login off a list, and \`revoke\` ends a token, a key, an invitation, or a right.

@@ -64,7 +64,7 @@ describe('the build of a tenon.toml', () => {
         const args = ['plugin', 'push', '--project', project.path];
         const { ended } = inTerminal(args, {
           environment: project.setting.environment,
-          replies: [[/this will be run:[\s\S]*cp source\.wasm sums\.wasm[\s\S]*\[y\/N\] /, `${answer}\r`]],
+          replies: [[/This command will run in [\s\S]*cp source\.wasm sums\.wasm[\s\S]*\[y\/N\] /, `${answer}\r`]],
         });
         const { exitCode, screen } = await ended;
         assert.equal(exitCode, isRun ? 0 : 1, screen);

@@ -85,7 +85,7 @@ describe('tenon plugin push', () => {
     await settle('readme = "../outside.md"');
     assert.match(
       (await tenon(['plugin', 'push'], guest.setting)).stderr,
-      /The README that tenon.toml names leads out of its folder/,
+      /The README that tenon.toml names is outside of its folder/,
     );
     for (const [content, message] of [
       [Buffer.alloc(65_537, 0x61), /larger than the 64 KiB/],
@@ -192,7 +192,7 @@ describe('tenon plugin push', () => {
     await writeFile(join(guest.path, 'tenon.toml'), toml);
     const { exitCode, stderr } = await tenon(['plugin', 'push'], guest.setting);
     assert.equal(exitCode, 2);
-    assert.match(stderr, /leads out of its folder: \.\.\/private\.wasm/);
+    assert.match(stderr, /is outside of its folder: \.\.\/private\.wasm/);
     await guest.plugin('push', '../private.wasm');
   });
 
@@ -278,7 +278,7 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
       guest.id,
     );
     for (const [args, exitCode, message] of [
-      [['status'], 2, /Which plugin\?/],
+      [['status'], 2, /No plugin is named/],
       [['status', 'none', '-e', guest.extensionPoint], 4, /no plugin "none"/],
       [['status', 'a b', '-e', guest.extensionPoint], 2, /neither a plugin's name nor its id/],
       [['status', 'a/plugin/b/c'], 2, /is not a plugin id/],

@@ -119,7 +119,7 @@ const batchFields = {
 export const revokedInvitations = Type.Object({ revoked: Type.Integer(), ...batchFields });
 export type RevokedInvitations = Static<typeof revokedInvitations>;
 
-/** An invitation with another link. The link before stops working. */
+/** An invitation with another link. The previous link stops working. */
 export const renewedInvitation = Type.Object({
   id: id('invitation', 'the invitation'),
   guestKey: Type.String(),

@@ -7,7 +7,9 @@ import { Type } from './type.ts';
 export const user = Type.Object({
   id: id('user', 'the user'),
   name: Type.String(),
-  email: nullable(Type.String(), { description: 'the e-mail address, which is not verified; `null` if there is none' }),
+  email: nullable(Type.String(), {
+    description: 'the e-mail address, which may be unverified; `null` if there is none',
+  }),
   isOperator: Type.Boolean(),
   createdAt: timestamp('when the account was created'),
   lastSeenAt: nullable(timestamp('when a session, token or key of the user was last used, to the hour')),

@@ -17,7 +17,7 @@ export async function findUserId(deps: Deps, named: string): Promise<UserId> {
 }
 
 /**
- * Finds a user by id or e-mail address, and has the operator confirm who it is. E-mail addresses are not verified, so `--yes` takes ids only.
+ * Finds a user by id or e-mail address, and has the operator confirm who it is. E-mail addresses may be unverified, so `--yes` takes ids only.
  *
  * @param what what will happen to the user, after "will"
  * @param needsYes whether an id takes a confirmation too, or `--yes`
@@ -38,7 +38,7 @@ export async function confirmUser(
   if (isNamedById && (yes === true || !needsYes)) return userId;
   if (yes === true) {
     throw usageError(
-      `With --yes a user is named by id: e-mail addresses are not verified, and ${printable(named)} may belong to another person.`,
+      `With --yes a user is named by id: e-mail addresses may be unverified, and ${printable(named)} may belong to another person.`,
       `Leave --yes out to see whose it is, or name ${userId} if that is who you mean.`,
     );
   }
@@ -58,7 +58,7 @@ export function userFields({ user, apps, ...counts }: UserDescription, nowMs: nu
   return [
     ['name', user.name],
     ['id', user.id],
-    ['e-mail', user.email === null ? 'none' : `${user.email} (not verified)`],
+    ['e-mail', user.email === null ? 'none' : `${user.email} (may be unverified)`],
     ['created', `${time(user.createdAtMs)}, ${days === 0 ? 'today' : `${count(days, 'day')} ago`}`],
     ['last seen', user.lastSeenAtMs === 0 ? 'never' : time(user.lastSeenAtMs)],
     ...(state.length === 0 ? [] : [['state', state.join(', ')] as const]),

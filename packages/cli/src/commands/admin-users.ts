@@ -128,7 +128,7 @@ async function showUsers(deps: Deps, out: Reporter, { search, state, sort, limit
         String(user.appCount),
         stateOf(user),
       ]),
-      search === undefined && state === undefined ? 'There are no users.' : 'There are no such users.',
+      search === undefined && state === undefined ? 'There are no users.' : 'No users match.',
     ),
   );
   if (next !== undefined) out.note(`Showing ${count(items.length, 'user')} of ${total}. For more, raise --limit.`);

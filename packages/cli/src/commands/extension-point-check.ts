@@ -43,7 +43,7 @@ export function addCheckCommand(group: Command, io: Io): void {
     await check(io, session.out, module, { schema, limits, by: `the extension point "${name}"` });
   });
   const againstFile = async (file: string | undefined, options: Options, schema: string): Promise<void> => {
-    if (file === undefined) throw usageError('Which module?', 'Name its file.');
+    if (file === undefined) throw usageError('No module is named.', 'Name its file.');
     if (file === standardStream && schema === standardStream) {
       throw usageError('The module and the schema can not both come from stdin.');
     }
@@ -77,7 +77,7 @@ if the module does not fit.`,
 async function projectModule({ project }: PluginSession): Promise<string> {
   const module = project?.settings.module;
   if (project === undefined || module === undefined) {
-    throw usageError('Which module? No tenon.toml here or above names one.', 'Name its file.');
+    throw usageError('No module is named, neither in the command nor in a tenon.toml here or above.', 'Name its file.');
   }
   const { path: file, isThere } = await findModule(project, module);
   if (isThere) return file;

@@ -35,5 +35,5 @@ export function addRevisionsCommand(group: Command, io: Io): void {
 }
 
 function exportsOf(schema: SchemaRevision['before']): string {
-  return schema === null ? 'not kept' : Object.keys(schema.exports).join(', ') || 'none';
+  return schema === null ? 'not stored' : Object.keys(schema.exports).join(', ') || 'none';
 }

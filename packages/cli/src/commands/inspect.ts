@@ -32,7 +32,7 @@ export function addInspectCommand(program: Command, io: Io): void {
     .command('inspect')
     .argument('<module>', 'a compiled module; "-" reads stdin')
     .description('show what a module imports, exports and needs, its sizes, and whether it is instrumented')
-    .option('--against <module>', 'show what differs from an earlier module instead')
+    .option('--against <module>', 'show the differences from this earlier module instead')
     .use(withJson)
     .examples(
       'tenon inspect greet.wasm',

@@ -35,13 +35,13 @@ export function addInvitationCommands(program: Command, io: Io): void {
     .action(calling(io, listInvitations));
 
   for (const [verb, what, change] of [
-    ['renew', 'give an open invitation another link; the one before stops working', renewInvitations],
-    ['revoke', 'revoke an open invitation: its link stops working', revokeInvitations],
+    ['renew', 'give an invitation a new link; the previous link stops working', renewInvitations],
+    ['revoke', 'revoke an invitation: its link stops working', revokeInvitations],
   ] as const) {
     group
       .command(verb)
       .argument('[invitation]', 'its id, inv_…')
-      .addOption(new Option('--all <state>', 'all invitations of guests in this state').choices(['pending', 'expired']))
+      .addOption(new Option('--all <state>', 'all guest invitations in this state').choices(['pending', 'expired']))
       .option('--older-than <duration>', 'with --all, only those that are at least this old', parseLifetimeDays)
       .description(what)
       .use(withApp, withConfirmation, withServer)

@@ -180,7 +180,7 @@ async function writeAnswer(io: Io, output: string, answer: Uint8Array): Promise<
       `The output, ${formatSize(answer.length)}, is not text for a terminal to show.`,
       {
         exitCode: exitCodes.usage,
-        hint: 'Name a file with -o, or pipe the output on.',
+        hint: 'Name a file with -o, or pipe the output to another program.',
       },
     );
   }

@@ -75,7 +75,7 @@ export function addVersionCommands(group: Command, io: Io): void {
     group
       .command('diff')
       .option('--against <number>', 'another version (default: the newest other one that is bound)', parseNumber)
-      .description("show what differs between a version's module and that of another version"),
+      .description("compare a version's module with that of another version"),
   )
     .examples('tenon plugin diff greet@3', 'tenon plugin diff @3 --against 1 --json')
     .addHelpText('after', `To compare files: tenon inspect <module> --against <module>`)

@@ -27,13 +27,16 @@ export function addUsageCommand(program: Command, io: Io): void {
   program
     .command('usage')
     .description('show how often hosts list and fetch plugins, and which versions they run')
-    .option('--plugin <plugin>', 'of this plugin and its versions, by name or id')
-    .option('--guest <guest>', 'of this guest, by guest key or id')
-    .option('--days <number>', `the days up to today (default: ${defaultUsageDays})`, parseCount)
+    .option('--plugin <plugin>', 'show this plugin and its versions, by name or id')
+    .option('--guest <guest>', 'show this guest, by guest key or id')
+    .option('--days <number>', `the number of days up to today (default: ${defaultUsageDays})`, parseCount)
     .option('--from <day>', 'the first day, such as 2026-03-01 (UTC)', parseDay)
     .option('--to <day>', 'the last day (default: today)', parseDay)
     .addOption(
-      new Option('--by <unit>', `per day, or per hour for at most ${maxHourlyUsageDays} days`).choices(['day', 'hour']),
+      new Option('--by <unit>', `show numbers per day, or per hour for at most ${maxHourlyUsageDays} days`).choices([
+        'day',
+        'hour',
+      ]),
     )
     .option('--csv <file>', 'write the numbers as CSV to this file; "-" is stdout')
     .use(withApp, withProject, withServer)
@@ -43,20 +46,23 @@ export function addUsageCommand(program: Command, io: Io): void {
       'tenon usage --guest customers/42 --by hour --days 2',
       'tenon usage --extension-point Formulas --from 2026-01-01 --to 2026-03-31 --csv first-quarter.csv',
     )
-    .addHelpText('after', `Without --plugin, --guest or --extension-point, it is the usage of the application.`)
+    .addHelpText(
+      'after',
+      `Without --plugin, --guest, or --extension-point, the command shows the usage of the application.`,
+    )
     .action(callingForPlugin(io, showUsage));
 }
 
 function parseDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return text;
-  throw new InvalidArgumentError('It is a day such as 2026-03-01.');
+  throw new InvalidArgumentError('It takes a day such as 2026-03-01.');
 }
 
 async function showUsage(session: PluginSession, options: UsageOptions): Promise<void> {
   const { api, out } = session;
   const { days, from, to, by, csv } = options;
   if (days !== undefined && (from !== undefined || to !== undefined)) {
-    throw usageError('It is either --days, or --from and --to.');
+    throw usageError('Use either --days, or --from and --to.');
   }
   const query = new URLSearchParams(
     Object.entries({ days, from, to, by }).flatMap(([name, value]) =>
@@ -71,7 +77,7 @@ async function showUsage(session: PluginSession, options: UsageOptions): Promise
 
 async function subjectPath(session: PluginSession, options: UsageOptions): Promise<string> {
   const { app, extensionPoint, plugin, guest } = options;
-  if (plugin !== undefined && guest !== undefined) throw usageError('It is either --plugin or --guest.');
+  if (plugin !== undefined && guest !== undefined) throw usageError('Use either --plugin or --guest.');
   if (plugin !== undefined) return (await findPlugin(session, options, plugin, 'team')).path;
   if (guest === undefined && extensionPoint !== undefined) {
     return path`/api/v1/extension-points/${await resolveExtensionPoint(session, extensionPoint, app)}`;

@@ -50,7 +50,8 @@ export async function fetchBoundModule(session: PluginSession, choice: BoundChoi
 
 async function fetchForGuestKey(session: PluginSession, choice: BoundChoice, guestKey: string): Promise<BoundModule> {
   const reference = choice.plugin ?? session.project?.settings.name;
-  if (reference === undefined) throw usageError('Which plugin?', 'Name it with --plugin. To list them: tenon bindings');
+  if (reference === undefined)
+    throw usageError('No plugin is named.', 'Name it with --plugin. To list them: tenon bindings');
   const [extensionPoint, name] = await placeInList(session, choice, reference);
   const bindings: BindingList = await session.api.get(
     path`/api/v1/extension-points/${extensionPoint}/bindings/${guestKey}`,

@@ -17,8 +17,8 @@ export interface BuildSession {
 
 export function whichModule(): CliError {
   return usageError(
-    'Which module? You named none, and neither does a tenon.toml here or above.',
-    'Name its file. To begin a plugin: tenon plugin init',
+    'No module is named, neither in the command nor in a tenon.toml here or above.',
+    'Name its file. To create a plugin: tenon plugin init',
   );
 }
 
@@ -36,12 +36,14 @@ export async function moduleFile(
   const found = await findModule(project, module);
   if (found.isThere) return found.path;
   if (project.settings.build !== undefined && !options.build) {
-    const what = `There is no ${printable(module)} yet. In ${printable(project.folder)} this will be run:\n  ${printable(project.settings.build)}\n`;
-    await confirm(io, what, { hint: 'Add --build to have it run.' });
+    const what = `${printable(module)} doesn't exist yet. This command will run in ${printable(project.folder)}:\n  ${printable(project.settings.build)}\n`;
+    await confirm(io, what, { hint: 'Add --build to run it.' });
     await build(session, assertBuild(project));
     return moduleFile(session, { ...options, build: undefined }, file);
   }
-  const hint = options.build ? "The build has ended well, and has not made it: see tenon.toml's module." : undefined;
+  const hint = options.build
+    ? 'The build succeeded, but didn\'t write this file. Check "module" in tenon.toml.'
+    : undefined;
   throw new CliError('file', `Cannot read the module from ${found.path}: there is no such file.`, { hint });
 }
 
@@ -49,9 +51,9 @@ function assertBuild(project: Project | undefined): Project {
   if (project?.settings.build !== undefined) return project;
   throw usageError(
     project === undefined
-      ? 'There is no tenon.toml here or above that says how to build.'
-      : `${project.file} does not say how to build.`,
-    'It does so with a line such as build = "npm run build", below [plugin].',
+      ? 'No tenon.toml here or above has a build command.'
+      : `${project.file} has no build command.`,
+    'Add a line such as build = "npm run build" below [plugin].',
   );
 }
 
@@ -66,6 +68,6 @@ async function build({ io, out, signal }: BuildSession, { folder, settings }: Pr
   }
   const how = code === null ? 'was ended by a signal' : `ended with ${code}`;
   throw new CliError('build_failed', `The build ${how}: ${command}`, {
-    hint: `It ran in ${folder}; its messages stand above. Nothing was published.`,
+    hint: `It ran in ${folder}; its messages are above. Nothing was published.`,
   });
 }

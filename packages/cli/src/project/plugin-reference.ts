@@ -44,8 +44,8 @@ export async function findPlugin(
   const reference = named ?? session.project?.settings.name;
   if (reference === undefined) {
     throw usageError(
-      'Which plugin?',
-      'Name it, or run this where its tenon.toml is. To see those there are: tenon plugin list',
+      'No plugin is named.',
+      'Name it, or run the command in the folder of its tenon.toml. To list plugins: tenon plugin list',
     );
   }
   const whole = /^([^/]+)\/plugin\/([^/]+)\/([^/]+)$/.exec(reference);
@@ -80,7 +80,7 @@ async function noPlugin(
   const place = `${printable(found.name)} (${extensionPoint}${originOf(session, choice)})`;
   return new CliError('not_found', `There is no plugin "${name}" at ${place}, or you may not see it.`, {
     exitCode: exitCodes.notFound,
-    hint: 'To see those there are: tenon plugin list. To name another extension point: --extension-point',
+    hint: 'To list plugins: tenon plugin list. To name another extension point: --extension-point',
   });
 }
 

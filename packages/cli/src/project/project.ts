@@ -93,7 +93,7 @@ async function readText(handle: FileHandle, file: string): Promise<string> {
  * @throws CliError for a path that leads out of the folder
  */
 export function findModule(project: Pick<Project, 'folder'>, module: string): Promise<FoundFile> {
-  const hint = 'To publish it nevertheless, name it: tenon plugin push <module>';
+  const hint = 'To publish it anyway: tenon plugin push <module>';
   return findInProject(project, module, { what: 'module', hint });
 }
 
@@ -109,7 +109,7 @@ export async function findInProject(
   { what, hint }: { readonly what: string; readonly hint: string },
 ): Promise<FoundFile> {
   const path = resolve(folder, name);
-  const outside = () => usageError(`The ${what} that ${tenonTomlName} names leads out of its folder: ${name}`, hint);
+  const outside = () => usageError(`The ${what} that ${tenonTomlName} names is outside of its folder: ${name}`, hint);
   if (isAbsolute(name) || !isWithin(folder, path)) throw outside();
   try {
     if (!isWithin(await realpath(folder), await realpath(path))) throw outside();

@@ -54,7 +54,7 @@ export const bulkInvitationRoutes: readonly Route[] = [
     body: selectionBody,
     id: 'renewInvitations',
     summary: 'Renew invitations of guests: each gets another link',
-    description: `The links before stop working. ${batches}`,
+    description: `The previous links stop working. ${batches}`,
     responses: {
       200: json('the links, which are shown only once', renewedInvitations, {
         objects: [

@@ -126,7 +126,7 @@ export interface InvitationBatch<T> {
 export type RenewedGuestInvitation = GuestInvitation & { readonly code: string };
 
 /**
- * Renews invitations of guests, also expired ones: each gets another link, and the one before stops working.
+ * Renews invitations of guests, also expired ones: each gets another link, and the previous link stops working.
  *
  * @throws DomainError `invalid_field`, `quota_exceeded`; nothing changes then
  */

@@ -138,7 +138,7 @@ export const guestRoutes: readonly Route[] = [
     body: jsonBody(invitationRenewal, { deliveryMethod: 'link' }),
     summary: 'Renew an invitation, of a guest or to the team: it gets another link',
     description:
-      'The link before stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 15 minutes.',
+      'The previous link stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 15 minutes.',
     responses: invitationResponses,
     errors: ['unsupported_delivery_method', 'conflict', 'password_required', 'quota_exceeded'],
     handle: async (services, { auth, params, body: { deliveryMethod } }) => {

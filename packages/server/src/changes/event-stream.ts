@@ -45,7 +45,7 @@ export function sendEventStream<A extends Access>(
   if (request.method === 'HEAD') return reply.send();
   // A client that disconnected during the authorization emits no further `close` event that could release the slot.
   if (response.destroyed) return reply.send();
-  if (services.changes.isClosed) throw unavailable('The server is stopping. Come back shortly.', 1);
+  if (services.changes.isClosed) throw unavailable('The server is stopping. Try again shortly.', 1);
   response.once('close', acquireSlot(services, actor));
   const { idleTimeoutMs, changeHeartbeatMs } = services.settings;
   const heartbeatMs = Math.min(changeHeartbeatMs, idleTimeoutMs / 2);

@@ -41,7 +41,7 @@ export async function* followChanges(
     let isReady = false;
     if (start.isReset) yield { kind: 'reset', at };
     while (!signal.aborted) {
-      if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Come back shortly.');
+      if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Try again shortly.');
       const { head, records } = await feed.read(appId, at.serial);
       await renew();
       const last = records.at(-1);

@@ -34,7 +34,7 @@ export async function* followUpdates(
   try {
     let known: ReadonlySet<string> | undefined;
     while (!signal.aborted) {
-      if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Come back shortly.');
+      if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Try again shortly.');
       const newest = await feed.readNewestActions(appId);
       const auth = await renew();
       const found = newest.filter(({ id, atMs }) => (known === undefined ? atMs >= sinceMs : !known.has(id)));

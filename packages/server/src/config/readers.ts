@@ -157,7 +157,7 @@ function readPair(pair: string): [string, string] {
   try {
     return [decodeURIComponent(name), decodeURIComponent(encoded)];
   } catch {
-    throw new Error('has a percent sign that is not followed by what it must be');
+    throw new Error('has invalid percent-encoding');
   }
 }
 
@@ -200,7 +200,7 @@ export const smtpUrl: Reader<SmtpServer> = (value) => {
     try {
       return text === '' ? undefined : decodeURIComponent(text);
     } catch {
-      throw new Error('has a percent sign that is not followed by what it must be');
+      throw new Error('has invalid percent-encoding');
     }
   };
   const [user, password] = [part(url.username), part(url.password)];

@@ -47,7 +47,7 @@ export function RenewButton(props: {
         <SecretDialog title="New invitation link" secret={link} what="the link" onClose={close}>
           <p>
             {isMailed ? `A mail to ${email} is on its way. This link works too.` : `Send it to ${whom}.`} It works once,
-            for 7 days by default. The link before doesn’t work.
+            for 7 days by default. The previous link doesn’t work.
           </p>
         </SecretDialog>
       ) : isAsking ? (
@@ -58,7 +58,7 @@ export function RenewButton(props: {
           onConfirm={renew}
           onClose={close}
         >
-          <p>The invitation gets another link and its whole lifetime. The link before stops working.</p>
+          <p>The invitation gets a new link and a full lifetime. The previous link stops working.</p>
           {canBeMailed ? (
             <CheckboxField label={`Send it to ${email}`} name="isMailed" isChecked={isMailed} onChange={setMailed} />
           ) : null}

@@ -56,7 +56,7 @@ function PasswordLinkDialog({ user, apiPath, onChanged, onClose }: Props & { rea
       </p>
       {hasEmail ? (
         <p>
-          They sign in with <strong>{user.email}</strong>, an address that is not verified.
+          They sign in with <strong>{user.email}</strong>, an address that may be unverified.
         </p>
       ) : (
         <TextField

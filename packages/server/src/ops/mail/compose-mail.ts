@@ -70,7 +70,7 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     await record(deps, tx, 'system', { ...entry, details: { linkId } });
     return {
       subject: 'Reset your password',
-      paragraphs: ['Someone asked for a new password for your account, probably you.'],
+      paragraphs: ['A new password was requested for your account.'],
       action: { label: 'Set a new password', url: linkUrl(addresses.base(), link) },
       notes: [`The link works once, until ${minute(expiresAtMs)}. If you did not ask for it, ignore this mail.`],
     };
@@ -135,7 +135,7 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     return {
       subject: 'New sign-in to your account',
       paragraphs: [
-        'Your account was signed in to in a browser that is new to it.',
+        'A browser that is new to your account has signed in to it.',
         `Time: ${minute(Date.parse(at))}. Network address: ${address}. Browser: ${oneLine(userAgent) || 'unknown'}.`,
       ],
       action: { label: 'View your sessions', url: `${addresses.base()}/account` },

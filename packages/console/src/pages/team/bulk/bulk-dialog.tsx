@@ -93,7 +93,7 @@ export function BulkDialog(props: {
     >
       <p>
         {isRenewal
-          ? 'Each invitation gets another link and its whole lifetime. The links before stop working.'
+          ? 'Each invitation gets a new link and a full lifetime. The previous links stop working.'
           : 'Their links stop working at once. You can invite again at any time.'}
       </p>
       {form.isBusy || done > 0 ? (
