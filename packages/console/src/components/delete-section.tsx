@@ -5,6 +5,7 @@ import { href } from '../base-path.ts';
 import { Button } from './button.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { Section } from './page.tsx';
+import { LastUse } from './usage/last-use.tsx';
 
 /** The section that deletes a page's resource. */
 export function DeleteSection(props: {
@@ -14,6 +15,8 @@ export function DeleteSection(props: {
   /** The dialog's text. */
   readonly children: ComponentChildren;
   readonly apiPath: string;
+  /** Whether hosts use the resource: then the dialog shows when one last did. */
+  readonly isUsedByHosts?: boolean;
   readonly done: string;
   readonly typed?: string;
   /** The page to show afterwards. */
@@ -38,6 +41,7 @@ export function DeleteSection(props: {
           onClose={() => setAsking(false)}
         >
           {props.children}
+          {props.isUsedByHosts ? <LastUse apiPath={props.apiPath} /> : null}
         </DeleteDialog>
       ) : null}
     </Section>

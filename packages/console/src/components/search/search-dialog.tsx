@@ -30,6 +30,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const open = ({ act }: SearchEntry): void => {
     onClose();
     if ('theme' in act) saveTheme(act.theme);
+    else if ('newTab' in act) window.open(href(act.newTab), '_blank', 'noopener');
     else navigationGuard.run(() => route(href(act.to)));
   };
   const onKeyDown = (event: KeyboardEvent): void => {

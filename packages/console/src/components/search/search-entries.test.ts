@@ -20,6 +20,14 @@ describe('staticEntries()', () => {
     assert.ok(guest.includes('My plugins') && !guest.includes('Guests') && !guest.includes('Settings'));
   });
 
+  it('has the documentation, which opens in a new tab', () => {
+    const found = staticEntries(account).filter((entry) => matches(entry, 'docs'));
+    assert.deepEqual(
+      found.map(({ act }) => act),
+      [{ newTab: '/docs' }],
+    );
+  });
+
   it('has the pages of operators for operators, and unique keys', () => {
     assert.ok(!labels(staticEntries(account)).includes('Status'));
     const all = staticEntries({ isOperator: true, mayCreateApps: true }, app('owner'));

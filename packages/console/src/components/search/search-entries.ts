@@ -11,7 +11,7 @@ export interface SearchEntry {
   readonly label: string;
   /** Tells it from others of the same label: the application, the publisher. */
   readonly hint?: string | undefined;
-  readonly act: { readonly to: string } | { readonly theme: Theme };
+  readonly act: { readonly to: string } | { readonly theme: Theme } | { readonly newTab: string };
 }
 
 export const searchGroups = ['Actions', 'Pages', 'Applications', 'Plugins', 'Guests', 'Extension points'] as const;
@@ -49,6 +49,13 @@ export function staticEntries(account: Pick<Account, 'isOperator' | 'mayCreateAp
   add('Pages', 'Account', '/account');
   add('Pages', 'Access tokens and API keys', '/account/tokens');
   add('Pages', 'Your activity', '/account/activity');
+  entries.push({
+    key: 'docs',
+    group: 'Pages',
+    label: 'Documentation',
+    hint: 'Docs, new tab',
+    act: { newTab: '/docs' },
+  });
   if (account.isOperator) {
     add('Pages', 'Users', '/users', 'Operators');
     add('Pages', 'Status', '/status', 'Operators');

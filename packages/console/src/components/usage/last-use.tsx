@@ -4,9 +4,9 @@ import { useCachedData } from '../../state/use-cached.ts';
 import { Time } from '../time.tsx';
 
 /**
- * When a host last requested a plugin, before an action that affects hosts.
+ * When a host last requested a resource, before an action that affects hosts.
  *
- * @param apiPath the plugin's path in the API
+ * @param apiPath the path in the API of a plugin, guest, extension point, or application
  */
 export function LastUse({ apiPath }: { readonly apiPath: string }) {
   const api = useApi();
@@ -17,7 +17,7 @@ export function LastUse({ apiPath }: { readonly apiPath: string }) {
   return (
     <p>
       {lastUsedAt === null ? (
-        'No host has requested it yet.'
+        'Hosts have not requested it yet.'
       ) : (
         <>
           A host last requested it <Time at={lastUsedAt} />.

@@ -4,31 +4,34 @@ import { useCachedData } from '../../state/use-cached.ts';
 import { count, counted } from '../count.ts';
 import { Loaded } from '../loaded.tsx';
 import { Section } from '../page.tsx';
-import { Table } from '../table.tsx';
+import { type Column, Table } from '../table.tsx';
 import { Time } from '../time.tsx';
+import { dayText } from './axis.ts';
+import { DayChart } from './day-chart.tsx';
 import './usage.css';
+import { LoadedVersions, PluginVersions } from './version-usage.tsx';
+
+/** Whose usage a section shows. */
+type Subject = { readonly kind: 'plugin' } | { readonly kind: 'guest'; readonly appId: string };
 
 /**
- * How hosts used a plugin or a guest in the last 30 days: a chart, its table, and the versions that hosts run.
+ * How hosts used a plugin or a guest in the last 30 days: charts, their table, the versions that hosts run, and the programs.
  *
  * @param apiPath the path of the plugin or guest in the API
  */
-export function UsageSection({ apiPath }: { readonly apiPath: string }) {
+export function UsageSection({ apiPath, of }: { readonly apiPath: string; readonly of: Subject }) {
   const api = useApi();
   const path = `${apiPath}/usage`;
   const report = useCachedData(path, (signal) => api.get<UsageReport>(path, { signal }));
   return (
-    <Section title="Usage" intro="What hosts requested in the last 30 days.">
-      <Loaded of={report}>{(data) => <Usage report={data} />}</Loaded>
+    <Section title="Usage" intro="What hosts requested in the last 30 days. Numbers are up to a minute old.">
+      <Loaded of={report}>{(data) => <Usage report={data} of={of} />}</Loaded>
     </Section>
   );
 }
 
-const dayFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
-const day = (at: string): string => dayFormat.format(new Date(at));
-
-function Usage({ report }: { readonly report: UsageReport }) {
-  const { totals, points, versions, lastUsedAt } = report;
+function Usage({ report, of }: { readonly report: UsageReport; readonly of: Subject }) {
+  const { totals, lastUsedAt, versions, userAgents } = report;
   if (totals.listRequests === 0 && totals.contentFetches === 0) {
     return (
       <p class="soft">
@@ -42,41 +45,33 @@ function Usage({ report }: { readonly report: UsageReport }) {
       </p>
     );
   }
-  const words = `${counted(totals.listRequests, 'list request')} and ${counted(totals.contentFetches, 'content fetch', 'content fetches')}`;
   return (
     <div class="stack">
       <p>
-        {words}, last <Time at={lastUsedAt} />
+        Last request <Time at={lastUsedAt} />
       </p>
-      <Chart points={points} label={`${words} in 30 days`} />
-      <details>
-        <summary>Show as a table</summary>
-        <Table
-          caption="Requests per day"
-          columns={[
-            { header: 'Day (UTC)', cell: ({ at }) => day(at) },
-            { header: 'List requests', cell: ({ listRequests }) => count(listRequests) },
-            { header: 'Content fetches', cell: ({ contentFetches }) => count(contentFetches) },
-            { header: 'Tokens', cell: ({ tokens }) => (tokens === null ? '–' : count(tokens)) },
-          ]}
-          rows={points.toReversed()}
-          rowKey={({ at }) => at}
-        />
-      </details>
+      <Requests report={report} />
       {versions.length === 0 ? null : (
         <>
           <h3>Versions that hosts run</h3>
+          {of.kind === 'plugin' ? (
+            <PluginVersions versions={versions} />
+          ) : (
+            <LoadedVersions versions={versions} appId={of.appId} />
+          )}
+        </>
+      )}
+      {userAgents.length === 0 ? null : (
+        <>
+          <h3>Programs</h3>
           <Table
-            caption="Versions that hosts run"
+            caption="Programs that sent requests"
             columns={[
-              { header: 'Version', cell: ({ number, semver }) => `${number}${semver === null ? '' : ` · ${semver}`}` },
-              { header: 'Reported as loaded', cell: ({ loadReports }) => count(loadReports) },
-              { header: 'List requests', cell: ({ listRequests }) => count(listRequests) },
-              { header: 'Content fetches', cell: ({ contentFetches }) => count(contentFetches) },
-              { header: 'Last reported', cell: ({ lastReportedAt }) => <Time at={lastReportedAt} /> },
+              { header: 'Program', cell: ({ userAgent }) => userAgent },
+              { header: 'Requests', cell: ({ requests }) => count(requests) },
             ]}
-            rows={versions}
-            rowKey={({ versionId }) => versionId}
+            rows={userAgents}
+            rowKey={({ userAgent }) => userAgent}
           />
         </>
       )}
@@ -84,31 +79,48 @@ function Usage({ report }: { readonly report: UsageReport }) {
   );
 }
 
-const [width, height] = [600, 120];
+type Counts = UsageReport['totals'];
 
-/** A bar per day. The table has the numbers. */
-function Chart({ points, label }: { readonly points: UsageReport['points']; readonly label: string }) {
-  const most = Math.max(1, ...points.map(({ listRequests, contentFetches }) => listRequests + contentFetches));
-  const step = width / points.length;
-  const sizeOf = (value: number): number => (value === 0 ? 0 : Math.max(2, (value / most) * (height - 4)));
+function Requests({ report: { points, totals } }: { readonly report: UsageReport }) {
+  const describe = (at: number | undefined): string => {
+    const point = at === undefined ? undefined : points[at];
+    if (point === undefined) return `Last 30 days: ${requestsInWords(totals)}`;
+    return `${dayText(point.at)}${at === points.length - 1 ? ' (today, so far)' : ''}: ${requestsInWords(point)}`;
+  };
   return (
-    <figure class="usage-chart">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}>
-        <line x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
-        {points.map(({ at, listRequests, contentFetches }, index) => {
-          const size = sizeOf(listRequests + contentFetches);
-          return (
-            <rect key={at} x={index * step + 1} y={height - size} width={step - 2} height={size}>
-              <title>{`${day(at)}: ${counted(listRequests, 'list request')}, ${counted(contentFetches, 'content fetch', 'content fetches')}`}</title>
-            </rect>
-          );
-        })}
-      </svg>
-      <figcaption class="soft small">
-        <span>{day(points[0]?.at ?? '')}</span>
-        <span>at most {count(most)} per day</span>
-        <span>today</span>
-      </figcaption>
-    </figure>
+    <>
+      <DayChart
+        days={points.map(({ at }) => at)}
+        series={[
+          { title: 'List requests', values: points.map(({ listRequests }) => listRequests) },
+          { title: 'Content fetches', values: points.map(({ contentFetches }) => contentFetches) },
+        ]}
+        describe={describe}
+      />
+      <details>
+        <summary>Show as a table</summary>
+        <Table
+          caption="Requests per day"
+          columns={columnsFor(totals)}
+          rows={points.toReversed()}
+          rowKey={({ at }) => at}
+        />
+      </details>
+    </>
   );
+}
+
+function columnsFor({ tokens }: Counts): readonly Column<UsageReport['points'][number]>[] {
+  return [
+    { header: 'Day (UTC)', cell: ({ at }) => dayText(at) },
+    { header: 'List requests', cell: ({ listRequests }) => count(listRequests) },
+    { header: 'Content fetches', cell: ({ contentFetches }) => count(contentFetches) },
+    ...(tokens === null ? [] : [{ header: 'Tokens (about)', cell: ({ tokens }: Counts) => count(tokens ?? 0) }]),
+  ];
+}
+
+function requestsInWords({ listRequests, contentFetches, tokens }: Counts): string {
+  const lists = counted(listRequests, 'list request');
+  const contents = counted(contentFetches, 'content fetch', 'content fetches');
+  return `${lists}, ${contents}${tokens ? `, about ${counted(tokens, 'token')}` : ''}`;
 }

@@ -123,7 +123,7 @@ export function PluginBody(props: {
           onUnpin={roles.isHost ? (binding) => pin(UnpinDialog, binding) : undefined}
         />
       </Section>
-      <UsageSection apiPath={apiPath} />
+      <UsageSection apiPath={apiPath} of={{ kind: 'plugin' }} />
       <Section title="History">
         <History
           data={data}

@@ -87,6 +87,7 @@ export function ExtensionPointPage() {
               title="Delete extension point"
               intro="Permanently deletes the extension point with all its plugins."
               apiPath={apiPath}
+              isUsedByHosts
               typed={data.name.trim()}
               next={listPath}
               done="Extension point deleted."

@@ -69,7 +69,7 @@ export function GuestPage() {
           <Users app={appData} guest={data} onChanged={guest.reload} />
           <Invitations app={appData} guest={data} />
           <BoundPlugins appId={appId} guest={data} />
-          <UsageSection apiPath={path} />
+          <UsageSection apiPath={path} of={{ kind: 'guest', appId }} />
           {mayManage(appData.role) ? (
             <GuestTextsSection
               key={`${data.label} ${data.note}`}
@@ -241,6 +241,7 @@ function RemoveGuest({ appId, guest }: { readonly appId: string; readonly guest:
       title="Remove the guest"
       intro="Its invitations stop working, and its plugins stop being served under its key. The users’ accounts stay."
       apiPath={`/api/v1/apps/${appId}/guests/${guest.id}`}
+      isUsedByHosts
       next={`/apps/${appId}/guests`}
       done="Guest removed."
     >

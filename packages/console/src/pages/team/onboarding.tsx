@@ -98,7 +98,7 @@ function stepsOf({ app, overview, usage }: Parameters<typeof Onboarding>[0]): re
     },
     {
       title: 'Fetch it from your host',
-      text: 'Your application loads the plugins of a guest key with @tenon/client.',
+      text: 'Your application loads the plugins of a guest key with @tenon/client. The first fetch shows here within a minute.',
       isDone: usage !== undefined,
       action: null,
     },

@@ -1,5 +1,6 @@
 import type { App, AppOverview } from '@tenon/protocol';
 import { maxCounted } from '@tenon/protocol/list-limits';
+import { useEffect } from 'preact/hooks';
 import { count, counted } from '../../components/count.ts';
 import { Link } from '../../components/link.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -17,6 +18,8 @@ export function AppOverviewPage() {
   const { appId, app } = useApp();
   const overview = useOverview(appId);
   const usage = useUsage(appId, [appId]);
+  const isWaiting = overview.status === 'ready' && overview.data.plugins > 0;
+  useFirstUse(appId, isWaiting, usage);
   return (
     <AppFrame
       app={app}
@@ -39,6 +42,21 @@ export function AppOverviewPage() {
       )}
     </AppFrame>
   );
+}
+
+/** How often the page asks whether a host has fetched a plugin. The server writes usage once a minute. */
+const firstUseIntervalMs = 10_000;
+
+/** Refetches usage until there is some: requests of hosts are no updates that the page would follow. */
+function useFirstUse(appId: string, isWaiting: boolean, usage: ReturnType<typeof useUsage>): void {
+  const isUnused = isWaiting && usage.status === 'ready' && !usage.data.has(appId);
+  useEffect(() => {
+    if (!isUnused) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') usage.reload();
+    }, firstUseIntervalMs);
+    return () => clearInterval(timer);
+  }, [isUnused, usage.reload]);
 }
 
 function Numbers({ app, overview }: { readonly app: App; readonly overview: AppOverview }) {

@@ -123,6 +123,7 @@ function Delete({ app }: { readonly app: App }) {
       title="Delete application"
       intro="Permanently deletes everything in it."
       apiPath={`/api/v1/apps/${app.id}`}
+      isUsedByHosts
       typed={app.name.trim()}
       next="/"
       done="Application deleted."
