@@ -66,6 +66,9 @@ describe('commands that name things', () => {
     assert.match(await line(['quotas']), /^account-bytes +\S+ \S*B +\S+ GiB /m);
     assert.match(await line(['extension-point', 'show', '-e', 'Filters']), new RegExp(extensionPoint));
     assert.match(await line(['plugin', 'list', '--extension-point', 'Greetings']), /greet/);
+    const ofApp = await line(['plugin', 'list', '--app', server.quickstart.TENON_APP_ID ?? '']);
+    assert.match(ofApp, /^NAME +EXTENSION POINT .*\ngreet +Greetings +1 +published /);
+    assert.equal(await line(['plugin', 'list', '--app', 'Editor']), '');
     assert.match(await line(['bindings', TENON_GUEST_KEY, '--extension-point', 'Greetings']), /greet/);
     await line(['guest', 'invite', 'customers/43', '--app', 'Editor']);
     await line(['guest', 'remove', 'customers/43', '--app', 'Editor', '--yes']);

@@ -1,10 +1,11 @@
-import { plugin as pluginSchema } from '@tenon/protocol';
+import { plugin, pluginSummary } from '@tenon/protocol';
 import { path } from '../api.ts';
-import { type Command, withServer } from '../command.ts';
+import { type Command, withApp, withExtensionPoint, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
-import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
+import { callingForPlugin, type PluginSession, withProjectFolder } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
+import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { formatSize, formatTime } from '../text.ts';
 import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
@@ -24,29 +25,64 @@ export function addPluginCommands(program: Command, io: Io): void {
   addControlCommands(group, io);
 }
 
+interface PluginListOptions extends ListOptions {
+  readonly app?: string;
+  readonly extensionPoint?: string;
+}
+
 function addListCommand(group: Command, io: Io): void {
   group
     .command('list')
-    .description('list the plugins published against an extension point')
-    .use(withProject, withLimit, withServer)
-    .examples('tenon plugin list', 'tenon plugin list --extension-point ext_01j29hxk3… --json')
+    .description('list the plugins of an application or extension point')
+    .use((command) => withExtensionPoint(command, "tenon.toml's, else TENON_EXTENSION_POINT_ID, else all"))
+    .use(withApp, withProjectFolder, withLimit, withServer)
+    .examples('tenon plugin list', 'tenon plugin list --app Editor', 'tenon plugin list -e Formulas --json')
+    .addHelpText('after', 'With --app alone, it lists the plugins of all extension points.')
     .action(callingForPlugin(io, listPlugins));
 }
 
-async function listPlugins(session: PluginSession, options: ListOptions & { extensionPoint?: string }): Promise<void> {
-  const extensionPoint = await pluginExtensionPoint(session, options);
-  await showList(session, options, path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema, {
-    headings: ['NAME', 'VERSION', 'STATE', 'SIZE', 'GUESTS', 'PUBLISHED BY', 'CONTENT ADDRESS', 'UPDATED'],
+async function listPlugins(session: PluginSession, options: PluginListOptions): Promise<void> {
+  const { app, extensionPoint } = options;
+  const { connection, project } = session;
+  const ofPoint = project?.settings.extensionPoint ?? connection.extensionPointId;
+  if (extensionPoint === undefined && (app !== undefined || ofPoint === undefined)) {
+    return listOfApp(session, options, await resolveApp(session, app));
+  }
+  return listOfPoint(session, options, await resolveExtensionPoint(session, extensionPoint ?? ofPoint, app));
+}
+
+async function listOfApp(session: PluginSession, options: ListOptions, appId: string): Promise<void> {
+  await showList(session, options, path`/api/v1/apps/${appId}/plugins`, pluginSummary, {
+    headings: ['NAME', 'EXTENSION POINT', 'VERSION', 'STATE', 'SIZE', 'GUESTS', 'PUBLISHED BY', 'UPDATED'],
     row: (plugin) => [
       plugin.name,
+      plugin.extensionPoint.name,
       String(plugin.version.number),
-      stateInWords(plugin.status.state),
+      stateInWords(plugin.state),
       formatSize(plugin.size),
-      `${plugin.guestIds.length}${plugin.hasMoreGuests ? '+' : ''}`,
-      plugin.userId,
-      plugin.contentAddress,
+      `${plugin.guestCount}${plugin.hasMoreGuests ? '+' : ''}`,
+      plugin.user.name,
       formatTime(plugin.updatedAt),
     ],
-    whenEmpty: 'Nothing is published here yet. Publish a plugin with `tenon plugin push <module>`.',
+    whenEmpty,
   });
 }
+
+async function listOfPoint(session: PluginSession, options: ListOptions, extensionPointId: string): Promise<void> {
+  await showList(session, options, path`/api/v1/extension-points/${extensionPointId}/plugins`, plugin, {
+    headings: ['NAME', 'VERSION', 'STATE', 'SIZE', 'GUESTS', 'PUBLISHED BY', 'CONTENT ADDRESS', 'UPDATED'],
+    row: ({ status, ...one }) => [
+      one.name,
+      String(one.version.number),
+      stateInWords(status.state),
+      formatSize(one.size),
+      `${one.guestIds.length}${one.hasMoreGuests ? '+' : ''}`,
+      one.userId,
+      one.contentAddress,
+      formatTime(one.updatedAt),
+    ],
+    whenEmpty,
+  });
+}
+
+const whenEmpty = 'Nothing is published here yet. Publish a plugin with `tenon plugin push <module>`.';

@@ -21,10 +21,14 @@ export interface ProjectOptions {
 
 /** Adds `--extension-point`, and `--project` for the `tenon.toml` that may name one. */
 export function withProject(command: Command): Command {
-  return withExtensionPoint(command, "tenon.toml's, else TENON_EXTENSION_POINT_ID, else the only one").option(
-    '--project <folder>',
-    "the plugin's folder, with its tenon.toml (default: here or above)",
+  return withProjectFolder(
+    withExtensionPoint(command, "tenon.toml's, else TENON_EXTENSION_POINT_ID, else the only one"),
   );
+}
+
+/** Adds `--project`. */
+export function withProjectFolder(command: Command): Command {
+  return command.option('--project <folder>', "the plugin's folder, with its tenon.toml (default: here or above)");
 }
 
 /** The action of a command about a plugin: the `tenon.toml` that is here or above says what options don't. */
