@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Plugin } from '@tenon/protocol';
 import type { BrowserContextOptions } from 'playwright-core';
 import { openStageApart, type Stage, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
-import { furnish, moduleThatSays, password } from './acme.ts';
+import { seedUsage } from '../../../packages/server/test/helpers/seed-usage.ts';
+import { type Acme, furnish, moduleThatSays, password } from './acme.ts';
 import { acmeNames } from './acme-names.ts';
 import { everyPage, type PageToSee } from './every-page.ts';
 import { makeOperator } from './make-operator.ts';
@@ -30,9 +32,23 @@ export async function openGallery(options: BrowserContextOptions = {}): Promise<
   }
 }
 
+/** A month of requests of a host, fewer at weekends, with a day on which it was down. */
+async function useMortgage({ server }: Stage, { app, extensionPoint, owner, guest, held }: Acme): Promise<void> {
+  const path = `/artifacts/${extensionPoint.id}/plugin/${guest.userId}/mortgage`;
+  const { contentAddress } = await owner.call<Plugin>('GET', path);
+  const list = { appId: app.id, extensionPointId: extensionPoint.id, guestKey: held.guestKey, contentAddress };
+  const days = Array.from({ length: 30 }, (_, daysAgo) => ({
+    daysAgo,
+    listRequests: daysAgo === 11 ? 0 : Math.round((daysAgo % 7 > 4 ? 320 : 1180) * (1.4 - daysAgo / 40)),
+    contentFetches: daysAgo === 11 ? 0 : (daysAgo * 5) % 9,
+  }));
+  await seedUsage(join(server.folder, 'tenon-data'), { ...list, userId: owner.userId }, days);
+}
+
 async function furnished(stage: Stage, options: BrowserContextOptions): Promise<Gallery> {
   const acme = await furnish(stage.url, acmeNames);
   await makeOperator(stage, acme.owner.userId);
+  await useMortgage(stage, acme);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
   const program = await startProgram();
   const wasmFile = join(stage.server.folder, 'amortization.wasm');

@@ -2,7 +2,7 @@ import type { UsageSeries } from '@tenon/protocol';
 import { count } from '../count.ts';
 import './usage.css';
 
-const [width, height] = [90, 20];
+const [width, height] = [60, 20];
 
 /** The list requests of the last 30 days in a table: their number, and a bar per day. */
 export function UsageCell({ series }: { readonly series: UsageSeries | undefined }) {
@@ -16,7 +16,7 @@ export function UsageCell({ series }: { readonly series: UsageSeries | undefined
         <line x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
         {values.map((value, at) => {
           const size = value === 0 ? 0 : Math.max(2, (value / most) * height);
-          return <rect key={at} x={at * step} y={height - size} width={step - 0.75} height={size} />;
+          return <rect key={at} x={at * step} y={height - size} width={step - 0.5} height={size} />;
         })}
       </svg>
       {count(series.totals.listRequests)}
