@@ -18,11 +18,11 @@ export function withNotes(command: Command): Command {
       '--email <email>',
       'the e-mail address of the invited person: a note for your team, unless the link is mailed',
     )
-    .addOption(
-      new Option('--delivery <method>', 'email: the server also mails a link to --email, if it can send mail')
-        .choices(['link', 'email'])
-        .default('link'),
-    );
+    .addOption(deliveryOption('email: the server also mails a link to --email, if it can send mail'));
+}
+
+export function deliveryOption(help: string): Option {
+  return new Option('--delivery <method>', help).choices(['link', 'email']).default('link');
 }
 
 /** Writes the link of a new invitation. */

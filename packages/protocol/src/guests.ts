@@ -63,8 +63,9 @@ export const invitationLink = Type.Object({
 });
 export type InvitationLink = Static<typeof invitationLink>;
 
-/** Many invitations of guests in one request. */
+/** Many invitations of guests in one request. With `email`, a link is also mailed for each row that has an e-mail address. */
 export const invitationsInput = Type.Object({
+  deliveryMethod,
   invitations: Type.Array(invitationRow, { minItems: 1, maxItems: maxInvitationsAtOnce }),
   whenPending: Type.Optional(
     oneOf(['keep', 'renew'], {
@@ -73,6 +74,8 @@ export const invitationsInput = Type.Object({
     }),
   ),
 });
+
+export type InvitationsInput = Static<typeof invitationsInput>;
 
 /** The result for one person. */
 export const invitationResult = Type.Object({
@@ -83,6 +86,7 @@ export const invitationResult = Type.Object({
   }),
   link: Type.Optional(Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' })),
   expiresAt: Type.Optional(timestamp('when the link stops working')),
+  isMailed: Type.Optional(Type.Boolean({ description: 'whether a link is also mailed' })),
   error: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
 });
 export type InvitationResult = Static<typeof invitationResult>;
@@ -109,6 +113,10 @@ export const invitationSelection = Type.Object({
 });
 export type InvitationSelection = Static<typeof invitationSelection>;
 
+/** With `email`, a link is also mailed for each of the invitations that have an e-mail address. */
+export const invitationsRenewal = Type.Object({ deliveryMethod, ...invitationSelection.properties });
+export type InvitationsRenewal = Static<typeof invitationsRenewal>;
+
 const batchFields = {
   skipped: Type.Integer({ description: 'how many of `ids` are no open invitations of guests' }),
   nextCursor: Type.Optional(
@@ -127,6 +135,7 @@ export const renewedInvitation = Type.Object({
   name: nullable(Type.String()),
   link: Type.String({ description: '`{base_url}/accept-invite?code=…`; shown only once' }),
   expiresAt: timestamp('when the link stops working'),
+  isMailed: Type.Boolean({ description: 'whether a link is also mailed' }),
 });
 export type RenewedInvitation = Static<typeof renewedInvitation>;
 

@@ -21,11 +21,17 @@ const retryWaitsMs = [1000, 2000, 4000];
 
 const maxShownFaults = 20;
 
+interface CsvOptions {
+  /** Whether people with a pending invitation get another link. */
+  readonly renews: boolean;
+  readonly deliveryMethod: 'link' | 'email' | undefined;
+}
+
 /**
  * Invites the guests of a CSV file. Writes a line of CSV per result, as the results arrive, so that links are not lost when it ends early;
  * with `--json`, all results at the end.
  */
-export async function inviteFromCsv(session: Session, app: string, file: string, renews: boolean): Promise<void> {
+export async function inviteFromCsv(session: Session, app: string, file: string, options: CsvOptions): Promise<void> {
   const { io, out } = session;
   const { invitations, ignored } = await readRows(session, file);
   if (ignored.length > 0) out.warn(`Ignored columns: ${printable(ignored.join(', '))}.`);
@@ -35,7 +41,7 @@ export async function inviteFromCsv(session: Session, app: string, file: string,
   try {
     for (const chunk of invitationChunks(invitations)) {
       const rows = chunk.map(({ row }) => row);
-      const objects = await sendChunk(session, app, rows, renews);
+      const objects = await sendChunk(session, app, rows, options);
       const lines = rows.flatMap((row, at): string[] => {
         const result = objects[at];
         if (result === undefined) return [];
@@ -90,11 +96,11 @@ async function sendChunk(
   { api, io }: Session,
   app: string,
   invitations: readonly InvitationRow[],
-  renews: boolean,
+  { renews, deliveryMethod }: CsvOptions,
 ): Promise<readonly InvitationResult[]> {
   for (let attempt = 0; ; attempt++) {
     try {
-      const body = { invitations, whenPending: renews || attempt > 0 ? 'renew' : 'keep' };
+      const body = { deliveryMethod, invitations, whenPending: renews || attempt > 0 ? 'renew' : 'keep' };
       return (await api.send('POST', path`/api/v1/apps/${app}/invitations`, body, invitationResults)).objects;
     } catch (error) {
       const waitMs = retryWaitsMs[attempt];
@@ -118,5 +124,7 @@ function summary(results: readonly InvitationResult[]): string {
     const number = results.filter((result) => result.outcome === outcome).length;
     return number === 0 ? '' : `${number} ${text}`;
   });
-  return `${count(results.length, 'row')}: ${counts.filter(Boolean).join(', ')}. The links are shown only once.`;
+  const mailed = results.filter(({ isMailed }) => isMailed).length;
+  const mails = mailed === 0 ? '' : ` ${count(mailed, 'link')} mailed.`;
+  return `${count(results.length, 'row')}: ${counts.filter(Boolean).join(', ')}.${mails} The links are shown only once.`;
 }

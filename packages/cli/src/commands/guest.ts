@@ -82,7 +82,7 @@ async function invite(
   if ((csv === undefined) === (guestKey === undefined)) {
     throw usageError('It takes either a guest key or --csv.', 'As in: tenon guest invite customers/42');
   }
-  if (csv !== undefined) return inviteFromCsv(session, app, csv, renew === true);
+  if (csv !== undefined) return inviteFromCsv(session, app, csv, { renews: renew === true, deliveryMethod: delivery });
   if (renew) throw usageError('--renew needs --csv.', 'To renew one invitation: tenon invitation renew <invitation>');
   const body = { deliveryMethod: delivery, guestKey, name, email, label, note };
   writeLink(out, await api.send('POST', path`/api/v1/apps/${app}/guests`, body, invitationLink), 'guest', options);

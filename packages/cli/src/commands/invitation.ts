@@ -17,12 +17,14 @@ import { type Command, withApp, withConfirmation, withServer } from '../command.
 import { confirm } from '../confirm.ts';
 import { parseLifetimeDays } from '../duration.ts';
 import { usageError } from '../errors.ts';
-import { notesOf, writeLink } from '../invitations.ts';
+import { deliveryOption, notesOf, writeLink } from '../invitations.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { count, formatTime, printable } from '../text.ts';
+
+const renewalDelivery = deliveryOption('email: the server also mails the links, if invitations have an e-mail address');
 
 export function addInvitationCommands(program: Command, io: Io): void {
   const group = program.command('invitation').description('invitations of an application, and those you received');
@@ -44,7 +46,12 @@ export function addInvitationCommands(program: Command, io: Io): void {
       .addOption(new Option('--all <state>', 'all guest invitations in this state').choices(['pending', 'expired']))
       .option('--older-than <duration>', 'with --all, only those that are at least this old', parseLifetimeDays)
       .description(what)
-      .use(withApp, withConfirmation, withServer)
+      .use(
+        (command) => (verb === 'renew' ? command.addOption(renewalDelivery) : command),
+        withApp,
+        withConfirmation,
+        withServer,
+      )
       .examples(`tenon invitation ${verb} inv_01j29hxk3…`, `tenon invitation ${verb} --all pending --older-than 14d`)
       .action(calling(io, change));
   }
@@ -89,6 +96,7 @@ interface SelectionOptions {
   readonly all?: 'pending' | 'expired';
   /** In days. */
   readonly olderThan?: number;
+  readonly delivery?: 'link' | 'email';
 }
 
 async function revokeInvitations(session: Session, options: SelectionOptions, id?: string): Promise<void> {
@@ -112,15 +120,21 @@ async function renewInvitations(session: Session, options: SelectionOptions, id?
   const invitations = path`/api/v1/apps/${await resolveApp(session, options.app)}/invitations`;
   if (isOne(options, id)) {
     await confirm(io, `The link of the invitation ${id} will stop working. There will be a new one.`, options);
-    const renewed = await api.send('POST', invitations + path`/${id}/renew`, {}, invitationLink);
+    const renewed = await api.send(
+      'POST',
+      invitations + path`/${id}/renew`,
+      { deliveryMethod: options.delivery },
+      invitationLink,
+    );
     return writeLink(out, renewed, 'invited person', {});
   }
   const selected = await countSelected(session, invitations, options);
   await confirm(io, `The links of ${selected} will stop working. There will be new ones.`, options);
+  const request = { ...options, deliveryMethod: options.delivery };
   const renewed: RenewedInvitation[] = [];
   if (!out.isJson) out.write(resultCsvHeader.replaceAll('\r', ''));
   try {
-    for await (const { objects } of batchesOf(session, `${invitations}/renew`, options, renewedInvitations)) {
+    for await (const { objects } of batchesOf(session, `${invitations}/renew`, request, renewedInvitations)) {
       renewed.push(...objects);
       if (out.isJson) continue;
       for (const { guestKey, name, email, link, expiresAt } of objects) {
@@ -130,9 +144,14 @@ async function renewInvitations(session: Session, options: SelectionOptions, id?
     }
   } finally {
     out.result(renewed, () =>
-      out.note(`Renewed ${count(renewed.length, 'invitation')}. The links are shown only once.`),
+      out.note(`Renewed ${count(renewed.length, 'invitation')}.${mailedNote(renewed)} The links are shown only once.`),
     );
   }
+}
+
+function mailedNote(renewed: readonly RenewedInvitation[]): string {
+  const mailed = renewed.filter(({ isMailed }) => isMailed).length;
+  return mailed === 0 ? '' : ` ${count(mailed, 'link')} mailed.`;
 }
 
 /** Whether one invitation is meant. @throws CliError for neither or both of an id and `--all` */
@@ -154,11 +173,12 @@ async function countSelected({ api }: Session, invitations: string, options: Sel
 async function* batchesOf<T extends TSchema>(
   { api }: Session,
   path: string,
-  { all, olderThan }: SelectionOptions,
+  { all, olderThan, deliveryMethod }: SelectionOptions & { readonly deliveryMethod?: string | undefined },
   schema: T,
 ): AsyncGenerator<Static<T>> {
   for (let cursor: string | undefined; ; ) {
-    const batch = await api.send('POST', path, { filter: { status: all, olderThanDays: olderThan }, cursor }, schema);
+    const filter = { status: all, olderThanDays: olderThan };
+    const batch = await api.send('POST', path, { deliveryMethod, filter, cursor }, schema);
     yield batch;
     cursor = (batch as { nextCursor?: string }).nextCursor;
     if (cursor === undefined) return;

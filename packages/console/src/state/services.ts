@@ -37,6 +37,12 @@ export function useSession(): { readonly session: Session; readonly view: Sessio
   return { session, view: useStore(session.view) };
 }
 
+/** Whether the server can send mail. */
+export function useSendsMail(): boolean {
+  const { view } = useSession();
+  return view.status === 'ready' && view.sendsMail;
+}
+
 /** The signed-in account, on pages that require one. */
 export function useAccount(): Account {
   const { view } = useSession();

@@ -70,11 +70,10 @@ export async function addPublishers(target: Target, { appId, extensionPointId }:
   const users = Array.from({ length: publishers }, () => newId('user'));
   const nowMs = Date.now();
   for (const user of users) {
-    await target.run('insert into users (id, name, "createdAtMs", "publishChargedUntilMs") values (?, ?, ?, 0)', [
-      user,
-      'publisher',
-      nowMs,
-    ]);
+    await target.run(
+      'insert into users (id, name, "createdAtMs", "publishChargedUntilMs", "mailsChargedUntilMs") values (?, ?, ?, 0, 0)',
+      [user, 'publisher', nowMs],
+    );
     for (let at = 0; at < pluginsPerKey; at++) {
       const name = `plugin-${at}`;
       const address = Buffer.from(`${user}${at}`).toString('base64url').slice(0, 43).padEnd(43, 'A');

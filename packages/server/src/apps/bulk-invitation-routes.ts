@@ -3,6 +3,7 @@ import {
   invitationResults,
   invitationSelection,
   invitationsInput,
+  invitationsRenewal,
   maxInvitationsAtOnce,
   type RenewedInvitations,
   type RevokedInvitations,
@@ -31,15 +32,23 @@ export const bulkInvitationRoutes: readonly Route[] = [
     id: 'inviteGuests',
     summary: `Invite up to ${maxInvitationsAtOnce} guests`,
     description:
-      'A repeated request makes no second invitation: a person is known by the guest key with the `email`, or without one with the `name`. A request with an invalid row changes nothing. A row that exceeds a quota fails, and the others apply.',
+      'A repeated request makes no second invitation: a person is known by the guest key with the `email`, or without one with the `name`. A request with an invalid row changes nothing. A row that exceeds a quota fails, and the others apply. With `deliveryMethod: "email"`, each new or renewed link is also mailed if the row has an `email`.',
     responses: {
       200: json('a result for each row', invitationResults, {
-        objects: [{ guestKey: 'customers/globex', outcome: 'invited', link: linkExample, expiresAt: example.time }],
+        objects: [
+          {
+            guestKey: 'customers/globex',
+            outcome: 'invited',
+            link: linkExample,
+            expiresAt: example.time,
+            isMailed: false,
+          },
+        ],
       }),
     },
+    errors: ['unsupported_delivery_method'],
     handle: async (services, { auth: { actor, access }, body }): Promise<InvitationResults> => {
-      const { invitations, whenPending } = body;
-      const results = await inviteGuests(services.deps, actor, access, invitations, whenPending === 'renew');
+      const results = await inviteGuests(services.deps, actor, access, body);
       return {
         objects: results.map(({ code, expiresAtMs, ...result }) => ({
           ...result,
@@ -51,10 +60,10 @@ export const bulkInvitationRoutes: readonly Route[] = [
   }),
   route('POST', '/api/v1/apps/:appId/invitations/renew', {
     access: { kind: 'app', purpose: 'changeGuests' },
-    body: selectionBody,
+    body: jsonBody(invitationsRenewal, { filter: { status: 'pending', olderThanDays: 14 } }),
     id: 'renewInvitations',
     summary: 'Renew invitations of guests: each gets another link',
-    description: `The previous links stop working. ${batches}`,
+    description: `The previous links stop working. With \`deliveryMethod: "email"\`, invitations that have an e-mail address are also mailed. ${batches}`,
     responses: {
       200: json('the links, which are shown only once', renewedInvitations, {
         objects: [
@@ -65,22 +74,24 @@ export const bulkInvitationRoutes: readonly Route[] = [
             name: 'Grace',
             link: linkExample,
             expiresAt: example.time,
+            isMailed: false,
           },
         ],
         skipped: 0,
       }),
     },
-    errors: ['quota_exceeded'],
+    errors: ['unsupported_delivery_method', 'quota_exceeded'],
     handle: async (services, { auth, body }): Promise<RenewedInvitations> => {
       const { changed, skipped, nextCursor } = await renewInvitations(services.deps, auth.access, body);
       return {
-        objects: changed.map(({ id, guestKey, email, name, code, expiresAtMs }) => ({
+        objects: changed.map(({ id, guestKey, email, name, code, expiresAtMs, isMailed }) => ({
           id,
           guestKey,
           email,
           name,
           link: toLink(services, code),
           expiresAt: time(expiresAtMs),
+          isMailed,
         })),
         skipped,
         ...(nextCursor !== undefined && { nextCursor }),

@@ -4,17 +4,21 @@ import {
   type InvitationResult,
   type InvitationRow,
   type InvitationSelection,
+  type InvitationsInput,
+  type InvitationsRenewal,
   maxInvitationsAtOnce,
 } from '@tenon/protocol';
 import { record, recordAll } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { invitationStatus } from '../auth/find-invitation.ts';
-import { requireQuota } from '../auth/quotas.ts';
+import { chargeMail, requireQuota } from '../auth/quotas.ts';
+import { isMailAddress } from '../config/readers.ts';
 import type { GuestInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, type FieldFault } from '../http/domain-errors.ts';
+import { queueInvitationMail, queueMail } from '../mail/queue-mail.ts';
 import { changeTexts, makeGuest } from './guests.ts';
-import { insertInvitation } from './invitations.ts';
+import { insertInvitation, requireDeliveryMethod } from './invitations.ts';
 import { openInvitation, renewInvitation } from './open-invitations.ts';
 
 /*
@@ -32,18 +36,18 @@ export type InvitedRow = Omit<InvitationResult, 'link' | 'expiresAt'> & {
  * Invites many persons as guests. A repeated request makes no second invitation: a person is known by the guest key with the address, or
  * without an address with the name.
  *
- * @param renewsPending whether a person with a pending invitation gets another link
- * @returns a result per row. A row that exceeds the quota fails, and the others apply
- * @throws DomainError `invalid_field`, which names all invalid rows; nothing changes then
+ * @returns a result per row. A row that exceeds a quota fails, and the others apply
+ * @throws DomainError `unsupported_delivery_method`; `invalid_field`, which names all invalid rows; nothing changes then
  */
 export async function inviteGuests(
   deps: Deps,
   actor: Actor,
   access: AppAccess,
-  rows: readonly InvitationRow[],
-  renewsPending: boolean,
+  { invitations: rows, deliveryMethod, whenPending }: InvitationsInput,
 ): Promise<InvitedRow[]> {
-  requireGuestKeys(rows);
+  const isMailed = requireDeliveryMethod(deps, deliveryMethod) === 'email';
+  requireValidRows(rows, isMailed);
+  const renewsPending = whenPending === 'renew';
   const appId = access.app.id;
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
@@ -51,11 +55,11 @@ export async function inviteGuests(
     let used = await tx.countGuests(appId, deps.clock());
     for (const row of rows) {
       try {
-        const { result, added } = await inviteRow(deps, tx, actor, access, row, { renewsPending, used });
+        const { result, added } = await inviteRow(deps, tx, actor, access, row, { renewsPending, isMailed, used });
         results.push(result);
         used += added;
       } catch (error) {
-        if (!(error instanceof DomainError && error.code === 'quota_exceeded')) throw error;
+        if (!(error instanceof DomainError && /^(quota_exceeded|rate_limited)$/.test(error.code))) throw error;
         const { code, message: detail } = error;
         results.push({ guestKey: row.guestKey, outcome: 'failed', error: { code, detail } });
       }
@@ -64,17 +68,27 @@ export async function inviteGuests(
   });
 }
 
-function requireGuestKeys(rows: readonly InvitationRow[]): void {
-  const errors = rows.flatMap(({ guestKey }, at): FieldFault[] => {
+function requireValidRows(rows: readonly InvitationRow[], isMailed: boolean): void {
+  const errors = rows.flatMap(({ guestKey, email }, at): FieldFault[] => {
     const fault = guestKeyFault(guestKey);
-    return fault === undefined ? [] : [{ pointer: `/invitations/${at}/guestKey`, detail: `a guest key ${fault}` }];
+    const faults =
+      fault === undefined ? [] : [{ pointer: `/invitations/${at}/guestKey`, detail: `a guest key ${fault}` }];
+    if (!isMailed || email === undefined || isMailable(email)) return faults;
+    return [...faults, { pointer: `/invitations/${at}/email`, detail: 'must be an e-mail address' }];
   });
   const [first] = errors;
   if (first !== undefined) throw new DomainError('invalid_field', `${first.pointer}: ${first.detail}`, { errors });
 }
 
+function isMailable(email: string | null | undefined): email is string {
+  return typeof email === 'string' && isMailAddress(email.trim());
+}
+
 interface RowOptions {
+  /** Whether a person with a pending invitation gets another link. */
   readonly renewsPending: boolean;
+  /** Whether the links are also mailed, to those with an address. */
+  readonly isMailed: boolean;
   /** How much of the quota `guests` is used. */
   readonly used: number;
 }
@@ -86,7 +100,7 @@ async function inviteRow(
   actor: Actor,
   access: AppAccess,
   row: InvitationRow,
-  { renewsPending, used }: RowOptions,
+  { renewsPending, isMailed, used }: RowOptions,
 ): Promise<{ readonly result: InvitedRow; readonly added: number }> {
   const { guestKey, label, note, email = null, name = null } = row;
   const appId = access.app.id;
@@ -96,22 +110,31 @@ async function inviteRow(
   const keeps = status === 'accepted' || (status === 'pending' && !renewsPending);
   const added = (present === undefined ? 1 : 0) + (keeps || status === 'pending' ? 0 : 1);
   if (added > 0) requireQuota(deps.settings.quotas, 'guests', appId, used, added);
+  const mailTo = isMailed && !keeps ? row.email?.trim() : undefined;
+  if (mailTo !== undefined) await chargeMail(tx, deps.settings.quotas, actor.userId, deps.clock());
 
   const guest =
     present === undefined
       ? await makeGuest(deps, tx, appId, { guestKey, label, note })
       : await changeTexts(deps, tx, actor, present, { label, note });
   if (keeps) return { result: { guestKey, outcome: status }, added };
+  const mail = async (invitationId: InvitationId): Promise<void> => {
+    if (mailTo === undefined) return;
+    await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId, appId });
+  };
   if (earlier !== undefined) {
     const { code, expiresAtMs } = await renewInvitation(deps, tx, actor, earlier, [guest]);
-    return { result: { guestKey, outcome: 'renewed', code, expiresAtMs }, added };
+    await mail(earlier.id);
+    const result = { guestKey, outcome: 'renewed', code, expiresAtMs, isMailed: mailTo !== undefined } as const;
+    return { result, added };
   }
   const invited = await insertInvitation(deps, tx, actor, { appId, guestId: guest.id, role: null, email, name }, used);
   const target = { id: guest.id, name: null };
   const details = { invitationId: invited.id };
   await record(deps, tx, actor, { action: 'guest.invite', appId, target, details, guests: [guest] });
+  await mail(invited.id);
   const { code, expiresAtMs } = invited;
-  return { result: { guestKey, outcome: 'invited', code, expiresAtMs }, added };
+  return { result: { guestKey, outcome: 'invited', code, expiresAtMs, isMailed: mailTo !== undefined }, added };
 }
 
 /** A batch of changed invitations. */
@@ -123,18 +146,21 @@ export interface InvitationBatch<T> {
   readonly nextCursor: string | undefined;
 }
 
-export type RenewedGuestInvitation = GuestInvitation & { readonly code: string };
+export type RenewedGuestInvitation = GuestInvitation & { readonly code: string; readonly isMailed: boolean };
 
 /**
- * Renews invitations of guests, also expired ones: each gets another link, and the previous link stops working.
+ * Renews invitations of guests, also expired ones: each gets another link, and the previous link stops working. With the delivery method
+ * `email`, those that have an e-mail address are mailed.
  *
- * @throws DomainError `invalid_field`, `quota_exceeded`; nothing changes then
+ * @throws DomainError `unsupported_delivery_method`, `invalid_field`, `quota_exceeded`, `rate_limited`; nothing changes then
  */
 export function renewInvitations(
   deps: Deps,
   access: AppAccess,
-  selection: InvitationSelection,
+  { deliveryMethod, ...selection }: InvitationsRenewal,
 ): Promise<InvitationBatch<RenewedGuestInvitation>> {
+  const mails = requireDeliveryMethod(deps, deliveryMethod) === 'email';
+  const { actor } = access;
   return changeBatch(deps, access, selection, async (tx, invitations) => {
     const nowMs = deps.clock();
     const expired = invitations.filter((one) => invitationStatus(one, nowMs) === 'expired').length;
@@ -144,8 +170,11 @@ export function renewInvitations(
     }
     const changed: RenewedGuestInvitation[] = [];
     for (const one of invitations) {
-      const renewed = await renewInvitation(deps, tx, access.actor, one, [{ id: one.guestId, guestKey: one.guestKey }]);
-      changed.push({ ...one, ...renewed });
+      const { id: invitationId, appId, email, guestId, guestKey } = one;
+      const renewed = await renewInvitation(deps, tx, actor, one, [{ id: guestId, guestKey }]);
+      const isMailed = mails && isMailable(email);
+      if (isMailed) await queueInvitationMail(deps, tx, actor.userId, { recipient: email.trim(), invitationId, appId });
+      changed.push({ ...one, ...renewed, isMailed });
     }
     return changed;
   });

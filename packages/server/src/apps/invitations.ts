@@ -15,7 +15,7 @@ import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts'
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { queueMail, requireMailAddress } from '../mail/queue-mail.ts';
+import { queueInvitationMail, requireMailAddress } from '../mail/queue-mail.ts';
 
 /*
  * The user who accepts an invitation becomes a guest of an application, or a member of its team. State transitions:
@@ -31,12 +31,13 @@ import { queueMail, requireMailAddress } from '../mail/queue-mail.ts';
  *
  * @throws DomainError `unsupported_delivery_method`; `invalid_field` if the address is missing or malformed
  */
-export function invitationRecipient(
-  { settings }: Deps,
-  { deliveryMethod = 'link', email }: Delivery,
-): string | undefined {
-  if (deliveryMethod === 'link') return undefined;
-  if (deliveryMethod === 'email' && settings.smtp !== undefined) return requireMailAddress(email);
+export function invitationRecipient(deps: Deps, { deliveryMethod, email }: Delivery): string | undefined {
+  return requireDeliveryMethod(deps, deliveryMethod) === 'link' ? undefined : requireMailAddress(email);
+}
+
+/** @throws DomainError `unsupported_delivery_method` */
+export function requireDeliveryMethod({ settings }: Deps, deliveryMethod = 'link'): 'link' | 'email' {
+  if (deliveryMethod === 'link' || (deliveryMethod === 'email' && settings.smtp !== undefined)) return deliveryMethod;
   const supported = settings.smtp === undefined ? '"link"' : '"link", "email"';
   const detail = `is not supported; supported: ${supported}`;
   throw new DomainError('unsupported_delivery_method', `The delivery method ${detail}.`, {
@@ -185,7 +186,7 @@ export async function recordDecision(
  *
  * @param used how much of the quota `guests` is used; counted by default
  * @returns its id and its code. Only the hash of the code is stored
- * @throws DomainError `quota_exceeded`
+ * @throws DomainError `quota_exceeded`, `rate_limited`
  */
 export async function insertInvitation(
   deps: Deps,
@@ -213,7 +214,7 @@ export async function insertInvitation(
     signedUpUserId: null,
   });
   if (mailTo !== undefined) {
-    await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId: id, appId: fields.appId });
+    await queueInvitationMail(deps, tx, userId, { recipient: mailTo, invitationId: id, appId: fields.appId });
   }
   return { id, code, expiresAtMs };
 }

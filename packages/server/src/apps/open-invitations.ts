@@ -9,7 +9,7 @@ import type { GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { queueMail } from '../mail/queue-mail.ts';
+import { queueInvitationMail } from '../mail/queue-mail.ts';
 import { invitationRecipient, recordDecision } from './invitations.ts';
 
 /* Open invitations: those that can be accepted, or could if they had not expired. */
@@ -50,7 +50,8 @@ export async function renewOneInvitation(
     const guest = guestId === null ? undefined : await tx.guest(guestId);
     const renewed = await renewInvitation(deps, tx, access.actor, invitation, guest === undefined ? [] : [guest]);
     if (mailTo !== undefined) {
-      await queueMail(deps, tx, { kind: 'invitation', recipient: mailTo, invitationId: invitation.id, appId });
+      const mail = { recipient: mailTo, invitationId: invitation.id, appId };
+      await queueInvitationMail(deps, tx, access.actor.userId, mail);
     }
     return renewed;
   });

@@ -76,6 +76,12 @@ export const quotaQueries = {
     return user?.publishChargedUntilMs ?? 0;
   },
 
+  /** Returns the GCRA time of the invitations that an account mailed; 0 for none. */
+  async accountMailsChargedUntilMs(db: Db, userId: UserId): Promise<number> {
+    const user = await db.selectFrom('users').select('mailsChargedUntilMs').where('id', '=', userId).executeTakeFirst();
+    return user?.mailsChargedUntilMs ?? 0;
+  },
+
   /** Returns the GCRA time of a plugin's publishes; 0 for none. */
   async pluginChargedUntilMs(db: Db, key: PluginKey): Promise<number> {
     const plugin = await db
@@ -97,13 +103,18 @@ export const quotaQueries = {
     ),
 };
 
-/** Not audited, because the publish that calls them inserts an audit event. */
+/** Not audited, because the change that calls them inserts an audit event. */
 const rules = { audit: false, invalidates: nothing };
 
 export const quotaMutations = {
   /** Stores the GCRA time of the bytes that an account stored. */
   putAccountCharge: mutation(rules, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
     await db.updateTable('users').set({ publishChargedUntilMs: atMs }).where('id', '=', userId).execute();
+  }),
+
+  /** Stores the GCRA time of the invitations that an account mailed. */
+  putAccountMailsCharge: mutation(rules, async (db: Db, userId: UserId, atMs: number): Promise<void> => {
+    await db.updateTable('users').set({ mailsChargedUntilMs: atMs }).where('id', '=', userId).execute();
   }),
 
   /** Stores the GCRA time of a plugin's publishes. */

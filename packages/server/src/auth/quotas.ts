@@ -42,6 +42,13 @@ export async function readAccountQuotas({ store, settings, clock }: QuotaDeps, u
     tokens: await read.countTokens(userId, nowMs),
     'api-keys': await read.countApiKeys(userId, nowMs),
     'account-bytes': await read.sumPublishedBytes(userId),
+    ...(settings.smtp !== undefined && {
+      'mails-per-day': mailsWithinDay(
+        await read.accountMailsChargedUntilMs(userId),
+        nowMs,
+        quotaLimit(settings.quotas, 'mails-per-day', userId),
+      ),
+    }),
   });
 }
 
@@ -126,6 +133,33 @@ export async function chargeStoredBytes(
     reason: `Your account stored ${bytesPerDay.toLocaleString('en')} bytes within a day (quota "account-bytes").`,
   });
   await tx.putAccountCharge(userId, chargedUntilMs);
+}
+
+/**
+ * Charges an account for an invitation that the server mails. Call it before the change, in the same transaction. A rate and not a
+ * count, because deleting guests or applications deletes their mails too.
+ *
+ * @throws DomainError `rate_limited`, with the seconds to wait
+ */
+export async function chargeMail(
+  tx: Pick<Transaction, 'accountMailsChargedUntilMs' | 'putAccountMailsCharge'>,
+  limits: Quotas,
+  userId: UserId,
+  nowMs: number,
+): Promise<void> {
+  const perDay = quotaLimit(limits, 'mails-per-day', userId);
+  const chargedUntilMs = charge(await tx.accountMailsChargedUntilMs(userId), nowMs, {
+    costMs: dayMs / perDay,
+    windowMs: dayMs,
+    reason: `Your account may mail ${perDay.toLocaleString('en')} invitations a day (quota "mails-per-day").`,
+  });
+  await tx.putAccountMailsCharge(userId, chargedUntilMs);
+}
+
+/** How many mails of a day's quota are charged. */
+function mailsWithinDay(chargedUntilMs: number, nowMs: number, perDay: number): number {
+  const chargedMs = Math.min(dayMs, Math.max(0, chargedUntilMs - nowMs));
+  return Math.ceil((chargedMs * perDay) / dayMs);
 }
 
 interface Charge {

@@ -129,8 +129,8 @@ const tablesOfUsers = [
 export const userMutations = {
   /** @throws ConflictError if another user has the e-mail address */
   insertUser: statement({ audit: true, invalidates: nothing }, (db: Db, user: UserRecord) =>
-    // No publish is charged yet: see `charge()` in quotas.ts.
-    db.insertInto('users').values({ ...user, publishChargedUntilMs: 0 }),
+    // Nothing is charged yet: see `charge()` in quotas.ts.
+    db.insertInto('users').values({ ...user, publishChargedUntilMs: 0, mailsChargedUntilMs: 0 }),
   ),
 
   renameUser: statement({ audit: true, invalidates: nothing }, (db: Db, id: UserId, name: string) =>

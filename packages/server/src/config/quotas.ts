@@ -22,6 +22,7 @@ export const quotas = {
     isBytes: true,
     what: 'bytes of published versions of the account',
   },
+  'mails-per-day': { of: 'account', default: 1000, what: 'invitations mailed within a day' },
   'app-bytes': { of: 'application', default: 20 * GiB, isBytes: true, what: 'bytes of published versions' },
   'extension-points': { of: 'application', default: 500, what: 'extension points' },
   'schema-bytes': { of: 'application', default: 8 * 2 ** 20, isBytes: true, what: 'bytes of schemas' },

@@ -373,7 +373,7 @@ interface RetiredLabelRow extends PluginKey {
 
 /** The tables. Some have columns that only queries use, in addition to those of the record. */
 export interface Database {
-  users: UserRecord & { readonly publishChargedUntilMs: number };
+  users: UserRecord & { readonly publishChargedUntilMs: number; readonly mailsChargedUntilMs: number };
   passwords: PasswordRecord;
   sessions: SessionRecord;
   known_browsers: KnownBrowserRecord;

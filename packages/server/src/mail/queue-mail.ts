@@ -1,4 +1,5 @@
-import { newId } from '@tenon/protocol';
+import { newId, type UserId } from '@tenon/protocol';
+import { chargeMail } from '../auth/quotas.ts';
 import { isMailAddress } from '../config/readers.ts';
 import type { MailRecord } from '../db/mail-records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -24,6 +25,21 @@ export async function queueMail({ clock }: Pick<Deps, 'clock'>, tx: Transaction,
     createdAtMs: nowMs,
     error: null,
   });
+}
+
+/**
+ * Queues the mail of an invitation, and charges the inviter for it. Call it only if the server sends mail.
+ *
+ * @throws DomainError `rate_limited`
+ */
+export async function queueInvitationMail(
+  deps: Pick<Deps, 'clock' | 'settings'>,
+  tx: Transaction,
+  inviterId: UserId,
+  mail: Required<Pick<NewMail, 'recipient' | 'invitationId' | 'appId'>>,
+): Promise<void> {
+  await chargeMail(tx, deps.settings.quotas, inviterId, deps.clock());
+  await queueMail(deps, tx, { kind: 'invitation', ...mail });
 }
 
 /** @throws DomainError `invalid_field` */

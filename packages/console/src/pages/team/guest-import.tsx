@@ -18,7 +18,7 @@ import { LeaveDialog } from '../../components/leave-dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
-import { useApi } from '../../state/services.ts';
+import { useApi, useSendsMail } from '../../state/services.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { AppFrame } from './app-frame.tsx';
 import { Results, type RowResult } from './bulk/results.tsx';
@@ -58,6 +58,8 @@ function GuestImport({ app }: { readonly app: App }) {
   const [csv, setCsv] = useState<InvitationCsv>();
   const [fault, setFault] = useState<string>();
   const [renews, setRenews] = useState(false);
+  const canBeMailed = useSendsMail();
+  const [isMailed, setMailed] = useState(false);
   const [sending, setSending] = useState<Sending>();
   const [isSaved, setSaved] = useState(false);
   const isStopped = useRef(false);
@@ -100,6 +102,7 @@ function GuestImport({ app }: { readonly app: App }) {
         setSending({ results, isRunning: true });
         if (isStopped.current) break;
         const body = {
+          ...(isMailed && { deliveryMethod: 'email' }),
           invitations: chunk.map(({ row }) => row),
           whenPending: renews || isRepeated ? 'renew' : 'keep',
         };
@@ -208,6 +211,15 @@ function GuestImport({ app }: { readonly app: App }) {
             hint="Their earlier links stop working. Otherwise these rows change only the label and the note."
           />
         )}
+        {csv !== undefined && canBeMailed ? (
+          <CheckboxField
+            label="Also send the links by e-mail"
+            name="isMailed"
+            isChecked={isMailed}
+            onChange={setMailed}
+            hint="To the rows that have an e-mail address."
+          />
+        ) : null}
         <div class="actions">
           <Button isDisabled={valid.length === 0} onClick={() => void send()}>
             {valid.length === 0 ? 'Invite' : `Invite ${counted(valid.length, 'guest')}`}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { CheckboxField, TextField } from '../../components/field.tsx';
-import { useSession } from '../../state/services.ts';
+import { useSendsMail } from '../../state/services.ts';
 import type { Submit } from '../../state/use-submit.ts';
 
 interface InviteeParts {
@@ -20,12 +20,12 @@ export interface Invitee extends InviteeParts {
 }
 
 export function useInvitee(): Invitee {
-  const { view } = useSession();
   const [invitee, setInvitee] = useState<InviteeParts>({ name: '', email: '', isMailed: false });
+  const canBeMailed = useSendsMail();
   const { name, email, isMailed } = invitee;
   return {
     ...invitee,
-    canBeMailed: view.status === 'ready' && view.sendsMail,
+    canBeMailed,
     change: (part) => setInvitee((now) => ({ ...now, ...part })),
     body: {
       deliveryMethod: isMailed ? 'email' : 'link',

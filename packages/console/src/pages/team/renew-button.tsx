@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { CheckboxField } from '../../components/field.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { useApi, useSession } from '../../state/services.ts';
+import { useApi, useSendsMail } from '../../state/services.ts';
 
 /** Gives an invitation another link, after a question, and shows it once. */
 export function RenewButton(props: {
@@ -18,8 +18,7 @@ export function RenewButton(props: {
   readonly onRenewed: () => void;
 }) {
   const { app, invitationId, whom, email, onRenewed } = props;
-  const { view } = useSession();
-  const canBeMailed = email !== null && view.status === 'ready' && view.sendsMail;
+  const canBeMailed = useSendsMail() && email !== null;
   const [isMailed, setMailed] = useState(false);
   const api = useApi();
   const [isAsking, setAsking] = useState(false);

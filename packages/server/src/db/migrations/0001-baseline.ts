@@ -66,6 +66,7 @@ async function createAccounts(db: Kysely<unknown>, { text, bigint, boolean }: Co
     .addColumn('suspendedAtMs', bigint)
     .addColumn('deletedAtMs', bigint)
     .addColumn('publishChargedUntilMs', bigint, required)
+    .addColumn('mailsChargedUntilMs', bigint, required)
     .execute();
   await db.schema
     .createTable('passwords')

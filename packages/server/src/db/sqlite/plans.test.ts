@@ -257,6 +257,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countExtensionPoints: (ask) => [ask.countExtensionPoints(app)],
   sumPublishedBytes: (ask) => [ask.sumPublishedBytes(user)],
   accountChargedUntilMs: (ask) => [ask.accountChargedUntilMs(user)],
+  accountMailsChargedUntilMs: (ask) => [ask.accountMailsChargedUntilMs(user)],
   pluginChargedUntilMs: (ask) => [ask.pluginChargedUntilMs(key)],
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
@@ -405,6 +406,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   moveBindings: (tx) =>
     tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
   putAccountCharge: (tx) => tx.putAccountCharge(user, 1),
+  putAccountMailsCharge: (tx) => tx.putAccountMailsCharge(user, 1),
   putPluginCharge: (tx) => tx.putPluginCharge(key, 1),
   pinVersion: async (tx) => {
     await tx.pinVersion(claim, null);

@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
 import { count, counted } from '../../../components/count.ts';
 import { Dialog } from '../../../components/dialog.tsx';
+import { CheckboxField } from '../../../components/field.tsx';
 import { FormDialog } from '../../../components/form-dialog.tsx';
 import { Notice } from '../../../components/notice.tsx';
-import { useServices } from '../../../state/services.ts';
+import { useSendsMail, useServices } from '../../../state/services.ts';
 import { useSubmit } from '../../../state/use-submit.ts';
 import { Results, type RowResult } from './results.tsx';
 
@@ -35,12 +36,16 @@ export function BulkDialog(props: {
   const [isSaved, setSaved] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   const isRenewal = change.action === 'renew';
+
+  const canBeMailed = useSendsMail() && isRenewal;
+  const [isMailed, setMailed] = useState(false);
   const form = useSubmit(async () => {
     let [changed, after, links] = [done, cursor, results];
     do {
       const path = `/api/v1/apps/${app.id}/invitations/${change.action}`;
       const batch = await session.api.post<RenewedInvitations | RevokedInvitations>(path, {
         ...change.body,
+        ...(isMailed && { deliveryMethod: 'email' }),
         cursor: after,
       });
       if ('objects' in batch) links = [...links, ...batch.objects.map(toResult)];
@@ -96,6 +101,15 @@ export function BulkDialog(props: {
           ? 'Each invitation gets a new link and a full lifetime. The previous links stop working.'
           : 'Their links stop working at once. You can invite again at any time.'}
       </p>
+      {canBeMailed ? (
+        <CheckboxField
+          label="Also send the links by e-mail"
+          name="isMailed"
+          isChecked={isMailed}
+          onChange={setMailed}
+          hint="To the invitations that have an e-mail address."
+        />
+      ) : null}
       {form.isBusy || done > 0 ? (
         <p role="status">
           {count(done)} of {count(change.count)} done
@@ -105,7 +119,14 @@ export function BulkDialog(props: {
   );
 }
 
-function toResult({ guestKey, name, email, link, expiresAt }: RenewedInvitations['objects'][number]): RowResult {
+function toResult({
+  guestKey,
+  name,
+  email,
+  link,
+  expiresAt,
+  isMailed,
+}: RenewedInvitations['objects'][number]): RowResult {
   const row = { guestKey, ...(name !== null && { name }), ...(email !== null && { email }) };
-  return { row, result: { guestKey, outcome: 'renewed', link, expiresAt } };
+  return { row, result: { guestKey, outcome: 'renewed', link, expiresAt, isMailed } };
 }

@@ -56,9 +56,10 @@ export function Results(props: { readonly results: readonly RowResult[]; readonl
           { header: 'For', cell: ({ row }) => row.name ?? row.email ?? <span class="soft">–</span> },
           {
             header: 'Result',
-            cell: ({ result: { outcome, error } }) => (
+            cell: ({ result: { outcome, error, isMailed } }) => (
               <>
                 <Badge kind={kinds[outcome]}>{words[outcome]}</Badge>
+                {isMailed ? <span class="soft small"> mailed</span> : null}
                 {error === undefined ? null : <span class="soft small"> {error.detail}</span>}
               </>
             ),
