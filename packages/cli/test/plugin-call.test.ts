@@ -99,7 +99,7 @@ describe('tenon plugin call: published plugins', () => {
     );
   });
 
-  it('runs no bytes that don.t match the address', async () => {
+  it('runs no bytes that are not those of the address', async () => {
     const guest = await world.makeGuest();
     await guest.push(1);
     const tampering: typeof fetch = async (...request) => {
