@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { BindingList, SessionToken } from '@tenon/protocol';
+import { quiet } from '../../packages/console/test/helpers/quiet.ts';
 import { noBrowser, openStageApart } from '../../packages/console/test/helpers/stage.ts';
 import { root } from '../helpers/server.ts';
 import {
@@ -76,7 +77,7 @@ describe('Tenon, from an empty server to a plugin that a host loads', { skip: no
       await witness.look();
       for (const path of ['/', `/apps/${appId}/my-plugins`, '/account', '/account/tokens']) {
         await guest.open(path);
-        await page.waitForLoadState('networkidle');
+        await quiet(page);
         await witness.look();
       }
 

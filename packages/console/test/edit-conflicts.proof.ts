@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { App, ExtensionPoint } from '@tenon/protocol';
 import { until } from '../../../test/helpers/until.ts';
+import { quiet } from './helpers/quiet.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { faultsInBothColours, openWorkshop, type Workshop } from './helpers/workshop.ts';
 
@@ -103,7 +104,7 @@ describe('two people who edit the same', { skip: noBrowser }, () => {
     await owner.open(`/apps/${workshop.app.id}/settings`);
     const field = page.getByLabel('Application name');
     await field.fill('Mine');
-    await page.waitForLoadState('networkidle');
+    await quiet(page);
     await workshop.call('PUT', app, { name: 'Theirs' });
     await page.getByRole('button', { name: 'Rename' }).click();
     await question().getByText('added: Theirs').waitFor();

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Guest } from '@tenon/protocol';
 import type { Page, Request, Route } from 'playwright-core';
 import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
+import { quiet } from './helpers/quiet.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { openWorkshop, type Workshop } from './helpers/workshop.ts';
 
@@ -110,7 +111,8 @@ async function requestsOf(page: Page, url: string): Promise<readonly Request[]> 
   const requests: Request[] = [];
   const note = (request: Request): void => void requests.push(request);
   page.on('request', note);
-  await page.goto(url, { waitUntil: 'networkidle' });
+  await page.goto(url);
+  await quiet(page);
   page.off('request', note);
   return requests;
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { App, ExtensionPoint, InvitationLink, Me, Member } from '@tenon/protocol';
 import { greetThatSays, openPublisher } from './helpers/publishing.ts';
+import { quiet } from './helpers/quiet.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { accept, faultsInBothColours, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
 
@@ -183,7 +184,7 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await ada.page.getByText('Owners change the team.').waitFor();
     for (const part of ['members', 'guests', 'extension-points', `extension-points/${workshop.point.id}`, '']) {
       await ada.open(`/apps/${workshop.app.id}/${part}`.replace(/\/$/, ''));
-      await ada.page.waitForLoadState('networkidle');
+      await quiet(ada.page);
       const actions = ada.page.getByRole('main').getByRole('button', { name: /add|remove|invite|delete|rename/i });
       assert.equal(await actions.count(), 0, part);
       assert.equal(await ada.page.getByRole('link', { name: /^(New|Edit)/ }).count(), 0, part);

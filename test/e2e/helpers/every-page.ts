@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { App, ListPage } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
+import { quiet } from '../../../packages/console/test/helpers/quiet.ts';
 import { root } from '../../helpers/server.ts';
 import type { Acme } from './acme.ts';
 import { askByDevice, type Program } from './oauth.ts';
@@ -211,7 +212,7 @@ export async function show(page: Page, url: string, { path, heading, act }: Page
   await page.goto(url + path);
   await page.locator('h1').first().waitFor();
   // Nothing is being loaded any more where an action or a heading has to be.
-  await page.waitForLoadState('networkidle');
+  await quiet(page);
   await act?.(page);
   if (heading !== undefined) await page.getByRole('heading', { name: heading }).first().waitFor();
 }

@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { borrowChromium, whyNoChromium } from '../../../../test/helpers/chromium.ts';
 import { startInProcessServer } from '../../../../test/helpers/in-process-server.ts';
 import { type RunningServer, type StartOptions, startServer } from '../../../../test/helpers/server.ts';
+import { noteRequests } from './quiet.ts';
 
 type AnyServer = Pick<RunningServer, 'folder' | 'quickstart' | 'stop'>;
 
@@ -87,6 +88,7 @@ async function openVisitor(browser: Browser, url: string, options: BrowserContex
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000); // far longer than anything takes; two cores may be busy with other tests
+  noteRequests(page);
   const faults: string[] = [];
   watch(page, new URL(url).origin, faults);
   context.on('page', (other) => watch(other, new URL(url).origin, faults));
