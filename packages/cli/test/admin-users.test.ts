@@ -36,7 +36,7 @@ describe('tenon admin user and token', () => {
       const shown = await admin('user', 'show', named);
       assert.match(
         shown.stdout,
-        /name +Ada\nid +usr_\w+\ne-mail +ada@example.org \(may be unverified\)\ncreated .*, today\n/,
+        /name +Ada\nid +usr_\w+\ne-mail +ada@example.org \(not verified\)\ncreated .*, today\n/,
       );
       assert.match(shown.stdout, /applications +none\nplugins +0\ncredentials +0 sessions, 0 tokens, 0 API keys\n/);
     }

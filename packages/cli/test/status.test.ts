@@ -84,7 +84,7 @@ describe('tenon status', () => {
         assert.equal(asked.stdout, '');
         assert.match(asked.stderr, /name +Demo owner\n/);
         assert.match(asked.stderr, new RegExp(`id +${user()}\n`));
-        assert.match(asked.stderr, /e-mail +\S+@\S+ \(may be unverified\)\n/);
+        assert.match(asked.stderr, /e-mail +\S+@\S+ \(not verified\)\n/);
         assert.match(asked.stderr, /created +\d{4}-/);
         assert.match(asked.stderr, /applications +"Demo" \(owner\)\n/);
       }

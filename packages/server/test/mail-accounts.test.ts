@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Account } from '@tenon/protocol';
 import { newId } from '@tenon/protocol';
+import { describeUser } from '../src/auth/users.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { codeIn, openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
 import { openWorkshop } from './helpers/plugins.ts';
@@ -260,5 +261,6 @@ describe('notices', () => {
       await tx.setEmail(userId, email);
       await tx.putMailPreferences({ userId, verifiedEmail: email, muted: [] });
     });
+    assert.ok((await describeUser(service.services.deps, userId)).user.isEmailVerified);
   }
 });

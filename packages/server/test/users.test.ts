@@ -295,6 +295,8 @@ describe('the time a user was last seen', () => {
     await service.services.lastUsed.flush();
     const nowMs = service.services.deps.clock();
     assert.equal(await stored(), nowMs - (nowMs % hourMs));
+    const seen = await read(user.id);
+    assert.ok((seen.lastSeenAt ?? '') >= seen.createdAt, 'not before the account was created');
     const other = await service.token(user.id);
     await use(other);
     await service.services.lastUsed.flush();

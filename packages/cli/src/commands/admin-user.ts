@@ -58,9 +58,9 @@ export function userFields({ user, apps, ...counts }: UserDescription, nowMs: nu
   return [
     ['name', user.name],
     ['id', user.id],
-    ['e-mail', user.email === null ? 'none' : `${user.email} (may be unverified)`],
+    ['e-mail', user.email === null ? 'none' : `${user.email} (${user.isEmailVerified ? '' : 'not '}verified)`],
     ['created', `${time(user.createdAtMs)}, ${days === 0 ? 'today' : `${count(days, 'day')} ago`}`],
-    ['last seen', user.lastSeenAtMs === 0 ? 'never' : time(user.lastSeenAtMs)],
+    ['last seen', user.lastSeenAtMs === 0 ? 'never' : time(Math.max(user.lastSeenAtMs, user.createdAtMs))],
     ...(state.length === 0 ? [] : [['state', state.join(', ')] as const]),
     ['applications', `${names.join(', ') || 'none'}${more > 0 ? `, and ${more} more` : ''}`],
     ['plugins', String(counts.pluginCount)],

@@ -67,7 +67,8 @@ export function toUser({
     email,
     isOperator,
     createdAt: time(createdAtMs),
-    lastSeenAt: lastSeenAtMs === 0 ? null : time(lastSeenAtMs),
+    // Stored to the hour, which may begin before the account was created.
+    lastSeenAt: lastSeenAtMs === 0 ? null : time(Math.max(lastSeenAtMs, createdAtMs)),
     suspendedAt: timeOrNull(suspendedAtMs),
     appCount,
   };

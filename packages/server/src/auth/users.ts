@@ -50,20 +50,23 @@ export async function describeUser({ store, clock }: Pick<Deps, 'store' | 'clock
   const user = await requireUser(read, userId);
   const { id } = user;
   const nowMs = clock();
-  const [isOperator, appCounts, found, pluginCount, sessionCount, tokenCount, apiKeyCount] = await Promise.all([
-    read.isOperator(id),
-    read.countAppsOf([id]),
-    read.appsOf(id, undefined, { limit: maxDescribedApps }),
-    read.countPluginsOf(id),
-    read.countSessions(id, nowMs),
-    read.countTokens(id, nowMs),
-    read.countApiKeys(id, nowMs),
-  ]);
+  const [isOperator, preferences, appCounts, found, pluginCount, sessionCount, tokenCount, apiKeyCount] =
+    await Promise.all([
+      read.isOperator(id),
+      read.mailPreferences(id),
+      read.countAppsOf([id]),
+      read.appsOf(id, undefined, { limit: maxDescribedApps }),
+      read.countPluginsOf(id),
+      read.countSessions(id, nowMs),
+      read.countTokens(id, nowMs),
+      read.countApiKeys(id, nowMs),
+    ]);
   const apps = await Promise.all(
     found.map(async (app) => ({ app, role: (await read.member(app.id, id))?.role ?? ('guest' as const) })),
   );
   const counts = { appCount: appCounts.get(id) ?? 0, pluginCount, sessionCount, tokenCount, apiKeyCount };
-  return { user: { ...user, isOperator, appCount: counts.appCount }, apps, ...counts };
+  const isEmailVerified = user.email !== null && preferences?.verifiedEmail === user.email;
+  return { user: { ...user, isOperator, isEmailVerified, appCount: counts.appCount }, apps, ...counts };
 }
 
 /** A user, as operators see it. */
