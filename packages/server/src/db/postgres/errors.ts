@@ -77,7 +77,11 @@ export function translateError(error: unknown): unknown {
     return new StorageFullError(`Cannot write to the database: ${error.message}`, { cause: error });
   }
   const isRefused =
-    code.startsWith('28') || refused.has(code) || refusedMessages.test(error.message) || untrustedCodes.test(code);
+    code.startsWith('28') ||
+    code === 'EACCES' ||
+    refused.has(code) ||
+    refusedMessages.test(error.message) ||
+    untrustedCodes.test(code);
   if (isRefused) return new RefusedError(`Cannot use the database: ${error.message}`, { cause: error });
   const isUnavailable =
     isSerializationFailure(error) ||

@@ -43,9 +43,13 @@ describe('openPostgresStore() on an unusable database', { skip: noPostgres }, ()
     await refuses(url, /"users" already exists/);
   });
 
-  it('rejects an untrusted certificate and a missing password alike', () => {
+  it('rejects an untrusted certificate, a missing password, and a socket without permission alike', () => {
     const untrusted = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const missing = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
-    for (const error of [untrusted, missing]) assert.ok(translateError(error) instanceof RefusedError);
+    const socket = Object.assign(new Error('connect EACCES /run/.s.PGSQL.5432'), {
+      code: 'EACCES',
+      syscall: 'connect',
+    });
+    for (const error of [untrusted, missing, socket]) assert.ok(translateError(error) instanceof RefusedError);
   });
 });
