@@ -54,6 +54,11 @@ echo "upgraded $(dpkg-query -W -f '${Version} ${Status}' tenon), kept $(tail -n 
 serve
 echo "bound $(tenon bindings acme -e "$point" --json | grep -c "$(cat /tmp/address)")"
 stop
+printf '%s\n' 'TENON_PUBLIC_URL="https://plugins.example.com"' 'TENON_SMTP_URL=smtp://$(touch /tmp/run)@localhost & spaces' >> /etc/tenon/tenon.env
+echo "invited to $(tenon admin user invite | cut -d '#' -f 1)"
+tenon admin copy --from /var/lib/tenon --to /var/backups/tenon/monday > /dev/null
+stat -c '%n %a %U' /var/backups/tenon/monday/tenon.db
+[ ! -e /tmp/run ] || echo 'ran a setting'
 dpkg -r tenon > /dev/null
 [ -e /opt/tenon ] || echo "removed, with the settings $(ls /etc/tenon)"
 dpkg -P tenon > /dev/null

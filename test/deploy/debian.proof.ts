@@ -105,6 +105,8 @@ describe('the Debian package', { skip: !hasDpkg && 'there is no dpkg-deb' }, () 
       'http://localhost:28366/docs/how-to/deploy',
       `upgraded ${version}+1 install ok installed, kept TENON_LOG_LEVEL=warn`,
       'bound 1',
+      'invited to https://plugins.example.com/set-up',
+      '/var/backups/tenon/monday/tenon.db 600 tenon',
       'removed, with the settings tenon.env',
       'purged, with the data tenon.db',
     ]);
