@@ -31,6 +31,8 @@ describe('invitations in bulk', { skip: noBrowser }, () => {
     return rows.map(({ cells }) => cells);
   };
 
+  const focused = () => owner.page.evaluate(() => document.activeElement?.tagName);
+
   it('come from a file, which is checked before anything is sent', async () => {
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/guests/import`);
@@ -49,6 +51,7 @@ describe('invitations in bulk', { skip: noBrowser }, () => {
     assert.deepEqual(await list('guests'), []);
     await page.getByRole('button', { name: 'Invite 122 guests' }).click();
     await page.getByText('122 rows: 122 invited.').waitFor();
+    assert.equal(await focused(), 'H1');
     assert.deepEqual(await faultsInBothColours(page), []);
     const file = await saved();
     assert.equal(file.length, 122);
@@ -111,6 +114,7 @@ describe('invitations in bulk', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Revoke…' }).press('Enter');
     await page.getByRole('dialog', { name: 'Revoke 1 invitation?' }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('149 invitations').waitFor();
+    assert.equal(await focused(), 'H1');
 
     await page.getByLabel('Select all open invitations on this page').check();
     await page.getByText('50 selected').waitFor();

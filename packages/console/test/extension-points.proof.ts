@@ -146,7 +146,8 @@ describe('extension points', { skip: noBrowser }, () => {
     await editor().click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type('x-a: 1');
-    await page.getByLabel('Begin with').waitFor({ state: 'detached' });
+    await page.getByText('Edited', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal(await page.getByLabel('Begin with').isDisabled(), true);
   });
 
   it('are tried with a module before they are saved', async () => {

@@ -67,7 +67,7 @@ describe('describeEntry()', () => {
       details,
       guestKeys,
     } as never);
-    assert.equal(text(invitation), 'accepted the invitation to be customers/globex');
+    assert.equal(text(invitation), 'accepted the invitation for customers/globex');
     assert.equal(describeEntry(invitation, 'app_1').thing?.to, '/apps/app_1/guests/gst_1');
   });
 

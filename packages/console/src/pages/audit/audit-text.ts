@@ -42,10 +42,11 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
       return { verb: `took ${guestsOf(entry)} from`, thing };
     case 'invitation.accept':
     case 'invitation.decline':
+    case 'invitation.renew':
     case 'invitation.revoke':
       if (typeof entry.details.role === 'string')
         return { verb: `${actionText(action)} to the team`, rest: roleOf(entry) };
-      return { verb: `${actionText(action)} to be`, thing: { ...thing, text: guestsOf(entry) } };
+      return { verb: `${actionText(action)} for`, thing: { ...thing, text: guestsOf(entry) } };
     case 'plugin.publish':
       return {
         verb: `published ${version} of`,

@@ -94,10 +94,12 @@ function DiffView({ diff }: { readonly diff: VersionDiff }) {
       </ChangeList>
       <ChangeList title="Sections" of={{ sections }}>
         <Changes
-          kind={before === null ? 'part' : 'changed'}
+          kind={({ bytes, bytesBefore }) =>
+            bytesBefore === null ? kindOf(before) : bytes === null ? 'removed' : 'changed'
+          }
           of={sections}
           show={({ bytes, bytesBefore }) => (
-            <FromTo from={before === null ? undefined : sizeWords(bytesBefore)} to={sizeWords(bytes)} />
+            <FromTo from={bytes === null ? undefined : sizeOf(bytesBefore)} to={byteSize(bytes ?? bytesBefore ?? 0)} />
           )}
         />
       </ChangeList>
@@ -151,24 +153,26 @@ type Kind = 'added' | 'removed' | 'changed' | 'part';
 const marks = { added: '+', removed: '−', changed: '±', part: '' } as const satisfies Record<Kind, string>;
 
 function Changes<Item extends { readonly name: string }>(props: {
-  readonly kind: Kind;
+  readonly kind: Kind | ((item: Item) => Kind);
   readonly of: Part<Item>;
   readonly show: (item: Item) => ComponentChildren;
 }) {
   const { kind, of, show } = props;
-  const mark = kind === 'part' ? null : <Mark kind={kind} />;
+  const kindOfItem = typeof kind === 'function' ? kind : () => kind;
+  const kindOfMore = typeof kind === 'function' ? 'part' : kind;
   const more = of.total - of.items.length;
   return (
     <>
       {of.items.map((item, at) => (
-        <li key={at} class={`change-${kind}`}>
-          {mark}
+        <li key={at} class={`change-${kindOfItem(item)}`}>
+          <Mark kind={kindOfItem(item)} />
           <code>{visible(item.name)}</code> <span class="soft">{show(item)}</span>
         </li>
       ))}
       {more === 0 ? null : (
-        <li class={`change-${kind}`}>
-          {mark}and {count(more)} more
+        <li class={`change-${kindOfMore}`}>
+          <Mark kind={kindOfMore} />
+          and {count(more)} more
         </li>
       )}
     </>
@@ -176,6 +180,7 @@ function Changes<Item extends { readonly name: string }>(props: {
 }
 
 function Mark({ kind }: { readonly kind: Kind }) {
+  if (kind === 'part') return null;
   return (
     <>
       <span class="change-mark" aria-hidden="true">
@@ -194,8 +199,8 @@ function typeWords({ kind, type }: { readonly kind: string; readonly type?: stri
   return type ?? kind;
 }
 
-function sizeWords(bytes: number | null): string {
-  return bytes === null ? 'none' : byteSize(bytes);
+function sizeOf(bytes: number | null): string | undefined {
+  return bytes === null ? undefined : byteSize(bytes);
 }
 
 function memoryWords({ minimumPages, maximumPages, pageBytes }: Compared['memories']['items'][number]): string {

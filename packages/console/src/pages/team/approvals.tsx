@@ -53,8 +53,8 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
         empty={
           <EmptyState title="Nothing to review">
             <p>
-              An extension point can require the team’s approval for each new version. Turn it on in its{' '}
-              <Link to={`/apps/${app.id}/extension-points`}>rules</Link>.
+              New versions appear here if their <Link to={`/apps/${app.id}/extension-points`}>extension point</Link>’s
+              rules require the team’s approval.
             </p>
           </EmptyState>
         }

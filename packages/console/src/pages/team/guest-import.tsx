@@ -19,6 +19,7 @@ import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { useApi, useSendsMail } from '../../state/services.ts';
+import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { AppFrame } from './app-frame.tsx';
 import { Results, type RowResult } from './bulk/results.tsx';
@@ -63,6 +64,7 @@ function GuestImport({ app }: { readonly app: App }) {
   const [sending, setSending] = useState<Sending>();
   const [isSaved, setSaved] = useState(false);
   const isStopped = useRef(false);
+  const keepFocus = useHeadingFocus();
   const leaving = useNavigationGuard(
     sending !== undefined && (sending.isRunning || hasLinks(sending) ? !isSaved : false),
   );
@@ -93,6 +95,7 @@ function GuestImport({ app }: { readonly app: App }) {
     }
   };
   const send = async (): Promise<void> => {
+    keepFocus();
     isStopped.current = false;
     let results = sending?.results ?? [];
     // The response to the rows after the last result may have been lost with their links.

@@ -48,7 +48,7 @@ export function GuestTextFields(props: {
         maxLength={200}
         placeholder="Globex"
         error={form.fieldError('label')}
-        hint="Guests see it. It tells a person with several guests which customer is which."
+        hint="Guests see it. It distinguishes your customers for a person who is a guest of several."
       />
       <TextAreaField
         label="Note"

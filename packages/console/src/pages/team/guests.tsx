@@ -39,7 +39,18 @@ function Guests({ app }: { readonly app: App }) {
     </span>
   ) : undefined;
   return (
-    <Section title="Guests" actions={guests.isEmpty ? undefined : invite}>
+    <Section
+      title="Guests"
+      intro={
+        guests.isEmpty ? undefined : (
+          <>
+            You can renew and revoke <Link to={`/apps/${app.id}/invitations?status=pending`}>pending invitations</Link>{' '}
+            together.
+          </>
+        )
+      }
+      actions={guests.isEmpty ? undefined : invite}
+    >
       <DataTable
         list={guests}
         caption="Guests"
@@ -75,12 +86,6 @@ function Guests({ app }: { readonly app: App }) {
           { header: 'Created', sort: 'createdAt', cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />
-      {guests.isEmpty ? null : (
-        <p class="soft small">
-          <Link to={`/apps/${app.id}/invitations?status=pending`}>Pending invitations</Link> can be renewed and revoked
-          together.
-        </p>
-      )}
       {inviting.isOpen && mayManage(app.role) ? (
         <InviteDialog app={app} onInvited={guests.page.reload} onClose={inviting.close} />
       ) : null}

@@ -59,6 +59,7 @@ function clientCode(extensionPointId: string, guestKey: string, pluginName: stri
     ...Object.entries(key).map(([name, value]) => `  ${name}: ${quoted(value)},`),
     '};',
     'const module = await client.load(key); // a WebAssembly.Module',
+    'console.log(WebAssembly.Module.exports(module));',
     'await client.close();',
   ].join('\n');
 }

@@ -7,6 +7,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { useList } from '../../state/use-list.ts';
 import { AppFrame } from './app-frame.tsx';
 import { type BulkChange, BulkDialog } from './bulk/bulk-dialog.tsx';
@@ -36,6 +37,7 @@ function Invitations({ app }: { readonly app: App }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [coversAll, setCoversAll] = useState(false);
   const [asked, setAsked] = useState<BulkChange>();
+  const keepFocus = useHeadingFocus();
   const isManager = mayManage(app.role);
   const rows = page.status === 'ready' ? page.data.objects : [];
   const total = page.status === 'ready' ? (page.data.total ?? rows.length) : 0;
@@ -153,6 +155,7 @@ function Invitations({ app }: { readonly app: App }) {
           app={app}
           change={asked}
           onChanged={() => {
+            keepFocus();
             setChosen(new Set());
             setCoversAll(false);
             page.reload();

@@ -1,10 +1,14 @@
 import type { App, AppOverview, UsageSeries } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { LinkButton } from '../../components/button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Section } from '../../components/page.tsx';
 import { HostSample } from './host-sample.tsx';
 import { mayManage } from './use-app.ts';
+
+/** The server writes usage counters once a minute, and usage is no change that open pages learn of. */
+const usageReloadMs = 10_000;
 
 interface Step {
   readonly title: string;
@@ -23,11 +27,19 @@ export function Onboarding(props: {
   readonly app: App;
   readonly overview: AppOverview;
   readonly usage: UsageSeries | undefined;
+  readonly reloadUsage: () => void;
 }) {
+  const { reloadUsage } = props;
   const steps = stepsOf(props);
   const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length) return null;
   const next = steps.findIndex(({ isDone }) => !isDone);
+  const awaitsFetch = next === steps.length - 1;
+  useEffect(() => {
+    if (!awaitsFetch) return;
+    const timer = setInterval(reloadUsage, usageReloadMs);
+    return () => clearInterval(timer);
+  }, [awaitsFetch, reloadUsage]);
+  if (done === steps.length) return null;
   return (
     <Section
       title="Get started"
@@ -51,7 +63,7 @@ export function Onboarding(props: {
           </li>
         ))}
       </ol>
-      {next === steps.length - 1 ? <HostSample example={props.overview.example} /> : null}
+      {awaitsFetch ? <HostSample example={props.overview.example} /> : null}
     </Section>
   );
 }

@@ -32,7 +32,9 @@ export function AppOverviewPage() {
             <>
               <Numbers app={data} overview={numbers} />
               <Loaded of={usage}>
-                {(used) => <Onboarding app={data} overview={numbers} usage={used.get(appId)} />}
+                {(used) => (
+                  <Onboarding app={data} overview={numbers} usage={used.get(appId)} reloadUsage={usage.reload} />
+                )}
               </Loaded>
               <Waiting app={data} overview={numbers} />
               {mayOwn(data.role) ? <RecentActivity app={data} /> : null}
