@@ -57,7 +57,7 @@ describe('the audit trail', { skip: noBrowser }, () => {
     assert.equal(reported.length, objects.length);
     assert.match(reported.at(-1) ?? '', /created the application$/);
     assert.ok(reported.includes('Ada Lovelace published version 1 of median'), reported.join('\n'));
-    assert.ok(reported.includes('Ada Lovelace accepted the invitation to be customers/globex'));
+    assert.ok(reported.includes('Ada Lovelace accepted the invitation for customers/globex'));
   });
 
   it('is filtered in the page’s address, which going back undoes', async () => {

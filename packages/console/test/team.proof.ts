@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import type { App, ExtensionPoint, InvitationLink, Me, Member } from '@tenon/protocol';
+import type { App, ExtensionPoint, InvitationLink, Me, Member, UsageSeriesList } from '@tenon/protocol';
 import { greetThatSays, openPublisher } from './helpers/publishing.ts';
 import { quiet } from './helpers/quiet.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
@@ -93,6 +93,9 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.getByText('Without the client').click();
     await page.getByText('/bindings/o%27neil%2F1').waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
+    await page.route('**/usage/series?*', (route) => route.fulfill({ json: usageOf(app.id) }));
+    await page.getByRole('heading', { name: 'Get started' }).waitFor({ state: 'detached' });
+    await page.unroute('**/usage/series?*');
 
     assert.ok((await page.locator('.activity').innerText()).includes('published version 1 of median'));
     assert.deepEqual(await page.locator('.numbers li').allInnerTexts(), [
@@ -390,3 +393,11 @@ describe('what the team sees of an application', { skip: noBrowser }, () => {
     await page.unroute('**/extension-points?*', { behavior: 'wait' } as never).catch(() => {});
   });
 });
+
+/** The series of an application whose plugin was fetched once. */
+function usageOf(id: string): UsageSeriesList {
+  const now = new Date().toISOString();
+  const use = { lastListRequestAt: now, lastContentFetchAt: now, lastUsedAt: now };
+  const days = { listRequests: [1], contentFetches: [1] };
+  return { from: now, to: now, objects: [{ id, ...use, totals: { listRequests: 1, contentFetches: 1 }, ...days }] };
+}
