@@ -9,6 +9,7 @@ import { newsContract } from './store/changes.ts';
 import { concurrencyContract } from './store/concurrency.ts';
 import { endedContract } from './store/ended.ts';
 import { erasureContract } from './store/erasure.ts';
+import { mailsContract } from './store/mails.ts';
 import { maintenanceContract } from './store/maintenance.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
@@ -41,5 +42,6 @@ export function storeContract(name: string, backend: Backend): void {
     commitsContract(backend);
     concurrencyContract(backend);
     usageContract(backend);
+    mailsContract(backend);
   });
 }
