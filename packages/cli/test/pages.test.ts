@@ -115,13 +115,15 @@ describe('tenon open', () => {
     assert.equal(await urlOf(['open', '--app', 'Demo'], team()), `/apps/${app}`);
     assert.equal(await urlOf(['open', 'Demo'], team()), `/apps/${app}`);
     assert.equal(await urlOf(['open', guestName], team()), `/apps/${app}/extension-points/${extensionPoint}`);
-    assert.equal(await urlOf(['open', '-e', extensionPoint], setting), `/apps/${app}/plugins/${extensionPoint}`);
-    assert.equal(await urlOf(['open', '--app', app], setting), `/apps/${app}/plugins`);
-    assert.equal(await urlOf(['open'], setting), `/apps/${app}/plugins/${extensionPoint}`, 'not published yet');
+    assert.equal(await urlOf(['open', '-e', extensionPoint], setting), `/apps/${app}/my-plugins/${extensionPoint}`);
+    assert.equal(await urlOf(['open', '--app', app], setting), `/apps/${app}/my-plugins`);
+    assert.equal(await urlOf(['open'], setting), `/apps/${app}/my-plugins/${extensionPoint}`, 'not published yet');
 
     await world.demand(['plugin', 'push', '-'], { ...setting, stdin: moduleOf(1) });
-    assert.equal(await urlOf(['open'], setting), `/apps/${app}/plugins/${extensionPoint}/sums`);
-    assert.equal(await urlOf(['open', 'sums'], setting), `/apps/${app}/plugins/${extensionPoint}/sums`);
+    assert.equal(await urlOf(['open'], setting), `/apps/${app}/my-plugins/${extensionPoint}/sums`);
+    assert.equal(await urlOf(['open', 'sums'], setting), `/apps/${app}/my-plugins/${extensionPoint}/sums`);
+    const { stderr } = await runTenon(['usage'], setting);
+    assert.match(stderr, /your role is guest\.\n.*tenon usage --plugin <name>\n$/s);
     const ofTeam = `/apps/${app}/extension-points/${extensionPoint}/plugins/${user}/sums`;
     assert.equal(await urlOf(['open', 'sums', '-e', extensionPoint], team()), ofTeam);
     assert.equal(await urlOf(['open', `${extensionPoint}/plugin/${user}/sums`], team()), ofTeam);

@@ -116,13 +116,13 @@ async function isGuest({ api }: PluginSession, app: string): Promise<boolean> {
 }
 
 async function appPage(session: PluginSession, app: string): Promise<string> {
-  return path`/apps/${app}` + ((await isGuest(session, app)) ? '/plugins' : '');
+  return path`/apps/${app}` + ((await isGuest(session, app)) ? '/my-plugins' : '');
 }
 
 async function extensionPointPage(session: PluginSession, id: string, plugin?: PluginPlace): Promise<string> {
   const { appId } = await session.api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
   if (await isGuest(session, appId)) {
-    return path`/apps/${appId}/plugins/${id}` + (plugin === undefined ? '' : path`/${plugin.name}`);
+    return path`/apps/${appId}/my-plugins/${id}` + (plugin === undefined ? '' : path`/${plugin.name}`);
   }
   const below = plugin === undefined ? '' : path`/plugins/${plugin.user}/${plugin.name}`;
   return path`/apps/${appId}/extension-points/${id}` + below;

@@ -74,7 +74,7 @@ function AppCards({ title, apps }: { readonly title: string; readonly apps: read
       <ul class="cards">
         {apps.map(({ id, name, role, guests }) => (
           <li key={id} class="card-link">
-            <Link to={`/apps/${id}`}>{name}</Link>
+            <Link to={role === 'guest' ? `/apps/${id}/my-plugins` : `/apps/${id}`}>{name}</Link>
             <span class="card-foot">
               <Badge>{role}</Badge>
               {role !== 'guest' && guests.length > 0 ? <Badge>guest</Badge> : null}
