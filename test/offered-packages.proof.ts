@@ -148,6 +148,7 @@ describe('the command line, installed from a server', () => {
       const tenon = (...words: string[]) => run(folder, binary, join(prefix, 'bin', 'tenon'), ...words);
 
       assert.match(await tenon('whoami'), /\S/);
+      assert.match(await tenon('doctor'), /needs >=22\.16$/m);
       const { TENON_EXTENSION_POINT_ID = '', TENON_GUEST_KEY = '' } = server.quickstart;
       assert.match(await tenon('bindings', TENON_GUEST_KEY, '--extension-point', TENON_EXTENSION_POINT_ID), /greet/);
       const traced = join(folder, 'traced.wasm');

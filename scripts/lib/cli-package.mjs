@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { locations } from '../../packages/cli/src/packaged/locations.ts';
 import { withDocuments } from './library-package.mjs';
 import { findFiles, root } from './workspace.mjs';
 
@@ -72,7 +73,7 @@ function manifest() {
     license,
     type: 'module',
     bin: { tenon: cliEntry },
-    engines: { node: '>=22.16' },
+    engines: { node: locations.neededNode },
   };
 }
 

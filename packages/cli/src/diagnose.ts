@@ -1,13 +1,13 @@
 import process from 'node:process';
 import { me as meSchema } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import manifest from '../package.json' with { type: 'json' };
 import { createApi } from './api.ts';
 import { assertToken, type Connection, findConnection } from './connection.ts';
 import { credentialsPath, readCredentials } from './credentials-file.ts';
 import { environmentVariables } from './environment.ts';
 import { CliError } from './errors.ts';
 import type { Io } from './io.ts';
+import { locations } from './locations.ts';
 import { readMetadata } from './login/oauth-client.ts';
 import { findProject, type Project } from './project/project.ts';
 import type { ConnectionOptions } from './server-choice.ts';
@@ -80,7 +80,7 @@ export async function diagnose(
 async function diagnoseHere(io: Io, options: ConnectionOptions, check: RunCheck): Promise<Connection | undefined> {
   let project: Project | undefined;
   let connection: Connection | undefined;
-  await check('Node.js', () => ok(`${process.version}; tenon ${version} needs ${manifest.engines.node}`));
+  await check('Node.js', () => ok(`${process.version}; tenon ${version} needs ${locations.neededNode}`));
   await check('environment', () => checkEnvironment(io));
   await check('logins', () => checkLogins(io));
   await check('tenon.toml', async () => {

@@ -1,8 +1,11 @@
+import manifest from '../package.json' with { type: 'json' };
+
 /** Where the files lie that commands read or run, in the source tree. The package has `packaged/locations.ts` instead. */
 export const locations: Locations = {
   traceWorker: new URL('./trace/worker.ts', import.meta.url),
   templates: new URL('../templates/', import.meta.url),
   demangler: new URL(import.meta.resolve('gecko-profiler-demangle/index_bg.wasm')),
+  neededNode: manifest.engines.node,
 };
 
 export interface Locations {
@@ -12,4 +15,6 @@ export interface Locations {
   readonly templates: URL;
   /** The WebAssembly module that demangles Rust's and C++'s names. */
   readonly demangler: URL;
+  /** The versions of Node.js that run `tenon`. */
+  readonly neededNode: string;
 }

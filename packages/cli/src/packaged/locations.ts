@@ -5,4 +5,5 @@ export const locations: Locations = {
   traceWorker: new URL('worker.js', import.meta.url),
   templates: new URL('templates/', import.meta.url),
   demangler: new URL('demangler.wasm', import.meta.url),
+  neededNode: '>=22.16',
 };
