@@ -15,17 +15,20 @@ describe('tenon usage', () => {
   before(async () => {
     first = await startInProcessServer();
     const { TENON_TOKEN, TENON_EXTENSION_POINT_ID } = first.quickstart;
-    const headers = { authorization: `Bearer ${TENON_TOKEN}`, 'user-agent': 'host/1.2' };
+    const headers: Record<string, string> = { authorization: `Bearer ${TENON_TOKEN}`, 'user-agent': 'host/1.2' };
     const read = async (path: string) => {
       const response = await fetch(`${first.url}/api/v1/${path}`, { headers });
       assert.equal(response.status, 200);
       return Buffer.from(await response.arrayBuffer());
     };
     let list = '';
-    for (let time = 0; time < 4; time++) {
+    for (let time = 0; time < 3; time++) {
       list = String(await read(`extension-points/${TENON_EXTENSION_POINT_ID}/bindings/demo/acme`));
     }
-    await read(`c/${JSON.parse(list).greet.contentAddress}`);
+    const { contentAddress } = JSON.parse(list).greet;
+    await read(`c/${contentAddress}`);
+    headers['tenon-loaded'] = contentAddress;
+    await read(`extension-points/${TENON_EXTENSION_POINT_ID}/bindings/demo/acme`);
     // A shutdown writes what was counted.
     await first.running.close();
     again = await serve(loadConfig({ dataDir: first.dataDir, port: '0', logLevel: 'silent' }, {}));
@@ -52,7 +55,9 @@ describe('tenon usage', () => {
   });
 
   it('shows a plugin with its versions, an extension point, and a guest', async () => {
-    assert.match(await demand('--plugin', 'greet'), /\nVERSION .*\ngreet@1 +4 +1 +0 +never\n/);
+    assert.match(await demand('--plugin', 'greet'), /\nVERSION .*\ngreet@1 +4 +1 +1 +\d{4}-.*\n/);
+    const ofGuest = await demand('--guest', 'demo/acme');
+    assert.match(ofGuest, /\nVERSION +LOADED BY CLIENTS +LAST LOADED\ngreet@1 +1 +\d{4}-/);
     const of = async (...args: string[]): Promise<UsageReport> => JSON.parse(await demand('--json', ...args));
     const { TENON_EXTENSION_POINT_ID = '' } = first.quickstart;
     for (const args of [[], ['-e', TENON_EXTENSION_POINT_ID], ['--guest', 'demo/acme'], ['--plugin', 'greet']]) {

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { path } from '../api.ts';
 import { type Command, parseCount, withApp, withServer } from '../command.ts';
 import { saveCsv } from '../csv.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { findPlugin } from '../project/plugin-reference.ts';
@@ -48,7 +48,8 @@ export function addUsageCommand(program: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      `Without --plugin, --guest, or --extension-point, the command shows the usage of the application.`,
+      `Without --plugin, --guest, or --extension-point, the command shows the usage of the application. Guests see the usage of
+their own plugins. The server updates the numbers once a minute.`,
     )
     .action(callingForPlugin(io, showUsage));
 }
@@ -71,8 +72,8 @@ async function showUsage(session: PluginSession, options: UsageOptions): Promise
   );
   const usage = `${await subjectPath(session, options)}/usage`;
   if (csv !== undefined) return saveCsv(session, `${usage}?${query}&format=csv`, csv);
-  const report = await api.get(`${usage}?${query}`, usageReport);
-  out.result(report, () => showReport(out, report));
+  const report = await refusingGuests(options, api.get(`${usage}?${query}`, usageReport));
+  out.result(report, () => showReport(out, report, options));
 }
 
 async function subjectPath(session: PluginSession, options: UsageOptions): Promise<string> {
@@ -87,11 +88,23 @@ async function subjectPath(session: PluginSession, options: UsageOptions): Promi
   return path`/api/v1/apps/${appId}/guests/${await resolveGuest(session, appId, guest)}`;
 }
 
-function showReport(out: Reporter, report: UsageReport): void {
+/** Says what guests may see where only the team sees the usage. */
+async function refusingGuests<T>({ plugin }: UsageOptions, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof CliError && error.code === 'forbidden' && plugin === undefined)) throw error;
+    const { exitCode, problem, requestId } = error;
+    const hint = 'As a guest you see the usage of your own plugins: tenon usage --plugin <name>';
+    throw new CliError(error.code, error.message, { exitCode, problem, requestId, hint, cause: error });
+  }
+}
+
+function showReport(out: Reporter, report: UsageReport, { guest }: UsageOptions): void {
   const { by, points, totals, lastUsedAt, versions, userAgents } = report;
   const daysLong = Math.round((Date.parse(report.to) - Date.parse(report.from)) / 86_400_000);
   out.fields([
-    ['Last use', lastUsedAt === null ? 'never' : formatTime(lastUsedAt)],
+    ['Last use', lastUsedAt === null ? 'never (updated once a minute)' : formatTime(lastUsedAt)],
     ['Period', `${report.from.slice(0, 10)}, ${count(daysLong, 'day')}`],
     ['List requests', `${formatNumber(totals.listRequests)}  ${sparkline(points.map((point) => point.listRequests))}`],
     [
@@ -121,11 +134,16 @@ function showReport(out: Reporter, report: UsageReport): void {
     ]),
   );
   section(
-    ['VERSION', 'LIST REQUESTS', 'CONTENT FETCHES', 'LOADED BY CLIENTS', 'LAST LOADED'],
+    [
+      'VERSION',
+      ...(guest === undefined ? ['LIST REQUESTS', 'CONTENT FETCHES'] : []),
+      'LOADED BY CLIENTS',
+      'LAST LOADED',
+    ],
     versions.map((version) => [
       `${printable(version.pluginId.split('/').at(-1) ?? '')}@${version.number}`,
-      formatNumber(version.listRequests),
-      formatNumber(version.contentFetches),
+      // The server counts requests of a guest without the versions.
+      ...(guest === undefined ? [formatNumber(version.listRequests), formatNumber(version.contentFetches)] : []),
       formatNumber(version.loadReports),
       formatTime(version.lastReportedAt),
     ]),
