@@ -57,6 +57,8 @@ describe('tenon plugin call: published plugins', () => {
 
   it("calls the bound version of tenon.toml's plugin for its publisher, not the newest", async () => {
     const guest = await world.makeGuest();
+    const early = await tenon(['plugin', 'call', 'run'], guest.setting);
+    assert.match(early.stderr, /^error: There is no plugin "sums".*\nTo publish it: tenon plugin push\. .* --local\n$/);
     await guest.push(1);
     await guest.push(2);
     assert.equal((await guest.plugin('call', 'run')).stdout, '2\n');

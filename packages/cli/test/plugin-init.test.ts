@@ -120,6 +120,20 @@ export function sum(): i32 {
     assert.match(await read('sheets-c', 'README.md'), /exports: `sum`, `draw`/);
   });
 
+  it('says which file the stubs are in', async () => {
+    const environment = { ...server.quickstart };
+    for (const [template, source] of [
+      ['assemblyscript', 'assembly/index.ts'],
+      ['c', 'src/plugin.c'],
+    ] as const) {
+      const { stderr } = await tenon(['plugin', 'init', `stub-${template}`, '--template', template], { environment });
+      assert.ok(
+        stderr.endsWith(`\n  cd stub-${template}\n  write its exports in ${source}\n  tenon plugin push --build\n`),
+        stderr,
+      );
+    }
+  });
+
   it('takes the extension point of the environment', async () => {
     const environment = { ...server.quickstart };
     const made = (await tenon(['plugin', 'init', 'from-environment', '--json'], { environment })).json();

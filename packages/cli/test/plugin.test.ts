@@ -81,6 +81,8 @@ describe('tenon plugin push', () => {
     assert.doesNotMatch((await guest.push(1)).stderr, /Updated/);
     const { description, homepage } = (await guest.push(2, '--json')).json();
     assert.deepEqual([description, homepage], ['Adds up.', 'https://sums.example/']);
+    const { stdout } = await guest.plugin('status');
+    assert.match(stdout, /\ndescription +Adds up\.\nhomepage +https:\/\/sums\.example\/\n/);
     await writeFile(join(guest.path, '..', 'outside.md'), 'secret');
     await settle('readme = "../outside.md"');
     assert.match(

@@ -68,8 +68,9 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   out.note(`Created the plugin ${name} in ${where} (${count(files.size, 'file')}). Next:`);
   if (shown !== '.') out.note(`  cd ${shellWord(shown)}`);
   if (extensionPoint === undefined) out.note('  add extension-point = "ext_…" to tenon.toml');
-  out.note('  tenon plugin push --build');
   const exports = (plugin?.exports ?? []).map((entry) => entry.name);
+  if (exports.length > 0) out.note(`  write its exports in ${templates[template].source}`);
+  out.note('  tenon plugin push --build');
   const result = {
     folder: target,
     name,

@@ -145,6 +145,8 @@ function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyM
   out.fields([
     ['plugin', plugin.name],
     ['id', plugin.id],
+    ...(plugin.description === null ? [] : [['description', plugin.description] as const]),
+    ...(plugin.homepage === null ? [] : [['homepage', plugin.homepage] as const]),
     ['state', stateInWords(status.state)],
     ...(status.reason === null ? [] : [['reason', status.reason] as const]),
     ['in words', status.detail],

@@ -80,7 +80,10 @@ async function noPlugin(
   const place = `${printable(found.name)} (${extensionPoint}${originOf(session, choice)})`;
   return new CliError('not_found', `There is no plugin "${name}" at ${place}, or you may not see it.`, {
     exitCode: exitCodes.notFound,
-    hint: 'To list plugins: tenon plugin list. To name another extension point: --extension-point',
+    hint:
+      session.project?.settings.name === name
+        ? 'To publish it: tenon plugin push. To call it without publishing it: tenon plugin call <export> --local'
+        : 'To list plugins: tenon plugin list. To name another extension point: --extension-point',
   });
 }
 

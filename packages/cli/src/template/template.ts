@@ -15,6 +15,8 @@ interface Template {
   /** The requirements, for people. */
   readonly summary: string;
   readonly build: string;
+  /** The file with the exports. */
+  readonly source: string;
   readonly hostFile: string;
   readonly files: (plugin: PluginInterface) => Map<string, string>;
 }
@@ -26,6 +28,7 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   assemblyscript: {
     summary: 'like TypeScript; it takes Node.js and npm',
     build: 'npm install --no-audit --no-fund && npm run build',
+    source: 'assembly/index.ts',
     hostFile: 'assembly/host.ts',
     files: assemblyScriptFiles,
   },
@@ -33,6 +36,7 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     summary: 'it takes clang and lld',
     // The oldest WebAssembly, which every host and every extension point takes.
     build: `clang --target=wasm32 -mcpu=mvp -std=c11 -O2 -Wall -Wextra -ffreestanding -nostdlib -Wl,--no-entry -o ${module} src/plugin.c`,
+    source: 'src/plugin.c',
     hostFile: 'src/host.h',
     files: cFiles,
   },

@@ -28,6 +28,13 @@ export function CommandLine(props: {
         <CommandBlock command={`tenon login --server ${serverUrl()}`} what="the login command" />
       </div>
       <div>
+        <p class="small soft">Create a plugin that builds, unless you have a module:</p>
+        <CommandBlock
+          command={`tenon plugin init my-plugin --extension-point ${extensionPointId}`}
+          what="the command that creates a plugin"
+        />
+      </div>
+      <div>
         <p class="small soft">Then publish each version, locally or in CI:</p>
         <CommandBlock
           command={[`tenon plugin push ${quoted(fileName)}`, ...options].join(' \\\n  ')}
