@@ -54,8 +54,24 @@ export function pageParameters(withoutLimit: string) {
 
 const defaultPage = pageParameters(`${defaultPageLimit} when it is left out`);
 
+/** The parameter that shortens entries that name guests. */
+const guestsParameter = {
+  maxGuests: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxPageLimit,
+      description: 'the most guests that each entry names; `hasMoreGuests` is `true` where there are more',
+    }),
+  ),
+};
+
+/** The parameters of a single resource that names guests. */
+export const guestsQuery = Type.Object(guestsParameter);
+
 export const pageQuery = Type.Object(defaultPage);
 export type PageQuery = Static<typeof pageQuery>;
+
+export const versionListQuery = Type.Object({ ...defaultPage, ...guestsParameter });
 
 export const creationListQuery = Type.Object({ ...defaultPage, sort: sortParameter(['createdAt', '-createdAt']) });
 
@@ -130,6 +146,7 @@ export type UserListQuery = Static<typeof userListQuery>;
 
 export const appListQuery = Type.Object({
   ...defaultPage,
+  ...guestsParameter,
   q: searchParameter('the name; or the one with this id'),
   sort: sortParameter(['createdAt', 'name', '-name']),
 });
@@ -149,7 +166,7 @@ const pluginParameters = {
   sort: sortParameter(['name', '-name', 'publishedAt', '-publishedAt']),
 };
 
-export const pluginListQuery = Type.Object(pluginParameters);
+export const pluginListQuery = Type.Object({ ...pluginParameters, ...guestsParameter });
 export type PluginListQuery = Static<typeof pluginListQuery>;
 
 export const appPluginListQuery = Type.Object({
@@ -178,6 +195,7 @@ export const guestBindingListQuery = Type.Object({ ...defaultPage, q: searchPara
 
 export const approvalListQuery = Type.Object({
   ...defaultPage,
+  ...guestsParameter,
   q: searchParameter("the plugin's, the publisher's, or the extension point's name; or with this user id"),
 });
 
@@ -186,4 +204,9 @@ export const extensionPointListQuery = Type.Object({
   ...pageParameters('all when it is left out'),
   q: searchParameter('the name; or the one with this id'),
   sort: sortParameter(['createdAt', 'name', '-name']),
+  schema: Type.Optional(
+    oneOf(['full', 'names'], {
+      description: '`names`: each schema has only the names of its exports. Default `full`',
+    }),
+  ),
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from '@tenon/protocol';
 import type { BrowserContextOptions } from 'playwright-core';
-import { openStageApart, type Stage, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
+import { openStageApart, type StageApart, type Visitor } from '../../../packages/console/test/helpers/stage.ts';
 import { seedUsage } from '../../../packages/server/test/helpers/seed-usage.ts';
 import { type Acme, furnish, moduleThatSays, password } from './acme.ts';
 import { acmeNames } from './acme-names.ts';
@@ -22,10 +22,14 @@ export interface Gallery {
   close(): Promise<void>;
 }
 
-export async function openGallery(options: BrowserContextOptions = {}): Promise<Gallery> {
+/** @param enlarge adds data while the server is stopped */
+export async function openGallery(
+  options: BrowserContextOptions = {},
+  enlarge?: (dataDir: string, acme: Acme) => Promise<void>,
+): Promise<Gallery> {
   const stage = await openStageApart({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
   try {
-    return await furnished(stage, options);
+    return await furnished(stage, options, enlarge);
   } catch (error) {
     await stage.close();
     throw error;
@@ -33,7 +37,7 @@ export async function openGallery(options: BrowserContextOptions = {}): Promise<
 }
 
 /** A month of requests of a host, fewer at weekends, with a day on which it was down. */
-async function useMortgage({ server }: Stage, { app, extensionPoint, owner, guest, held }: Acme): Promise<void> {
+async function useMortgage({ server }: StageApart, { app, extensionPoint, owner, guest, held }: Acme): Promise<void> {
   const path = `/artifacts/${extensionPoint.id}/plugin/${guest.userId}/mortgage`;
   const { contentAddress } = await owner.call<Plugin>('GET', path);
   const list = { appId: app.id, extensionPointId: extensionPoint.id, guestKey: held.guestKey, contentAddress };
@@ -45,11 +49,20 @@ async function useMortgage({ server }: Stage, { app, extensionPoint, owner, gues
   await seedUsage(join(server.folder, 'tenon-data'), { ...list, userId: owner.userId }, days);
 }
 
-async function furnished(stage: Stage, options: BrowserContextOptions): Promise<Gallery> {
+async function furnished(
+  stage: StageApart,
+  options: BrowserContextOptions,
+  enlarge: Parameters<typeof openGallery>[1],
+): Promise<Gallery> {
   const acme = await furnish(stage.url, acmeNames);
   await makeOperator(stage, acme.owner.userId);
   await useMortgage(stage, acme);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
+  if (enlarge !== undefined) {
+    await stage.server.kill();
+    await enlarge(join(stage.server.folder, 'tenon-data'), acme);
+    await stage.server.restart();
+  }
   const program = await startProgram();
   const wasmFile = join(stage.server.folder, 'amortization.wasm');
   await writeFile(wasmFile, await moduleThatSays('amortization'));

@@ -17,7 +17,7 @@ import { useSubmit } from '../state/use-submit.ts';
 
 /** The applications that the user is a member or a guest of. */
 export function HomePage() {
-  const apps = useList<App>('/api/v1/apps', { sort: 'name' });
+  const apps = useList<App>('/api/v1/apps', { fixed: { maxGuests: '1' }, sort: 'name' });
   const making = useLinkedDialog('new', 'application');
   const { mayCreateApps } = useAccount();
   const make = mayCreateApps ? <Button onClick={making.open}>New application</Button> : undefined;

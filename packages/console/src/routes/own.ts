@@ -6,7 +6,7 @@ export const ownRoutes: readonly PageRoute[] = [
   {
     path: '/',
     access: 'signedIn',
-    data: () => ['/api/v1/apps?sort=name&limit=50'],
+    data: () => ['/api/v1/apps?maxGuests=1&sort=name&limit=50'],
     load: async () => (await import('../pages/home.tsx')).HomePage,
   },
   { path: '/account', access: 'signedIn', load: async () => (await import('../pages/account.tsx')).AccountPage },

@@ -1,4 +1,5 @@
-import { app, appInput, appListQuery, appOverview, appUpdate } from '@tenon/protocol';
+import { app, appInput, appListQuery, appOverview, appUpdate, guestsQuery } from '@tenon/protocol';
+import type { AppAccess } from '../auth/access.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { appExample, example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -34,7 +35,11 @@ export const appRoutes: readonly Route[] = [
     summary: 'List the applications that you are a member or a guest of',
     responses: { 200: jsonList('the applications', app, appExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listApps(deps, auth.actor, toPage(query), query.q), toApp, query.sort),
+      toList(
+        await listApps(deps, auth.actor, toPage(query), query.q),
+        (one) => toApp(one, query.maxGuests),
+        query.sort,
+      ),
   }),
   route('POST', '/api/v1/apps', {
     access: { kind: 'user', scope: 'manage', userLevel: true },
@@ -48,10 +53,12 @@ export const appRoutes: readonly Route[] = [
   }),
   route('GET', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'readApp' },
+    query: guestsQuery,
     id: 'readApp',
     summary: 'Read an application',
     ...conditionalRead('the application', app, appExample),
-    handle: (_services, { request, auth }, reply) => sendRepresentation(request, reply, toApp(auth.access)),
+    handle: (_services, { request, auth, query }, reply) =>
+      sendRepresentation(request, reply, toApp(auth.access, query.maxGuests)),
   }),
   route('GET', '/api/v1/apps/:appId/overview', {
     access: { kind: 'app', purpose: 'readGuests' },
@@ -62,15 +69,17 @@ export const appRoutes: readonly Route[] = [
   }),
   route('PUT', '/api/v1/apps/:appId', {
     access: { kind: 'app', purpose: 'updateApp' },
+    query: guestsQuery,
     body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
     id: 'updateApp',
     summary: 'Rename an application',
     requestHeaders: conditionalWrite.requestHeaders,
     responses: { 200: json('the application', app, appExample, conditionalWrite.headers) },
     errors: ['precondition_failed'],
-    handle: async ({ deps }, { request, auth, body }, reply) => {
-      const renamed = await renameApp(deps, auth.access, body.name, preconditionOf(request, toApp));
-      return sendRepresentation(request, reply, toApp(renamed));
+    handle: async ({ deps }, { request, auth, body, query }, reply) => {
+      const toResource = (access: AppAccess) => toApp(access, query.maxGuests);
+      const renamed = await renameApp(deps, auth.access, body.name, preconditionOf(request, toResource));
+      return sendRepresentation(request, reply, toResource(renamed));
     },
   }),
   route('DELETE', '/api/v1/apps/:appId', {

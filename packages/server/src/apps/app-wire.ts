@@ -7,13 +7,13 @@ import { time, timeOrNull } from '../http/wire-time.ts';
 import type { GuestWithUsers } from './guests.ts';
 import type { NamedMember } from './members.ts';
 
-export function toApp({ app, role, guests, hasMoreGuests }: AppAccess): App {
+export function toApp({ app, role, guests, hasMoreGuests }: AppAccess, maxGuests = guests.length): App {
   return {
     id: app.id,
     name: app.name,
     role,
-    guests: guests.map(({ id, label }) => ({ id, label })),
-    hasMoreGuests,
+    guests: guests.slice(0, maxGuests).map(({ id, label }) => ({ id, label })),
+    hasMoreGuests: hasMoreGuests || guests.length > maxGuests,
     createdAt: time(app.createdAtMs),
     updatedAt: time(app.updatedAtMs),
   };

@@ -27,7 +27,7 @@ import {
   updateExtensionPoint,
 } from './extension-points.ts';
 import type { JobOptions } from './module-checker.ts';
-import { toExtensionPoint, toSchemaTrial } from './plugin-wire.ts';
+import { toExtensionPoint, toSchemaTrial, withExportNames } from './plugin-wire.ts';
 import { readSchemaRevisions } from './schema-revisions.ts';
 import { trySchema } from './schema-trial.ts';
 
@@ -51,10 +51,12 @@ export const extensionPointRoutes: readonly Route[] = [
     },
     handle: async ({ deps }, { auth: { actor, access }, query }) => {
       const page = toPage(query);
-      const { limit, q: text, sort } = query;
+      const { limit, q: text, sort, schema } = query;
+      const toShown = (one: ExtensionPointRecord) =>
+        schema === 'names' ? withExportNames(toExtensionPoint(one)) : toExtensionPoint(one);
       const counts = await deps.store.read.countOwnPlugins(access.app.id, actor.userId);
       const toListed = (one: ExtensionPointRecord) => ({
-        ...toExtensionPoint(one),
+        ...toShown(one),
         ownPlugins: counts.get(one.id) ?? 0,
       });
       if (limit === undefined) return new ListResponse(readExtensionPoints(deps, access, page, text), toListed);

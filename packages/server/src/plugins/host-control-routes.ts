@@ -113,6 +113,6 @@ export const hostControlRoutes: readonly Route[] = [
     summary: 'List the versions that await approval, the oldest first',
     responses: { 200: jsonList('the versions', approval, approvalExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listApprovals(deps, auth.access, toPage(query), query.q), toApproval),
+      toList(await listApprovals(deps, auth.access, toPage(query), query.q), (one) => toApproval(one, query.maxGuests)),
   }),
 ];

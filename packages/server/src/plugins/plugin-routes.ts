@@ -2,6 +2,7 @@ import {
   appPluginListQuery,
   bindingListQuery,
   dryRunQuery,
+  guestsQuery,
   plugin,
   pluginAbout,
   pluginAboutInput,
@@ -100,13 +101,14 @@ export const pluginRoutes: readonly Route[] = [
   }),
   route('GET', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: guestsQuery,
     id: 'readPlugin',
     summary: 'Read a plugin with its newest version and its status',
     description: 'Members can read every plugin, guests their own.',
     responses: { 200: json('the plugin', plugin, pluginExample) },
-    handle: async ({ deps }, { auth, params }) => {
+    handle: async ({ deps }, { auth, params, query }) => {
       const { actor, access } = auth;
-      return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)), access);
+      return toPlugin(await readPlugin(deps, actor, access, pluginTarget(params)), access, query.maxGuests);
     },
   }),
   withDryRun(
@@ -173,7 +175,7 @@ export const pluginRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, query }) => {
       const { q: text, name, state, userId, sort } = query;
       const found = await listPlugins(deps, auth.access, toPage(query), { text, name, state, userId });
-      return toList(found, (one) => toPlugin(one, auth.access), sort);
+      return toList(found, (one) => toPlugin(one, auth.access, query.maxGuests), sort);
     },
   }),
   route('GET', '/api/v1/apps/:appId/plugins', {

@@ -49,11 +49,20 @@ function toTried({ version, guestIds, hasMoreGuests }: TriedVersion) {
   return { pluginId: id, userName, name, version: number, guestIds: [...guestIds], hasMoreGuests };
 }
 
-export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plugin {
+/** Extension points in lists can have only the names of their exports. */
+export function withExportNames(extensionPoint: wire.ExtensionPoint): wire.ExtensionPoint {
+  const names = Object.keys(extensionPoint.schema.exports);
+  return { ...extensionPoint, schema: { exports: Object.fromEntries(names.map((name) => [name, {}])) } };
+}
+
+/** @param maxGuests the most bindings in the result; all by default */
+export function toPlugin(found: PluginWithBindings, access: AppAccess, maxGuests = found.bindings.length): wire.Plugin {
   const { extensionPointId, userId, name, description, homepage, newest, createdAtMs } = found.plugin;
   const { state, reason, detail } = describePluginStatus(found);
-  const bindings = found.bindings
-    .toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1))
+  const boundFirst = found.bindings.toSorted((a, b) => Number(a.versionId === null) - Number(b.versionId === null));
+  const bindings = boundFirst
+    .slice(0, maxGuests)
+    .sort((a, b) => (a.guestId < b.guestId ? -1 : 1))
     .map((binding) => toBinding(binding, access));
   return {
     id: pluginId(extensionPointId, userId, name),
@@ -68,7 +77,7 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess): wire.Plu
     version: toVersionSummary(newest),
     status: { state, reason, detail, bindings },
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
-    hasMoreGuests: found.hasMoreBindings,
+    hasMoreGuests: found.hasMoreBindings || found.bindings.length > maxGuests,
     createdAt: time(createdAtMs),
     updatedAt: time(newest.createdAtMs),
   };
@@ -122,20 +131,21 @@ function toVersionSummary(version: VersionRecord): wire.VersionSummary {
   return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
 }
 
-export function toVersion({ version, guestIds, boundGuestIds, hasMoreGuests }: VersionWithGuests): wire.Version {
+export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_INFINITY): wire.Version {
+  const { version, guestIds, boundGuestIds } = found;
   return {
     ...toVersionSummary(version),
     contentAddress: version.contentAddress,
     size: version.size,
     stateChangedAt: time(version.stateAtMs),
     decidedBy: version.stateRole,
-    guestIds: [...guestIds],
-    boundGuestIds: [...boundGuestIds],
-    hasMoreGuests,
+    guestIds: guestIds.slice(0, maxGuests),
+    boundGuestIds: boundGuestIds.slice(0, maxGuests),
+    hasMoreGuests: found.hasMoreGuests || Math.max(guestIds.length, boundGuestIds.length) > maxGuests,
   };
 }
 
-export function toApproval(awaiting: AwaitingApproval): wire.Approval {
+export function toApproval(awaiting: AwaitingApproval, maxGuests?: number): wire.Approval {
   const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
@@ -143,7 +153,7 @@ export function toApproval(awaiting: AwaitingApproval): wire.Approval {
     user: { id: userId, name: userName },
     name,
     guests: [...awaiting.guests],
-    version: toVersion(awaiting),
+    version: toVersion(awaiting, maxGuests),
   };
 }
 

@@ -1,4 +1,12 @@
-import { pageQuery, plugin, reasonInput, version, versionChoice, versionDiff, versionDiffQuery } from '@tenon/protocol';
+import {
+  plugin,
+  reasonInput,
+  version,
+  versionChoice,
+  versionDiff,
+  versionDiffQuery,
+  versionListQuery,
+} from '@tenon/protocol';
 import { callerOf, leaseFor, reserveBytes } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginExample, versionDiffExample, versionExample } from '../http/examples.ts';
@@ -24,14 +32,15 @@ const publishers = "For the plugin's publisher and the application's team.";
 export const versionRoutes: readonly Route[] = [
   route('GET', `${artifactPath}/versions`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
-    query: pageQuery,
+    query: versionListQuery,
     id: 'listVersions',
     summary: "List a plugin's versions, the newest first",
     description: "Members can see every plugin's versions, guests those of their own plugins.",
     responses: { 200: jsonList('the versions', version, versionExample) },
     handle: async ({ deps }, { auth, params, query }) => {
       const { actor, access } = auth;
-      return toList(await listVersions(deps, actor, access, pluginTarget(params), toPage(query)), toVersion);
+      const found = await listVersions(deps, actor, access, pluginTarget(params), toPage(query));
+      return toList(found, (one) => toVersion(one, query.maxGuests));
     },
   }),
   route('GET', versionPath, {

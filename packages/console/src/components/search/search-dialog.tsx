@@ -2,6 +2,7 @@ import type { App, AppOverview } from '@tenon/protocol';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { currentPath, href } from '../../base-path.ts';
+import { appApiPath } from '../../pages/team/app-path.ts';
 import { overviewPath } from '../../pages/team/overview-path.ts';
 import { useAccount, useApi, useServices } from '../../state/services.ts';
 import { saveTheme } from '../../state/theme.ts';
@@ -120,7 +121,7 @@ function useEntries(query: string): { readonly entries: readonly SearchEntry[]; 
 function useCurrentApp(): App | undefined {
   const api = useApi();
   const [, appId] = /^\/apps\/(app_\w+)/.exec(currentPath()) ?? [];
-  const path = `/api/v1/apps/${appId}`;
+  const path = appApiPath(appId ?? '');
   const app = useCachedData(path, async (signal) => (appId === undefined ? undefined : api.get<App>(path, { signal })));
   return app.status === 'ready' ? app.data : undefined;
 }

@@ -39,15 +39,15 @@ export function useFound(query: string, app: App | undefined): Found {
 }
 
 async function find(api: ApiClient, q: string, app: App | undefined, signal: AbortSignal): Promise<SearchEntry[]> {
-  const list = async <T>(path: string, toEntry: (object: T) => SearchEntry): Promise<SearchEntry[]> => {
-    const query = { limit: perGroup, ...(q !== '' && { q }) };
+  const list = async <T>(path: string, toEntry: (object: T) => SearchEntry, options = {}): Promise<SearchEntry[]> => {
+    const query = { limit: perGroup, ...(q !== '' && { q }), ...options };
     try {
       return (await api.get<ListPage<T>>(path, { query, signal })).objects.map(toEntry);
     } catch {
       return []; // the other lists may still have results
     }
   };
-  const lists = [list('/api/v1/apps', toAppEntry)];
+  const lists = [list('/api/v1/apps', toAppEntry, { maxGuests: 1 })];
   if (app !== undefined && q !== '') {
     lists.push(list<PluginSummary>(`/api/v1/apps/${app.id}/plugins`, (plugin) => toPluginEntry(app, plugin)));
     if (app.role !== 'guest')

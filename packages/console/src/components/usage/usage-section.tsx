@@ -1,4 +1,6 @@
 import type { UsageReport } from '@tenon/protocol';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { count, counted } from '../count.ts';
@@ -20,14 +22,32 @@ type Subject = { readonly kind: 'plugin' } | { readonly kind: 'guest'; readonly 
  * @param apiPath the path of the plugin or guest in the API
  */
 export function UsageSection({ apiPath, of }: { readonly apiPath: string; readonly of: Subject }) {
-  const api = useApi();
-  const path = `${apiPath}/usage`;
-  const report = useCachedData(path, (signal) => api.get<UsageReport>(path, { signal }));
+  const section = useRef<HTMLDivElement>(null);
+  const isNear = useIsNear(section);
   return (
     <Section title="Usage" intro="What hosts requested in the last 30 days. Numbers are up to a minute old.">
-      <Loaded of={report}>{(data) => <Usage report={data} of={of} />}</Loaded>
+      <div ref={section}>{isNear ? <UsageReportView path={`${apiPath}/usage`} of={of} /> : null}</div>
     </Section>
   );
+}
+
+function UsageReportView({ path, of }: { readonly path: string; readonly of: Subject }) {
+  const api = useApi();
+  const report = useCachedData(path, (signal) => api.get<UsageReport>(path, { signal }));
+  return <Loaded of={report}>{(data) => <Usage report={data} of={of} />}</Loaded>;
+}
+
+/** Whether the user has been near an element. */
+function useIsNear(ref: RefObject<Element | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+    });
+    if (ref.current !== null) observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, [ref]);
+  return isNear;
 }
 
 function Usage({ report, of }: { readonly report: UsageReport; readonly of: Subject }) {

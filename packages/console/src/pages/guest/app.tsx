@@ -16,6 +16,7 @@ import { guestNames } from './guest-names.ts';
 export function GuestAppPage() {
   const { appId, app } = useApp();
   const points = useList<ListedExtensionPoint>(`/api/v1/apps/${encodeURIComponent(appId)}/extension-points`, {
+    fixed: { schema: 'names' },
     sort: 'name',
   });
   if (app.status === 'failed') return <AppError error={app.error} onRetry={app.reload} />;
@@ -45,7 +46,8 @@ function Guests({ app }: { readonly app: App }) {
   const names = [...guestNames(app).values()];
   if (app.guests.every(({ label }) => label === null)) return null;
   const more = names.length - shownGuests;
-  const shown = more > 1 ? [...names.slice(0, shownGuests), `${count(more)} more`] : names;
+  const others = `${app.hasMoreGuests ? 'more than ' : ''}${count(more)} more`;
+  const shown = more > 1 ? [...names.slice(0, shownGuests), others] : names;
   return <p>You are a guest for {new Intl.ListFormat('en').format(shown)}.</p>;
 }
 

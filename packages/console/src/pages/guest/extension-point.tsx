@@ -22,7 +22,11 @@ export function PublishPage() {
   const { extensionPointId = '' } = useRoute().params;
   const path = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
   const point = useCachedData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
-  const own = useList<Plugin>(`${path}/plugins`, { fixed: { userId }, sort: 'name', limit: 20 });
+  const own = useList<Plugin>(`${path}/plugins`, {
+    fixed: { userId, maxGuests: '20' },
+    sort: 'name',
+    limit: 20,
+  });
   const documentation = useRef<HTMLDivElement>(null);
 
   const failed = app.status === 'failed' ? app : point.status === 'failed' ? point : undefined;

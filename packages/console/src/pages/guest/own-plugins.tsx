@@ -64,10 +64,11 @@ const shownGuests = 3;
 
 /** A plugin's state: a short text if hosts get the newest version everywhere, otherwise the server's explanation. */
 function ActiveState({ plugin, guests }: { readonly plugin: Plugin; readonly guests: ReadonlyMap<string, string> }) {
-  const { status, version, guestIds } = plugin;
+  const { status, version, guestIds, hasMoreGuests } = plugin;
   const isServed =
     status.state === 'published' &&
     guestIds.length > 0 &&
+    !hasMoreGuests &&
     status.bindings.every((bound) => bound.version === version.number);
   if (!isServed) {
     return (
@@ -83,7 +84,7 @@ function ActiveState({ plugin, guests }: { readonly plugin: Plugin; readonly gue
     <span class="bound">
       {guestIds.map((id) => (
         <span key={id} title={id}>
-          <Badge kind="good">{guests.get(id) ?? 'a guest you left'}</Badge>
+          <Badge kind="good">{guests.get(id) ?? 'another guest'}</Badge>
         </span>
       ))}
     </span>

@@ -42,6 +42,8 @@ export function PublishForm(props: {
   readonly extensionPoint: ExtensionPoint;
   /** One's guests, by id. */
   readonly guests: ReadonlyMap<string, string>;
+  /** Whether the user holds more guests than these. */
+  readonly hasMoreGuests: boolean;
   /** Whether another file, which replaces this one, is being checked. */
   readonly isChecking: boolean;
   /** Called with how many bytes are sent, and with `undefined` once nothing is under way. */
@@ -158,7 +160,7 @@ export function PublishForm(props: {
           isDisabled={isBusy}
           onChange={(value) => onTarget({ ...target, guestId: value })}
           options={[
-            { value: '', label: `all of your ${guests.size} guests` },
+            { value: '', label: props.hasMoreGuests ? 'all of your guests' : `all of your ${guests.size} guests` },
             ...[...guests].map(([id, words]) => ({ value: id, label: `only ${words}` })),
           ]}
           hint="You accepted several invitations of this application, and are a guest under each."

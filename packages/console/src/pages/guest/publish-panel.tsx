@@ -105,6 +105,7 @@ export function PublishPanel(props: {
             onTarget={setTarget}
             extensionPoint={extensionPoint}
             guests={guests}
+            hasMoreGuests={app.hasMoreGuests}
             isChecking={isChecking}
             onProgress={setSentBytes}
             onPublished={(plugin) => {

@@ -1,5 +1,5 @@
 import type { PluginBinding } from '@tenon/protocol';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
@@ -28,10 +28,12 @@ export function BoundTable(props: {
     limit: 20,
   });
   const { reload } = bindings.page;
+  const shownPlugin = useRef(plugin);
   useEffect(() => {
-    reload();
+    if (shownPlugin.current !== plugin) reload();
+    shownPlugin.current = plugin;
   }, [plugin]);
-  const nameOf = ({ guestId, guestKey }: PluginBinding) => guestKey ?? guests.get(guestId) ?? 'a removed guest';
+  const nameOf = ({ guestId, guestKey }: PluginBinding) => guestKey ?? guests.get(guestId) ?? 'another guest';
   const hasPublished = versions.some(({ state }) => state === 'published');
   return (
     <DataTable

@@ -33,7 +33,7 @@ function EffectList({ effects, guests }: { readonly effects: DryRun; readonly gu
     changed <= maxGuestLines
       ? changes.map(({ guestId, guestKey, ...change }) => ({
           ...change,
-          label: guestKey ?? guests?.get(guestId) ?? 'a removed guest',
+          label: guestKey ?? guests?.get(guestId) ?? 'another guest',
         }))
       : outcomes.map(({ guests: count, ...change }) => ({ ...change, label: counted(count, 'guest') }));
   return (

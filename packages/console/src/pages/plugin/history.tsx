@@ -144,7 +144,7 @@ const listFormat = new Intl.ListFormat('en');
 
 function namesOf(ids: readonly string[], guests: ReadonlyMap<string, string>): string {
   if (ids.length > 2) return `${ids.length} guests`;
-  return listFormat.format(ids.map((id) => guests.get(id) ?? 'a removed guest'));
+  return listFormat.format(ids.map((id) => guests.get(id) ?? 'another guest'));
 }
 
 function actionWords(action: VersionAction, version: Version, data: PluginData): string {

@@ -8,3 +8,6 @@ export function teamPluginPath(appId: string, pluginId: string): string {
   const [extensionPointId, , userId, name] = pluginId.split('/');
   return `/apps/${appId}/extension-points/${extensionPointId}/plugins/${userId}/${name}`;
 }
+
+/** The most guests that a plugin and each of its versions name on the plugin's page. */
+export const maxPluginGuests = 20;

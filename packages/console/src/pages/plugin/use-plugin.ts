@@ -5,6 +5,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
+import { maxPluginGuests } from './plugin-path.ts';
 
 /** A plugin with its newest versions, the newest first. */
 export interface PluginData {
@@ -15,6 +16,7 @@ export interface PluginData {
 }
 
 const versionsAtOnce = 50;
+const maxGuests = maxPluginGuests;
 
 export function usePlugin(apiPath: string): Data<PluginData> & { loadOlderVersions(): Promise<void> } {
   const api = useApi();
@@ -40,7 +42,7 @@ export function usePlugin(apiPath: string): Data<PluginData> & { loadOlderVersio
 
 async function fetchPlugin(api: ApiClient, path: string, limit: number, signal: AbortSignal): Promise<PluginData> {
   const [plugin, versions] = await Promise.all([
-    api.get<Plugin>(path, { signal }),
+    api.get<Plugin>(path, { query: { maxGuests }, signal }),
     fetchVersions(api, path, { limit }, signal),
   ]);
   return { plugin, versions: versions.objects, olderCursor: versions.nextCursor };
@@ -52,5 +54,5 @@ interface VersionQuery {
 }
 
 function fetchVersions(api: ApiClient, path: string, query: VersionQuery, signal?: AbortSignal) {
-  return api.get<ListPage<Version>>(`${path}/versions`, { query: { ...query }, signal });
+  return api.get<ListPage<Version>>(`${path}/versions`, { query: { ...query, maxGuests }, signal });
 }

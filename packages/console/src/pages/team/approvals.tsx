@@ -22,7 +22,10 @@ import './approvals.css';
 /** The versions that await the team's approval, of all extension points. */
 export function ApprovalsPage() {
   const { appId, app } = useApp();
-  const approvals = useList<Approval>(`/api/v1/apps/${encodeURIComponent(appId)}/approvals`, { limit: 20 });
+  const approvals = useList<Approval>(`/api/v1/apps/${encodeURIComponent(appId)}/approvals`, {
+    fixed: { maxGuests: '20' },
+    limit: 20,
+  });
   const { page, query } = approvals;
   const total = page.status === 'ready' ? page.data.total : 'loading';
   return (

@@ -20,7 +20,10 @@ export function ExtensionPointsPage() {
 }
 
 function ExtensionPoints({ app }: { readonly app: App }) {
-  const points = useList<ExtensionPoint>(`/api/v1/apps/${app.id}/extension-points`, { sort: 'name' });
+  const points = useList<ExtensionPoint>(`/api/v1/apps/${app.id}/extension-points`, {
+    fixed: { schema: 'names' },
+    sort: 'name',
+  });
   const make = mayManage(app.role) ? (
     <LinkButton to={`/apps/${app.id}/extension-points/new`}>New extension point</LinkButton>
   ) : undefined;

@@ -11,6 +11,7 @@ import { useServices } from '../../state/services.ts';
 import { type EditedField, useEdit } from '../../state/use-edit.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { AppFrame } from './app-frame.tsx';
+import { appApiPath } from './app-path.ts';
 import { HostSample } from './host-sample.tsx';
 import { mayManage, mayOwn, roleWords, useApp } from './use-app.ts';
 import { useOverview } from './use-overview.ts';
@@ -80,7 +81,7 @@ const nameFields = ({ name }: Pick<App, 'name'>): readonly EditedField[] => [{ l
 function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (app: App) => void }) {
   const { session, toasts } = useServices();
   const [name, setName] = useState(app.name);
-  const path = `/api/v1/apps/${app.id}`;
+  const path = appApiPath(app.id);
   const edit = useEdit(app, () => session.api.get<App>(path), nameFields);
   const form = useSubmit(async () => {
     onRenamed(await edit.save((basedOn) => session.api.put<App>(path, { name }, { basedOn })));

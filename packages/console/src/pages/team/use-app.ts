@@ -4,6 +4,7 @@ import { useRoute } from 'preact-iso/router';
 import { useApi, useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import type { Data } from '../../state/use-data.ts';
+import { appApiPath } from './app-path.ts';
 
 /** The application that the page's address names. While the page is open, its data follows the changes of others. */
 export function useApp(): { readonly appId: string; readonly app: Data<App> } {
@@ -11,7 +12,7 @@ export function useApp(): { readonly appId: string; readonly app: Data<App> } {
   const { liveUpdates } = useServices();
   const { appId = '' } = useRoute().params;
   useEffect(() => liveUpdates.open(appId), [appId]);
-  const path = `/api/v1/apps/${encodeURIComponent(appId)}`;
+  const path = appApiPath(appId);
   return { appId, app: useCachedData(path, (signal) => api.get<App>(path, { signal })) };
 }
 

@@ -21,7 +21,7 @@ export function AccessTokensSection() {
   const { session } = useServices();
   const tokens = useList<TokenInfo>('/api/v1/tokens', { prefix: 'tokens-', sort: '-createdAt' });
   const apps = useCachedData('apps by name', (signal) =>
-    session.api.get<ListPage<App>>('/api/v1/apps', { query: { sort: 'name' }, signal }),
+    session.api.get<ListPage<App>>('/api/v1/apps', { query: { maxGuests: 1, sort: 'name' }, signal }),
   );
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<TokenCreated>();
