@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 
-/** What a page loads from the API until nothing has loaded for a while. The stream of updates doesn't count. */
+/** The requests of a page to the server, without scripts, styles, and the stream of updates. */
 export interface PageLoad {
   readonly requests: readonly { readonly path: string; readonly bytes: number; readonly sentBytes: number }[];
   /** From the navigation until the page has a heading and nothing is a placeholder, in milliseconds. */

@@ -133,7 +133,7 @@ const changes: Readonly<Record<string, Change>> = {
   async insertApiKey(tx, { apiKeys, tokens, users }, pick) {
     const secret = makeSecret('apiKey', randomBytes(secretRandomBytes));
     const [id, secretHash] = [newId('apiKey'), hashSecret(secret)];
-    const maker = tokens.at(-1);
+    const maker = tokens.findLast(({ sessionId }) => sessionId === null); // a session's token only reads
     const tokenId = maker !== undefined && (await tx.token(maker.id)) !== undefined ? maker.id : null;
     const times = { createdAtMs: someTimeMs, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null };
     const key = { id, userId: pick(users).id, name: 'key', secretHash, tokenId, ...times };

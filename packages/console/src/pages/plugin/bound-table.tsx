@@ -16,11 +16,13 @@ export function BoundTable(props: {
   readonly guests: ReadonlyMap<string, string>;
   /** The path of a guest's page; for the team. */
   readonly guestPath?: ((guestId: string) => string) | undefined;
+  /** Called when the bindings are there. */
+  readonly onLoaded: () => void;
   /** For users who may pin. */
   readonly onPin?: ((binding: PluginBinding) => void) | undefined;
   readonly onUnpin?: ((binding: PluginBinding) => void) | undefined;
 }) {
-  const { data, guests, guestPath, onPin, onUnpin } = props;
+  const { data, guests, guestPath, onPin, onUnpin, onLoaded } = props;
   const { plugin, versions } = data;
   const isTeam = guestPath !== undefined;
   const bindings = useList<PluginBinding>(`${props.apiPath}/bindings`, {
@@ -33,6 +35,10 @@ export function BoundTable(props: {
     if (shownPlugin.current !== plugin) reload();
     shownPlugin.current = plugin;
   }, [plugin]);
+  const isLoading = bindings.page.status === 'loading';
+  useEffect(() => {
+    if (!isLoading) onLoaded();
+  }, [isLoading]);
   const nameOf = ({ guestId, guestKey }: PluginBinding) => guestKey ?? guests.get(guestId) ?? 'another guest';
   const hasPublished = versions.some(({ state }) => state === 'published');
   return (

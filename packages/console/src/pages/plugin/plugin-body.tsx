@@ -43,6 +43,7 @@ export function PluginBody(props: {
   const { plugin, versions } = data;
   const account = useAccount();
   const [dialog, setDialog] = useState<ComponentChildren>();
+  const [isLoaded, setLoaded] = useState(false);
   const keepFocus = useHeadingFocus();
   const onDone = (): void => {
     keepFocus();
@@ -119,11 +120,12 @@ export function PluginBody(props: {
           apiPath={apiPath}
           guests={guests}
           guestPath={guestPath}
+          onLoaded={() => setLoaded(true)}
           onPin={roles.isHost ? (binding) => pin(PinDialog, binding) : undefined}
           onUnpin={roles.isHost ? (binding) => pin(UnpinDialog, binding) : undefined}
         />
       </Section>
-      <UsageSection apiPath={apiPath} of={{ kind: 'plugin' }} />
+      {isLoaded ? <UsageSection apiPath={apiPath} of={{ kind: 'plugin' }} /> : null}
       <Section title="History">
         <History
           data={data}

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { type GuestId, newId } from '@tenon/protocol';
-import { noLimits, type UserRecord, type VersionRecord } from '../../../packages/server/src/db/records.ts';
-import { openSqliteStore } from '../../../packages/server/src/db/sqlite/store.ts';
-import type { Store, Transaction } from '../../../packages/server/src/db/store.ts';
-import { statements } from '../../../packages/server/src/queries.ts';
-import { auditEvent, createRecords, versionRecord } from '../../../packages/server/test/helpers/records.ts';
-import type { Acme } from './acme.ts';
+import { type AppId, type ExtensionPointId, type GuestId, newId, type UserId } from '@tenon/protocol';
+import { noLimits, type UserRecord, type VersionRecord } from '../../src/db/records.ts';
+import { openSqliteStore } from '../../src/db/sqlite/store.ts';
+import type { Store, Transaction } from '../../src/db/store.ts';
+import { statements } from '../../src/queries.ts';
+import { auditEvent, createRecords, versionRecord } from './records.ts';
 
 /** How much an application and the accounts of its users have. */
 export const counts = {
@@ -26,6 +25,14 @@ export const counts = {
   auditEvents: 10_000,
 } as const;
 
+/** The application to enlarge, its owner, and a guest who has published the plugin "mortgage" for the extension point. */
+interface Acme {
+  readonly owner: { readonly userId: string };
+  readonly guest: { readonly userId: string };
+  readonly app: { readonly id: string };
+  readonly extensionPoint: { readonly id: string };
+}
+
 const nowMs = Date.now();
 const dayMs = 86_400_000;
 const note = 'Their contact is on leave until March. Renewal is in autumn. '.repeat(3);
@@ -45,20 +52,21 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
     const inOne = (work: (tx: Transaction, records: ReturnType<typeof createRecords>) => Promise<void>) =>
       store.write((tx) => work(tx, createRecords({ ...store, write: (each) => each(tx) } as Store)));
     const [owner, guest] = await Promise.all(
-      [acme.owner, acme.guest].map(({ userId }) => store.read.user(userId as never) as Promise<UserRecord>),
+      [acme.owner, acme.guest].map(({ userId }) => store.read.user(userId as UserId)),
     );
-    if (owner === undefined || guest === undefined) throw new Error('The owner and the guest have no accounts');
+    const app = await store.read.app(acme.app.id as AppId);
+    if (owner === undefined || guest === undefined || app === undefined) throw new Error('The application is missing');
     const guestIds: GuestId[] = [];
     await inOne(async (tx, records) => {
       const users: UserRecord[] = [];
       await repeat(counts.users, async (name) => {
         users.push(await records.user({ name: `User ${name}`, email: `user-${name}@customers.example` }));
       });
-      for (const user of users.slice(0, counts.members)) await records.member(acme.app, user, 'viewer');
+      for (const user of users.slice(0, counts.members)) await records.member(app, user, 'viewer');
       await repeat(counts.guests, async (name, at) => {
         const row = {
           id: newId('guest'),
-          appId: acme.app.id,
+          appId: app.id,
           guestKey: `customers/scale-${name}`,
           label: `Customer ${name}`,
           note,
@@ -82,9 +90,9 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
     await inOne(async (tx, records) => {
       for (const user of [owner, guest]) {
         await repeat(counts.apps, async (name) => {
-          const app = await records.app({ name: `Sheet ${name}` });
-          if (user === owner) await records.member(app, user);
-          else await records.hold(await records.guest(app, 'customers/one'), user);
+          const other = await records.app({ name: `Sheet ${name}` });
+          if (user === owner) await records.member(other, user);
+          else await records.hold(await records.guest(other, 'customers/one'), user);
         });
         await repeat(counts.credentials, async (name) => {
           const times = { createdAtMs: nowMs, expiresAtMs: nowMs + dayMs };
@@ -96,7 +104,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
       await repeat(counts.extensionPoints, (name) =>
         tx.insertExtensionPoint({
           id: newId('extensionPoint'),
-          appId: acme.app.id,
+          appId: app.id,
           name: `Cells ${name}`,
           schemaJson: largeSchema,
           requiresApproval: false,
@@ -105,7 +113,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           updatedAtMs: nowMs,
         }),
       );
-      const base = { appId: acme.app.id, by: 'user', userId: owner.id, userName: owner.name } as const;
+      const base = { appId: app.id, by: 'user', userId: owner.id, userName: owner.name } as const;
       await tx.insertAuditEvents(
         Array.from({ length: counts.auditEvents }, (_, at) =>
           auditEvent({
@@ -114,7 +122,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
             accountId: at % 2 === 0 ? owner.id : guest.id,
             ...(at % 50 === 0
               ? { action: 'extension_point.update', targetId: acme.extensionPoint.id, details: schemaChange(at) }
-              : { targetId: acme.app.id, targetName: acme.app.name, details: { before: note, after: note } }),
+              : { targetId: app.id, targetName: app.name, details: { before: note, after: note } }),
           }),
         ),
       );
@@ -132,8 +140,8 @@ function schemaChange(at: number) {
 
 /** Adds plugins of one user, a few bindings of each, and many versions and bindings of one. */
 async function addPlugins(tx: Transaction, acme: Acme, guestIds: readonly GuestId[]): Promise<void> {
-  const extensionPointId = acme.extensionPoint.id;
-  const key = (name: string) => ({ extensionPointId, userId: acme.guest.userId as never, name });
+  const extensionPointId = acme.extensionPoint.id as ExtensionPointId;
+  const key = (name: string) => ({ extensionPointId, userId: acme.guest.userId as UserId, name });
   const [published] = await tx.versions(key('mortgage'), { limit: 1 });
   if (published === undefined) throw new Error('The plugin has no version');
   const { contentAddress, size } = published;
