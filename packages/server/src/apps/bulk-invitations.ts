@@ -16,8 +16,9 @@ import { isMailAddress } from '../config/readers.ts';
 import type { GuestInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, type FieldFault } from '../http/domain-errors.ts';
-import { queueInvitationMail, queueMail } from '../mail/queue-mail.ts';
+import { queueMail } from '../mail/queue-mail.ts';
 import { changeTexts, makeGuest } from './guests.ts';
+import { queueInvitationMail } from './invitation-mail.ts';
 import { insertInvitation, requireDeliveryMethod } from './invitations.ts';
 import { openInvitation, renewInvitation } from './open-invitations.ts';
 

@@ -15,7 +15,8 @@ import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts'
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { queueInvitationMail, requireMailAddress } from '../mail/queue-mail.ts';
+import { requireMailAddress } from '../mail/queue-mail.ts';
+import { queueInvitationMail } from './invitation-mail.ts';
 
 /*
  * The user who accepts an invitation becomes a guest of an application, or a member of its team. State transitions:

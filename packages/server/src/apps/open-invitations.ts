@@ -9,7 +9,7 @@ import type { GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { queueInvitationMail } from '../mail/queue-mail.ts';
+import { queueInvitationMail } from './invitation-mail.ts';
 import { invitationRecipient, recordDecision } from './invitations.ts';
 
 /* Open invitations: those that can be accepted, or could if they had not expired. */
