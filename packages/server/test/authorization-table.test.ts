@@ -742,7 +742,7 @@ const rows: Readonly<Record<string, Row>> = {
     ].map(([method, rest = '']): [string, Row] => [
       `${method} /api/v1/users${rest}`,
       {
-        // Neither owners nor the user themselves: only operators, of whom there are none here.
+        // Neither owners nor the user themselves: only operators, which this application lacks.
         cells: `${refused} 403s 403f 403f 403f 403f 403f 403f`,
         scope: 'manage',
         target: ({ viewer }) => ({

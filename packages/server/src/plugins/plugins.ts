@@ -66,7 +66,7 @@ export function listPluginsOfApp(
 }
 
 function searchFor(access: AppAccess, filter: PluginFilter): PluginSearch {
-  const search = filter as PluginSearch; // ids that are none match nothing
+  const search = filter as PluginSearch; // malformed ids match nothing
   if (isMember(access)) return { ...search, searchesGuestKeys: true };
   return { ...search, userId: access.actor.userId };
 }

@@ -85,7 +85,7 @@ function Numbers({ app, overview }: { readonly app: App; readonly overview: AppO
   );
 }
 
-/** Work that waits for the team. Renders nothing if there is none. */
+/** Work that waits for the team. Renders nothing without such work. */
 function Waiting({ app, overview }: { readonly app: App; readonly overview: AppOverview }) {
   const base = `/apps/${app.id}`;
   const { awaitingApproval, blockedPlugins } = overview;
