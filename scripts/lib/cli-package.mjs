@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
-import { locations } from '../../packages/cli/src/packaged/locations.ts';
 import { withDocuments } from './library-package.mjs';
 import { findFiles, root } from './workspace.mjs';
 
@@ -47,7 +46,7 @@ export async function buildCli() {
   const ofServer = [...modules].find((id) => id.includes('/packages/server/'));
   if (ofServer !== undefined) throw new Error(`the package of the command line holds ${ofServer}`);
   files.set(cliEntry, readFileSync(join(folder, 'bin', 'packaged.mjs'), 'utf8'));
-  files.set('package.json', `${JSON.stringify(manifest(), null, 2)}\n`);
+  files.set('package.json', `${JSON.stringify(await manifest(), null, 2)}\n`);
   files.set('THIRD-PARTY-LICENSES', thirdPartyLicenses(modules));
   files.set('demangler.wasm', readFileSync(join(root, 'node_modules', 'gecko-profiler-demangle', 'index_bg.wasm')));
   for (const file of findFiles(['templates/**/*.*', 'templates/**/gitignore'], folder)) {
@@ -64,7 +63,9 @@ function replacementOf(specifier, importer) {
   return specifier.startsWith('.') ? replacements.get(resolve(dirname(importer), specifier)) : undefined;
 }
 
-function manifest() {
+async function manifest() {
+  // Imported here, so that a Node.js without TypeScript gets as far as the check of its version.
+  const { locations } = await import('../../packages/cli/src/packaged/locations.ts');
   const { name, version, description, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return {
     name,
