@@ -106,6 +106,9 @@ export async function findMailedCode(
 export function verifyEmail(deps: Deps, code: string, address: string): Promise<string> {
   return deps.store.write(async (tx) => {
     const { userId, recipient } = await findMailedCode(tx, code, 'verify_email', deps.clock());
+    const user = userId === null ? undefined : await tx.user(userId);
+    // A link may be opened again, by a person or a scanner of mails: that changes and records nothing.
+    if (user?.email === recipient && (await isEmailVerified(tx, user))) return recipient;
     if (userId === null || !(await markEmailVerified(tx, userId, recipient))) throw notFound('link');
     const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
     const actor = { userId, sessionId: null, address };

@@ -115,9 +115,12 @@ export class UsageBatch {
   }
 }
 
+/** A longer header of loaded versions is ignored. */
+export const maxLoadedLength = maxLoadedAddresses * 50;
+
 /** Parses `tenon-loaded`. A malformed header has no addresses. */
 export function loadedAddresses(header: string | string[] | undefined): readonly ContentAddress[] {
-  if (typeof header !== 'string' || header.length > maxLoadedAddresses * 50) return [];
+  if (typeof header !== 'string' || header.length > maxLoadedLength) return [];
   const addresses = [...new Set(header.split(',').map((part) => part.trim()))];
   return addresses.length <= maxLoadedAddresses && addresses.every(isContentAddress) ? addresses : [];
 }

@@ -6,9 +6,12 @@ import type { CredentialId } from '../auth/authenticate.ts';
 import type { Deps } from '../deps.ts';
 import { attributeUsage } from './attribute-usage.ts';
 import { type SketchEntry, sketchEntry } from './sketch.ts';
-import { UsageBatch, type UsageTarget } from './usage-batch.ts';
+import { maxLoadedLength, UsageBatch, type UsageTarget } from './usage-batch.ts';
 
 const hourMs = 3_600_000;
+
+/** A longer `user-agent` counts as `other`. */
+const maxAgentLength = 256;
 
 /** How many lists and contents a process counts between two writes. Beyond, it counts per extension point. */
 const defaultMaxTallies = 20_000;
@@ -23,9 +26,9 @@ export interface UsageCell {
   sketched: SketchEntry | undefined;
   count: number;
   lastMs: number;
-  /** The headers of the counted requests. */
+  /** The headers of the counted requests, without longer ones, since many cells stay in memory. */
   agent: string | undefined;
-  loaded: string | string[] | undefined;
+  loaded: string | undefined;
   isDirty: boolean;
 }
 
@@ -101,8 +104,8 @@ export function createUsageCounter(
         hourStart = now - (now % hourMs);
         hourEnd = hourStart + hourMs;
       }
-      const agent = headers['user-agent'];
-      const loaded = headers[loadedHeader];
+      const agent = ofBoundedLength(headers['user-agent'], maxAgentLength);
+      const loaded = ofBoundedLength(headers[loadedHeader], maxLoadedLength);
       if (agent !== cell.agent || loaded !== cell.loaded) {
         empty(cell);
         cell.agent = agent;
@@ -123,4 +126,8 @@ export function createUsageCounter(
       return flushing;
     },
   };
+}
+
+function ofBoundedLength(header: string | string[] | undefined, max: number): string | undefined {
+  return typeof header === 'string' && header.length <= max ? header : undefined;
 }

@@ -9,14 +9,15 @@ type Render = (text: string, options: MarkdownOptions) => ComponentChildren;
 let loaded: Render | undefined;
 
 /** Text without any of these characters looks the same as Markdown. */
-const syntax = /[*_`~#>|<\\[\]]|&\w*;|^\s*(?:[-+]|\d+[.)])\s|\n\s*\n|https?:|www\.|@|^\s*[-=]+\s*$/m;
+const syntax =
+  /[*_`~#>|<\\[\]&@\r\u2028\u2029]|^[ \t]*(?:[-+]|\d+[.)])[ \t]|\n[ \t]*\n|https?:|www\.|^[ \t]*[-=]+[ \t]*$/m;
 
 /**
  * Untrusted Markdown. It is rendered as elements, never as HTML: HTML in it is shown as text, images become links, and links lead to
  * http, https, and mailto only. The code is loaded on demand; until then, the text is shown as it is.
  */
 export function Markdown({ text, headingLevel = 3 }: { readonly text: string } & Partial<MarkdownOptions>) {
-  const isPlain = !syntax.test(text);
+  const isPlain = useMemo(() => !syntax.test(text), [text]);
   const [render, setRender] = useState<Render | undefined>(() => loaded);
   useEffect(() => {
     if (isPlain || render !== undefined) return undefined;
