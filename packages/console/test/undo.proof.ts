@@ -68,7 +68,10 @@ describe('undo', { skip: noBrowser }, () => {
     await page.keyboard.press('Control+z');
     await toast('median version 2 restored.').waitFor();
     assert.equal(await bound(), 2);
-    await page.getByText('yanked', { exact: true }).waitFor({ state: 'detached', ...soon });
+    await page
+      .getByText('yanked', { exact: true })
+      .first()
+      .waitFor({ state: 'detached', ...soon });
     await page.keyboard.press('Control+z');
     assert.equal(await bound(), 2, 'an undo can be used once');
   });
