@@ -52,12 +52,13 @@ export interface Delivery {
   readonly email?: string | undefined;
 }
 
-/** Finds an invitation that can be accepted, and its application. */
+/** Finds an invitation to mail, and its application; `undefined` if it can't be accepted, or its inviter is suspended. */
 export async function findSendableInvitation(tx: Transaction, id: InvitationId, nowMs: number) {
   const invitation = await tx.invitation(id);
   if (invitation === undefined || invitationStatus(invitation, nowMs) !== 'pending') return undefined;
   const [app, inviter] = [await tx.app(invitation.appId), await tx.member(invitation.appId, invitation.createdBy)];
-  return app === undefined || !mayInvite(inviter?.role, invitation) ? undefined : { invitation, app };
+  const isSuspended = (await tx.user(invitation.createdBy))?.suspendedAtMs != null;
+  return app === undefined || isSuspended || !mayInvite(inviter?.role, invitation) ? undefined : { invitation, app };
 }
 
 /** @throws DomainError `not_found` for an unknown code */

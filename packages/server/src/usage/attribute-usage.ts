@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AppId, ContentAddress, ExtensionPointId, GuestId, UserId, VersionId } from '@tenon/protocol';
 import type { PluginKey } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
@@ -9,6 +10,9 @@ import { UsageSums } from './usage-sums.ts';
 type Reads = Pick<Queries, 'extensionPoint' | 'listedBindings' | 'versionsOfContent' | 'appsOfMembers'>;
 type ListTally = Tally & { readonly target: UsageTarget & { kind: 'list' } };
 type ContentTally = Tally & { readonly target: UsageTarget & { kind: 'content' } };
+
+/** How many lists are read and attributed without a pause. */
+const listsAtOnce = 200;
 
 /** A guest's list with the tokens that requested it. */
 interface RequestedList {
@@ -31,7 +35,7 @@ export async function attributeUsage(
   const contents = tallies.filter((tally): tally is ContentTally => tally.target.kind === 'content');
   const versions = new VersionFinder(read);
   const requested = await attributeLists(read, sums, versions, lists);
-  await attributeContents(read, sums, versions, contents, requested);
+  if (contents.length > 0) await attributeContents(read, sums, versions, contents, requested);
   return sums.records();
 }
 
@@ -46,25 +50,29 @@ async function attributeLists(
   for (const [extensionPointId, ofPoint] of byPoint) {
     const appId = (await read.extensionPoint(extensionPointId))?.appId;
     if (appId === undefined) continue; // it was deleted since
-    const guestKeys = new Set(ofPoint.map(({ target }) => target.guestKey).filter((key) => key !== undefined));
-    const rows = await read.listedBindings(appId, extensionPointId, [...guestKeys]);
-    const byGuestKey = Map.groupBy(rows, ({ guestKey }) => guestKey);
-    for (const tally of ofPoint) {
-      sums.addLists(sums.app(appId), tally);
-      sums.addLists(sums.extensionPoint(appId, extensionPointId), tally);
-      const found = byGuestKey.get(tally.target.guestKey ?? '') ?? [];
-      const guestId = found[0]?.guestId;
-      if (guestId === undefined) continue;
-      const bindings = found.filter(({ versionId }) => versionId !== null);
-      requested.push({ tally, guestId, bindings });
-      sums.addLists(sums.guest(appId, guestId), tally);
-      for (const { userId, name, versionId } of bindings) {
-        if (userId === null || name === null || versionId === null) continue;
-        const key = { extensionPointId, userId, name };
-        sums.addLists(sums.plugin(appId, key), tally);
-        sums.addLists(sums.version(appId, key, versionId), tally);
+    for (let at = 0; at < ofPoint.length; at += listsAtOnce) {
+      const some = ofPoint.slice(at, at + listsAtOnce);
+      const guestKeys = new Set(some.map(({ target }) => target.guestKey).filter((key) => key !== undefined));
+      const rows = await read.listedBindings(appId, extensionPointId, [...guestKeys]);
+      const byGuestKey = Map.groupBy(rows, ({ guestKey }) => guestKey);
+      for (const tally of some) {
+        sums.addLists(sums.app(appId), tally);
+        sums.addLists(sums.extensionPoint(appId, extensionPointId), tally);
+        const found = byGuestKey.get(tally.target.guestKey ?? '') ?? [];
+        const guestId = found[0]?.guestId;
+        if (guestId === undefined) continue;
+        const bindings = found.filter(({ versionId }) => versionId !== null);
+        requested.push({ tally, guestId, bindings });
+        sums.addLists(sums.guest(appId, guestId), tally);
+        for (const { userId, name, versionId } of bindings) {
+          if (userId === null || name === null || versionId === null) continue;
+          const key = { extensionPointId, userId, name };
+          sums.addLists(sums.plugin(appId, key), tally);
+          sums.addLists(sums.version(appId, key, versionId), tally);
+        }
+        await attributeReports(sums, versions, appId, extensionPointId, { tally, guestId, bindings });
       }
-      await attributeReports(sums, versions, appId, extensionPointId, { tally, guestId, bindings });
+      await setImmediate(); // requests are served in between
     }
   }
   return requested;
