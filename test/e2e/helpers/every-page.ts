@@ -142,7 +142,7 @@ export async function everyPage(
         await page.getByRole('textbox', { name: 'Schema' }).click();
         await page.keyboard.press('ControlOrMeta+End');
         await page.keyboard.type('i');
-        await page.getByRole('option').first().waitFor();
+        await page.locator('[role="option"]').first().waitFor();
       },
       heading: 'Try a module',
     }),
