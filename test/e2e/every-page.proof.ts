@@ -6,6 +6,7 @@ import { axeFaults, noBrowser } from '../../packages/console/test/helpers/stage.
 import { password } from './helpers/acme.ts';
 import { show } from './helpers/every-page.ts';
 import { type Gallery, openGallery } from './helpers/gallery.ts';
+import { signUp } from './helpers/person.ts';
 
 const looks = [
   { look: 'light, on a desk', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -60,11 +61,12 @@ describe('every page of the console', { skip: noBrowser, concurrency: true }, ()
   });
 
   it('is used without a mouse, from signing in to an invitation', async () => {
+    await signUp(gallery.url, 'Kay Keys', 'kay@acme.example', password);
     const { page } = await gallery.newVisitor();
     await page.goto(`${gallery.url}/`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await tabTo(page, 'E-mail address');
-    await page.keyboard.type('nell@acme.example');
+    await page.keyboard.type('kay@acme.example');
     await tabTo(page, 'Password');
     await page.keyboard.type(password);
     await page.keyboard.press('Enter');
