@@ -145,6 +145,7 @@ describe('the usage that the console shows', { skip: noBrowser }, () => {
     const { page } = owner;
     const guests = await workshop.call<{ objects: { id: string }[] }>('GET', `/api/v1${team()}/guests`);
     await owner.open(`${team()}/guests/${guests.objects[0]?.id}`);
+    await goToUsage(page);
     const versions = page.getByRole('table', { name: 'Versions that hosts run' });
     await versions.getByRole('link', { name: 'median' }).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);
@@ -183,6 +184,7 @@ describe('the usage that the console shows', { skip: noBrowser }, () => {
     const { page } = ada.visitor;
     await page.setViewportSize({ width: 390, height: 844 });
     await ada.visitor.open(`${team()}/my-plugins/${workshop.point.id}/median`);
+    await goToUsage(page);
     await slider(page).waitFor();
     assert.match((await dayText(page)) ?? '', /^Last 30 days: [\d,]+ list requests, \d+ content fetches$/);
     assert.equal(await page.getByText('Programs', { exact: true }).count(), 0);
@@ -191,3 +193,8 @@ describe('the usage that the console shows', { skip: noBrowser }, () => {
     assert.ok(!(await page.content()).includes('globex'));
   });
 });
+
+/** The section loads when it comes into view. */
+async function goToUsage(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Usage' }).scrollIntoViewIfNeeded();
+}

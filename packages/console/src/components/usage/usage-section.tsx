@@ -41,9 +41,10 @@ function UsageReportView({ path, of }: { readonly path: string; readonly of: Sub
 function useIsNear(ref: RefObject<Element | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
+    const note = (entries: readonly IntersectionObserverEntry[]): void => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
-    });
+    };
+    const observer = new IntersectionObserver(note, { rootMargin: '300px' });
     if (ref.current !== null) observer.observe(ref.current);
     return () => observer.disconnect();
   }, [ref]);
