@@ -104,7 +104,8 @@ async function mailedCode(service: TestService, fields: Partial<MailedCodeRecord
   const expiresAtMs = Date.now() + 60_000;
   const mailed = { codeHash: hashSecret(code), recipient: email, userId: id, invitationId: null, notice: null };
   await service.store.write(async (tx) => {
-    await tx.putMailPreferences({ userId: id, verifiedEmail: email, muted: [] });
+    const verifiedEmail = fields.purpose === 'verify_email' ? null : email;
+    await tx.putMailPreferences({ userId: id, verifiedEmail, muted: [] });
     await tx.insertMailedCode({ ...mailed, expiresAtMs, ...fields });
   });
   return { id, code };
