@@ -17,6 +17,8 @@ export const idPrefixes = {
   deviceGrant: 'dev',
   auditEvent: 'evt',
   process: 'prc',
+  simulation: 'sim',
+  simulationRun: 'run',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -38,6 +40,8 @@ export type MailId = Id<'mail'>;
 export type DeviceGrantId = Id<'deviceGrant'>;
 export type AuditEventId = Id<'auditEvent'>;
 export type ProcessId = Id<'process'>;
+export type SimulationId = Id<'simulation'>;
+export type SimulationRunId = Id<'simulationRun'>;
 
 /** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {
