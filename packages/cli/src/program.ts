@@ -52,6 +52,8 @@ function configure(program: Command, io: Io): void {
   const style = createStyle(true);
   program
     .exitOverride()
+    // A command with subcommands may have the same options as they have: `tenon bindings`.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .configureHelp({
       subcommandTerm: (command) =>

@@ -61,7 +61,8 @@ interface Leaf {
 function leaves(parent: Command, prefix = parent.name()): Leaf[] {
   return parent.commands.flatMap((command) => {
     const path = `${prefix} ${command.name()}`;
-    return command.commands.length === 0 ? [{ command, path }] : leaves(command, path);
+    const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+    return [...(isGroup ? [] : [{ command, path }]), ...leaves(command, path)];
   });
 }
 

@@ -43,40 +43,45 @@ const online = (args: readonly string[], setting: Setting = {}) =>
 const offline = (args: readonly string[], setting: Setting = {}) =>
   runTenon(['extension-point', ...args], { environment: {}, ...setting });
 
-describe('tenon extension-point types', () => {
+const generateOnline = (args: readonly string[], setting: Setting = {}) =>
+  runTenon(['bindings', 'generate', 'host', ...args], { environment: { TENON_DATA_DIR: server.dataDir }, ...setting });
+const generateOffline = (args: readonly string[], setting: Setting = {}) =>
+  runTenon(['bindings', 'generate', 'host', ...args], { environment: {}, ...setting });
+
+describe('tenon bindings generate host', () => {
   it('writes the types of an extension point, of a file and of stdin', async () => {
-    const ofServer = await online(['types', '-e', extensionPoint]);
+    const ofServer = await generateOnline(['-e', extensionPoint]);
     assert.equal(ofServer.exitCode, 0, ofServer.stderr);
-    assert.match(ofServer.stdout, /^\/\/ Made by `tenon extension-point types` from ext_\w+ \("Greetings"\)/);
+    assert.match(ofServer.stdout, /^\/\/ Made by `tenon bindings generate host` from ext_\w+ \("Greetings"\)/);
     assert.match(ofServer.stdout, / {2}greet: \(input: string\) => string;/);
-    const ofFile = await offline(['types', '--schema', file('fitting.yaml')]);
+    const ofFile = await generateOffline(['--schema', file('fitting.yaml')]);
     assert.equal(ofFile.exitCode, 0, ofFile.stderr);
     assert.match(ofFile.stdout, / {2}greet: \(input: string\) => void;/);
-    const ofStdin = await offline(['types', '--schema', '-'], { stdin: fitting });
+    const ofStdin = await generateOffline(['--schema', '-'], { stdin: fitting });
     const withoutFirstLine = (text: string) => text.slice(text.indexOf('\n'));
     assert.equal(withoutFirstLine(ofStdin.stdout), withoutFirstLine(ofFile.stdout));
   });
 
   it('writes to a file, and says so', async () => {
     const output = file('types.ts');
-    const { stdout, stderr } = await offline(['types', '--schema', file('fitting.yaml'), '-o', output]);
+    const { stdout, stderr } = await generateOffline(['--schema', file('fitting.yaml'), '-o', output]);
     assert.equal(stdout, '');
     assert.match(stderr, /^Wrote .*types\.ts\.\n$/);
-    assert.equal(await readFile(output, 'utf8'), (await offline(['types', '--schema', file('fitting.yaml')])).stdout);
-    const asJson = await offline(['types', '--schema', file('fitting.yaml'), '--json']);
-    assert.equal(JSON.parse(asJson.stdout).types, await readFile(output, 'utf8'));
+    assert.equal(await readFile(output, 'utf8'), (await generateOffline(['--schema', file('fitting.yaml')])).stdout);
+    const asJson = await generateOffline(['--schema', file('fitting.yaml'), '--json']);
+    assert.equal(JSON.parse(asJson.stdout).files['plugins.ts'], await readFile(output, 'utf8'));
   });
 
   it('refuses a schema that is none with every fault and its place', async () => {
-    const { exitCode, stdout, stderr } = await offline(['types', '--schema', file('faulty.yaml')]);
+    const { exitCode, stdout, stderr } = await generateOffline(['--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
     assert.equal(stdout, '');
     assert.match(stderr, /faulty\.yaml is not a valid schema:\n {2}line 3, column 5: .*"input"\?\n {2}line 4, /);
   });
 
   it('says when there is no such file or extension point', async () => {
-    assert.match((await offline(['types', '--schema', file('none.yaml')])).stderr, /there is no such file/);
-    assert.equal((await online(['types', '-e', extensionPoint.replace(/.{4}$/, '0000')])).exitCode, 4);
+    assert.match((await generateOffline(['--schema', file('none.yaml')])).stderr, /there is no such file/);
+    assert.equal((await generateOnline(['-e', extensionPoint.replace(/.{4}$/, '0000')])).exitCode, 4);
   });
 });
 

@@ -141,7 +141,7 @@ describe('output', () => {
       ['app', 'approvals'],
       ['extension-point', 'list'],
       ['extension-point', 'show', '-e', TENON_EXTENSION_POINT_ID],
-      ['extension-point', 'types', '-e', TENON_EXTENSION_POINT_ID],
+      ['bindings', 'generate', 'host', '-e', TENON_EXTENSION_POINT_ID],
       ['guest', 'list'],
       ['guest', 'invite', 'evil'],
       ['guest', 'remove', 'unknown'],

@@ -82,7 +82,7 @@ describe('hostTypes()', () => {
   it('generates interfaces for components, functions for exports and imports, and a table of content types', () => {
     assert.equal(
       hostTypes(JSON.parse(parseExtensionPointSchema(report)), { source: 'ext_1\n("Greetings")' }),
-      `// Made by \`tenon extension-point types\` from ext_1 ("Greetings"). Generate it again instead of editing it.
+      `// Made by \`tenon bindings generate host\` from ext_1 ("Greetings"). Generate it again instead of editing it.
 
 /** What there is to eat. */
 export type Fruit = 'apple' | 'passion fruit' | "it's";

@@ -35,7 +35,7 @@ export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): s
   const exports = functionsOf(root.exports);
   const imports = functionsOf(root.imports);
   const parts = [
-    `// Made by \`tenon extension-point types\`${source === undefined ? '' : ` from ${oneLine(source)}`}. Generate it again instead of editing it.\n`,
+    `// Made by \`tenon bindings generate host\`${source === undefined ? '' : ` from ${oneLine(source)}`}. Generate it again instead of editing it.\n`,
     ...Object.keys(components).map((name) => componentText(scope, name)),
     functionsText(scope, 'PluginExports', 'What a plugin exports, and the application calls.', exports),
     functionsText(scope, 'HostImports', 'What a plugin may import, and the application provides.', imports),

@@ -5,9 +5,10 @@ import type { Io } from '../io.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime } from '../text.ts';
+import { addGenerateCommand } from './bindings-generate.ts';
 
 export function addBindingsCommand(program: Command, io: Io): void {
-  program
+  const bindings = program
     .command('bindings')
     .argument('<guest-key>', 'what the application calls the guest; to list them: tenon guest list')
     .description('list the plugins bound to a guest key, which a host loads')
@@ -18,6 +19,7 @@ export function addBindingsCommand(program: Command, io: Io): void {
       "tenon bindings acme --json | jq -r '.greet.contentAddress'",
     )
     .action(calling(io, listBindings));
+  addGenerateCommand(bindings, io);
 }
 
 async function listBindings(

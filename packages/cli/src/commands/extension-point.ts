@@ -13,7 +13,6 @@ import { formatTime, printable } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
 import { addRevisionsCommand } from './extension-point-revisions.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
-import { addTypesCommand } from './extension-point-types.ts';
 import { addWithdrawalCommands } from './extension-point-withdrawals.ts';
 
 interface Choice {
@@ -79,7 +78,6 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
   addRevisionsCommand(group, io);
   addCheckCommand(group, io);
   addWithdrawalCommands(group, io);
-  addTypesCommand(group, io);
 
   group
     .command('delete')

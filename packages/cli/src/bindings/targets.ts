@@ -1,0 +1,26 @@
+/** What a generator knows besides the schema. */
+export interface BindingsContext {
+  /** The source of the schema, for the header of generated files. */
+  readonly source: string | undefined;
+}
+
+/** Generates files from a valid schema: texts by their paths. */
+export type BindingsGenerator = (schema: unknown, context: BindingsContext) => ReadonlyMap<string, string>;
+
+export interface BindingsTarget {
+  /** For `--help`. */
+  readonly description: string;
+  /** Imports the generator only when it is used. */
+  readonly load: () => Promise<BindingsGenerator>;
+}
+
+/** What `tenon bindings generate` can generate: typed code for hosts, and for plugins by language. */
+export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
+  host: {
+    description: 'TypeScript for applications that call plugins',
+    load: async () => {
+      const { hostTypes } = await import('@tenon/extension-schema/host-types');
+      return (schema, { source }) => new Map([['plugins.ts', hostTypes(schema, { source })]]);
+    },
+  },
+};
