@@ -158,7 +158,7 @@ const pluginParameters = {
   ),
   name: Type.Optional(Type.String({ description: 'only plugins with exactly this name' })),
   state: Type.Optional(
-    oneOf(['published', 'awaiting_approval', 'rejected', 'yanked', 'blocked'], {
+    oneOf(['published', 'testing', 'failed', 'awaiting_approval', 'rejected', 'yanked', 'blocked'], {
       description: "only plugins with this `status.state`: the newest version's state, or `blocked`",
     }),
   ),

@@ -1,12 +1,13 @@
 import type { Static } from 'typebox';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
+import { verdict } from './simulations.ts';
 import { Type } from './type.ts';
 
 /* A plugin's versions, the host's decisions on them, and the resulting bindings. */
 
 /** The state of a version. `docs/explanation/publishing.md` has a diagram of the transitions. */
-export const versionState = oneOf(['awaiting_approval', 'rejected', 'published', 'yanked']);
+export const versionState = oneOf(['testing', 'failed', 'awaiting_approval', 'rejected', 'published', 'yanked']);
 export type VersionState = Static<typeof versionState>;
 
 /** A text for people: not blank, at most {@link maxReasonLength} characters. */
@@ -22,7 +23,8 @@ const versionFields = {
   semver: nullable(Type.String({ description: "the publisher's semantic version" })),
   note: nullable(Type.String({ description: "the publisher's note" })),
   state: versionState,
-  stateReason: nullable(Type.String({ description: 'the reason given for the yank or the rejection' })),
+  stateReason: nullable(Type.String({ description: 'the reason given for the yank or the rejection; why it failed' })),
+  verdict: nullable(verdict, { description: 'the result of its simulations; `null` until there is one' }),
   createdAt: timestamp('when it was published'),
 };
 
@@ -63,7 +65,7 @@ export const pluginStatus = Type.Object({
   state: Type.Union([...versionState.anyOf, Type.Literal('blocked')], {
     description: "the newest version's state; `blocked` for a blocked plugin",
   }),
-  reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked' })),
+  reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked, or failed its simulations' })),
   detail: Type.String({ description: 'a description for people' }),
   bindings: Type.Array(Type.Object(bindingFields)),
 });

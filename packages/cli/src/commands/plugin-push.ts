@@ -107,19 +107,25 @@ function outcome({ name, version, size, status, guestIds, hasMoreGuests, isNewVe
         : printable(status.detail);
     return `These bytes are ${name}'s ${what} already: no version was made. ${standing}`;
   }
-  if (version.state === 'awaiting_approval') return `Received ${name}, ${what}. ${printable(status.detail)}`;
+  if (version.state !== 'published') return `Received ${name}, ${what}. ${printable(status.detail)}`;
   const pinned = status.bindings.filter(({ isPinned }) => isPinned);
   const held = pinned.length === 0 ? '' : ` ${printable(status.detail)}`;
   return `Published ${name}, ${what}, under ${countGuests(guestIds, hasMoreGuests)}.${held}`;
 }
+
+const expectedStates: Partial<Record<PublishedPlugin['version']['state'], string>> = {
+  awaiting_approval: 'and would wait for approval',
+  testing: 'and would be tested',
+  failed: 'and would fail the simulations',
+};
 
 /** Says what a publish would do. */
 function expectedOutcome(published: PublishedPlugin): string {
   const { name, version, size, status, guestIds, hasMoreGuests, isNewVersion } = published;
   if (!isNewVersion) return `Dry run: nothing would be published. ${outcome(published)}`;
   const what = `version ${version.number} (${formatSize(size)})`;
-  const isWaiting = version.state === 'awaiting_approval';
-  const then = isWaiting ? 'and would wait for approval' : `under ${countGuests(guestIds, hasMoreGuests)}`;
+  const isWaiting = version.state !== 'published';
+  const then = expectedStates[version.state] ?? `under ${countGuests(guestIds, hasMoreGuests)}`;
   const pinned = isWaiting ? 0 : status.bindings.filter(({ isPinned }) => isPinned).length;
   const held = pinned === 0 ? '' : ` ${count(pinned, 'guest')} would keep the version that the team pinned.`;
   return `Dry run: ${name} would become ${what}, ${then}.${held} Nothing was published.`;

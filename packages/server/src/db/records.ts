@@ -13,6 +13,7 @@ import type {
   TokenId,
   TokenScope,
   UserId,
+  Verdict,
   VersionId,
   VersionState,
 } from '@tenon/protocol';
@@ -261,6 +262,8 @@ export interface VersionRecord extends PluginKey, VersionDecision {
   readonly semver: string | null;
   readonly note: string | null;
   readonly createdAtMs: number;
+  /** The result of its simulations; `null` until there is one. */
+  readonly verdict: Verdict | null;
 }
 
 /** A plugin's binding under a guest. It reserves the plugin's name, which is unique per extension point and guest. */
@@ -477,7 +480,7 @@ export const columns = {
   ]),
   versions: columnsOf<VersionRecord>()('versions', [
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
-    'stateAtMs stateRole',
+    'stateAtMs stateRole verdict',
   ]),
   bindings: columnsOf<BindingRow>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',

@@ -82,6 +82,7 @@ const versionSummaryExample = {
   note: 'Takes empty cells for nothing.',
   state: 'awaiting_approval' as const,
   stateReason: null,
+  verdict: 'passed' as const,
   createdAt: example.time,
 };
 

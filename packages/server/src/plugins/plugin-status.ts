@@ -34,6 +34,10 @@ function newestSentence({ number, state, stateReason, stateRole }: VersionRecord
   const by = stateRole === 'host' ? " by the application's team" : '';
   const why = stateReason === null ? '.' : `: ${quoteSentence(stateReason)}`;
   switch (state) {
+    case 'testing':
+      return `Version ${number} is being tested.`;
+    case 'failed':
+      return `Version ${number} failed its simulations${why}`;
     case 'published':
       return `Version ${number} is published.`;
     case 'awaiting_approval':

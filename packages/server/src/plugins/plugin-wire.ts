@@ -127,8 +127,8 @@ function toBinding(binding: PluginBinding, access: AppAccess) {
 }
 
 function toVersionSummary(version: VersionRecord): wire.VersionSummary {
-  const { id, number, semver, note, state, stateReason, createdAtMs } = version;
-  return { id, number, semver, note, state, stateReason, createdAt: time(createdAtMs) };
+  const { id, number, semver, note, state, stateReason, verdict, createdAtMs } = version;
+  return { id, number, semver, note, state, stateReason, verdict, createdAt: time(createdAtMs) };
 }
 
 export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_INFINITY): wire.Version {

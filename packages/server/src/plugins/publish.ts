@@ -272,6 +272,7 @@ async function insertVersion(
     stateReason: null,
     stateAtMs: createdAtMs,
     stateRole: null,
+    verdict: 'none_configured',
   };
   const { quotas } = deps.settings;
   const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);

@@ -4,17 +4,17 @@ import { describe, it } from 'node:test';
 import type { VersionState } from '@tenon/protocol';
 import type { PluginRole } from '../db/records.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import { publishTransitions, requireTransition, type VersionAction, versionTransitions } from './version-states.ts';
+import { publishTransitions, requireTransition, verdictTransitions, versionTransitions } from './version-states.ts';
 
-const states: VersionState[] = ['awaiting_approval', 'rejected', 'published', 'yanked'];
-const everyAction: VersionAction[] = ['approve', 'reject', 'yank', 'restore'];
+const states: VersionState[] = ['testing', 'failed', 'awaiting_approval', 'rejected', 'published', 'yanked'];
+const everyAction = ['retest', 'approve', 'reject', 'yank', 'restore'] as const;
 const everyRoles: PluginRole[][] = [['publisher'], ['host'], ['publisher', 'host']];
 
 /** The result of an action: the new state and the deciding role, or the error code. */
 function outcome(
   state: VersionState,
   stateRole: PluginRole | null,
-  action: VersionAction,
+  action: (typeof everyAction)[number],
   roles: PluginRole[],
 ): string {
   try {
@@ -38,6 +38,9 @@ describe('requireTransition()', () => {
       }
     }
     assert.deepEqual(possible, [
+      'failed retest as publisher: testing by publisher',
+      'failed retest as host: testing by host',
+      'failed retest as publisher+host: testing by publisher',
       'awaiting_approval approve as publisher: forbidden',
       'awaiting_approval approve as host: published by host',
       'awaiting_approval approve as publisher+host: published by host',
@@ -60,7 +63,9 @@ describe('requireTransition()', () => {
   });
 
   it('leads out of every state except "rejected"', () => {
-    const ends = states.filter((state) => !versionTransitions.some(({ from }) => from === state));
+    const ends = states.filter(
+      (state) => ![...verdictTransitions, ...versionTransitions].some(({ from }) => from === state),
+    );
     assert.deepEqual(ends, ['rejected']);
   });
 });
@@ -71,7 +76,7 @@ describe('the states of a version', () => {
     const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
     const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
     const expected = [
-      ...publishTransitions.map(({ from, to, when }) => `${from} | ${to} | ${when}`),
+      ...[...publishTransitions, ...verdictTransitions].map(({ from, to, when }) => `${from} | ${to} | ${when}`),
       ...versionTransitions.map(({ from, to, action, roles }) => `${from} | ${to} | ${action} (${roles.join(', ')})`),
     ];
     assert.deepEqual(drawn, expected);

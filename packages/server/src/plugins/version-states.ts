@@ -5,13 +5,17 @@ import { DomainError } from '../http/domain-errors.ts';
 /** The states of a publish for which no version is stored (yet). */
 type TransientState = 'received' | 'checking' | 'refused';
 
-/** The actions of users on a version. */
+/** The decisions of users on a version. */
 export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';
+
+/** The actions of users that change a version's state. */
+type StateAction = VersionAction | 'retest';
 
 /** The transitions during a publish, before the server responds. */
 export const publishTransitions = [
   { from: 'received', to: 'checking', when: 'the upload is whole' },
   { from: 'checking', to: 'refused', when: 'a check fails' },
+  { from: 'checking', to: 'testing', when: 'the extension point has simulations' },
   { from: 'checking', to: 'published', when: 'all is well' },
   { from: 'checking', to: 'awaiting_approval', when: 'approval is required' },
 ] as const satisfies readonly {
@@ -20,26 +24,36 @@ export const publishTransitions = [
   readonly when: string;
 }[];
 
+/** The transitions when the simulations of a version end. An errored run is repeated, and the version stays in `testing`. */
+export const verdictTransitions = [
+  { from: 'testing', to: 'failed', when: 'a simulation fails' },
+  { from: 'testing', to: 'published', when: 'the simulations pass' },
+  { from: 'testing', to: 'awaiting_approval', when: 'they pass, and approval is required' },
+  { from: 'testing', to: 'yanked', when: 'they pass, but the team has yanked the bytes' },
+] as const satisfies readonly { readonly from: VersionState; readonly to: VersionState; readonly when: string }[];
+
 interface Transition {
   readonly from: VersionState;
   readonly to: VersionState;
-  readonly action: VersionAction;
+  readonly action: StateAction;
   /** The roles that may do it. */
   readonly roles: readonly PluginRole[];
 }
 
 /**
  * The transitions by users. {@link requireTransition} adds one rule: a publisher can't restore a version that the host yanked.
- * `docs/explanation/publishing.md` draws these and the {@link publishTransitions}; a test compares the two.
+ * `docs/explanation/publishing.md` draws these, the {@link publishTransitions} and the {@link verdictTransitions}; a test compares them.
  */
 export const versionTransitions: readonly Transition[] = [
+  { action: 'retest', from: 'failed', to: 'testing', roles: ['publisher', 'host'] },
   { action: 'approve', from: 'awaiting_approval', to: 'published', roles: ['host'] },
   { action: 'reject', from: 'awaiting_approval', to: 'rejected', roles: ['host'] },
   { action: 'yank', from: 'published', to: 'yanked', roles: ['publisher', 'host'] },
   { action: 'restore', from: 'yanked', to: 'published', roles: ['publisher', 'host'] },
 ];
 
-const pastTense: Readonly<Record<VersionAction, string>> = {
+const pastTense: Readonly<Record<StateAction, string>> = {
+  retest: 'tested again',
   approve: 'approved',
   reject: 'rejected',
   yank: 'yanked',
@@ -47,6 +61,8 @@ const pastTense: Readonly<Record<VersionAction, string>> = {
 };
 
 const statePredicates: Readonly<Record<VersionState, string>> = {
+  testing: 'is being tested',
+  failed: 'failed its simulations',
   awaiting_approval: 'awaits approval',
   rejected: 'is rejected',
   published: 'is published',
@@ -67,7 +83,7 @@ export function statePredicate(state: VersionState): string {
  */
 export function requireTransition(
   version: Pick<VersionRecord, 'number' | 'state' | 'stateRole'>,
-  action: VersionAction,
+  action: StateAction,
   roles: readonly PluginRole[],
 ): { readonly state: VersionState; readonly side: PluginRole } {
   const { number, state, stateRole } = version;

@@ -58,6 +58,7 @@ export function versionRecord(
     stateReason: null,
     stateAtMs: someTimeMs,
     stateRole: null,
+    verdict: 'none_configured',
     ...fields,
   };
 }

@@ -52,6 +52,7 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
         verb: `published ${version} of`,
         thing,
         ...(entry.details.state === 'awaiting_approval' ? { rest: ', which awaits approval' } : {}),
+        ...(entry.details.state === 'testing' ? { rest: ', which is tested' } : {}),
       };
     case 'plugin.roll_back':
       return { verb: 'rolled', thing, rest: `back to ${version}` };

@@ -1,4 +1,4 @@
-import type { App, ExtensionPoint, PublishedPlugin } from '@tenon/protocol';
+import type { App, ExtensionPoint, PublishedPlugin, VersionState } from '@tenon/protocol';
 import { useRef, useState } from 'preact/hooks';
 import { byteSize } from '../../components/byte-size.ts';
 import { DropZone } from '../../components/drop-zone.tsx';
@@ -152,7 +152,7 @@ function Done({
   const bound = plugin.guestIds.map((id) => guests.get(id) ?? id);
   const isServed = status.state === 'published' && bound.length > 0;
   return (
-    <Notice kind="done" title={doneTitle(plugin)}>
+    <Notice kind={version.state === 'failed' ? 'warning' : 'done'} title={doneTitle(plugin)}>
       <p>
         {isServed
           ? `Hosts of ${app.name} ${isNewVersion ? 'now receive' : 'already receive'} it${
@@ -160,7 +160,7 @@ function Done({
             }.`
           : status.detail}
       </p>
-      {version.state === 'awaiting_approval' ? <p>You’ll see the decision on the plugin’s page.</p> : null}
+      {waitsFor[version.state] === undefined ? null : <p>You’ll see {waitsFor[version.state]} on the plugin’s page.</p>}
       <p>
         The <Link to={`/apps/${app.id}/my-plugins/${plugin.extensionPointId}/${plugin.name}`}>plugin page</Link> shows
         the history, and lets you roll back and yank versions.
@@ -169,9 +169,19 @@ function Done({
   );
 }
 
+const waitsFor: Partial<Record<VersionState, string>> = {
+  awaiting_approval: 'the decision',
+  testing: 'the result',
+  failed: 'the report',
+};
+
+const newVersionWords: Partial<Record<VersionState, string>> = {
+  awaiting_approval: 'is awaiting approval',
+  testing: 'is being tested',
+  failed: 'failed its simulations',
+};
+
 function doneTitle({ name, version, isNewVersion }: PublishedPlugin): string {
   if (!isNewVersion) return `No change: identical to ${name} version ${version.number}`;
-  return version.state === 'awaiting_approval'
-    ? `Version ${version.number} of ${name} is awaiting approval`
-    : `Version ${version.number} of ${name} is published`;
+  return `Version ${version.number} of ${name} ${newVersionWords[version.state] ?? 'is published'}`;
 }

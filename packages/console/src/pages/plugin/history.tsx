@@ -104,7 +104,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: Entry
       </div>
       <VersionDiffDetails
         versionPath={`${apiPath}/versions/${number}`}
-        against={state === 'awaiting_approval' || number === 1 ? undefined : number - 1}
+        against={['testing', 'failed', 'awaiting_approval'].includes(state) || number === 1 ? undefined : number - 1}
         of={`version ${number}`}
       />
     </li>

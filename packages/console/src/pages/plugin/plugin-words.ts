@@ -4,6 +4,8 @@ import type { Binding, PluginHistory } from './version-actions.ts';
 
 /** A state in a word or two. */
 export const stateWords: Readonly<Record<Plugin['status']['state'], string>> = {
+  testing: 'being tested',
+  failed: 'failed its simulations',
   published: 'published',
   awaiting_approval: 'awaiting approval',
   rejected: 'rejected',
@@ -12,6 +14,8 @@ export const stateWords: Readonly<Record<Plugin['status']['state'], string>> = {
 };
 
 export const stateBadges = {
+  testing: 'waiting',
+  failed: 'bad',
   published: 'good',
   awaiting_approval: 'waiting',
   rejected: 'bad',
@@ -73,7 +77,8 @@ function stateOf(versions: PluginHistory['versions'], wanted: number): string {
 
 /** Who brought a version into its state, and how: "Yanked by the team". Nothing of one that came there by itself. */
 export function decisionWords({ state, decidedBy }: Pick<Version, 'state' | 'decidedBy'>): string | undefined {
-  if (decidedBy === null || state === 'awaiting_approval') return undefined;
+  if (decidedBy === null || state === 'testing' || state === 'failed' || state === 'awaiting_approval')
+    return undefined;
   if (state !== 'published') return `${decisions[state]} by ${decidedBy === 'host' ? 'the team' : 'its publisher'}`;
   // The team approves and restores, publishers restore alone.
   return decidedBy === 'host' ? 'Approved by the team' : 'Restored by its publisher';

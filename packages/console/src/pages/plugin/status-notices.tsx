@@ -2,7 +2,7 @@ import type { Version } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { decisionWords } from './plugin-words.ts';
+import { decisionWords, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
 import type { Roles, VersionAction } from './version-actions.ts';
 
@@ -31,10 +31,10 @@ function StateNotice({ data, roles, onUnblock }: Props) {
   const { status, version } = data.plugin;
   const isBlocked = status.state === 'blocked';
   const newest = data.versions[0];
-  const decision = newest === undefined ? '' : (decisionWords(newest)?.toLowerCase() ?? '');
+  const decision = (newest && decisionWords(newest)?.toLowerCase()) ?? stateWords[version.state];
   return (
     <Notice
-      kind="warning"
+      kind={status.state === 'testing' ? 'info' : 'warning'}
       title={isBlocked ? 'The team has blocked this plugin' : `Version ${version.number}: ${decision}`}
     >
       {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}

@@ -38,6 +38,8 @@ export function versionActions(
     case 'yanked':
       // The publisher can't restore a version that the team has yanked.
       return isHost || version.decidedBy === 'publisher' ? ['restore'] : [];
+    case 'testing':
+    case 'failed':
     case 'rejected':
       return [];
   }

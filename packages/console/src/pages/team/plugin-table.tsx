@@ -86,6 +86,8 @@ export function PluginTable(props: {
 
 const states = [
   { value: 'published', label: 'Newest published' },
+  { value: 'testing', label: 'Newest being tested' },
+  { value: 'failed', label: 'Newest failed' },
   { value: 'awaiting_approval', label: 'Newest awaiting approval' },
   { value: 'rejected', label: 'Newest rejected' },
   { value: 'yanked', label: 'Newest yanked' },

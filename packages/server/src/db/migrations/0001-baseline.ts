@@ -257,6 +257,7 @@ async function createPlugins(db: Kysely<unknown>, { text, bigint, json }: Column
     .addColumn('stateReason', text)
     .addColumn('stateAtMs', bigint, required)
     .addColumn('stateRole', text)
+    .addColumn('verdict', text)
     .addUniqueConstraint('versions_number', [...pluginKey, 'number'])
     .addForeignKeyConstraint('versions_plugin', pluginKey, 'plugins', pluginKey, (key) => key.onDelete('cascade'))
     .execute();
