@@ -226,8 +226,13 @@ describe('notices', () => {
     const list = mail.headers.get('list') as unknown as { unsubscribe: { url: string } };
     assert.match(mail.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
     const path = new URL(list.unsubscribe.url);
-    const done = await press(path.pathname + path.search, 'List-Unsubscribe=One-Click');
+    // Mail programs send either form type: https://www.rfc-editor.org/rfc/rfc8058#section-3.1
+    const part = '--b\r\ncontent-disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n';
+    const url = path.pathname + path.search;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const done = await service.call('POST', url, { body: part, headers });
     assert.equal(done.statusCode, 200, done.payload);
+    assert.equal((await press(url, 'List-Unsubscribe=One-Click')).statusCode, 200);
     const { notices } = await ok<Account>(service, 'GET', '/api/v1/me', workshop.publisher);
     assert.deepEqual(notices, { approvals: true, withdrawals: false, signIns: true });
     server.mails.length = 0;

@@ -147,6 +147,23 @@ describe('mailed invitations', () => {
     });
   }
 
+  it('sends the other mails over the same connection after a response of 451, unless one after another is deferred', async () => {
+    const each = async (count: number, key: string) => {
+      for (let at = 0; at < count; at++) await invite(`grace${at}@example.org`, `${key}-${at}`);
+    };
+    await each(3, 'busy');
+    server.faults.push({ code: 451, at: 'RCPT' });
+    assert.deepEqual(await send(), { sent: 2, postponed: 1, failed: 0 });
+    service.advance(60_000);
+    await send();
+    await each(12, 'deferred');
+    for (let at = 0; at < 12; at++) server.faults.push({ code: 451, at: 'RCPT' });
+    assert.deepEqual(await send(), { sent: 0, postponed: 10, failed: 0 });
+    server.faults.length = 0;
+    service.advance(240_000);
+    assert.deepEqual(await send(), { sent: 12, postponed: 0, failed: 0 });
+  });
+
   it('gives up after two days', async () => {
     await invite('grace@example.org', 'old');
     service.advance(maxAgeMs + 1);

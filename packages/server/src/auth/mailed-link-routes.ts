@@ -1,5 +1,4 @@
 import { Type } from '@tenon/protocol/type';
-import { formFields } from '../http/bodies/form-fields.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { html } from '../http/pages/html.ts';
 import { sendPage } from '../http/pages/layout.ts';
@@ -19,13 +18,6 @@ const route = routeTagged('Pages');
 
 // Without a maximum length, so that a garbled link opens a page instead of an error document.
 const query = Type.Object({ code: Type.Optional(Type.String({ description: 'the code of the mailed link' })) });
-const body = formFields(
-  Type.Object({
-    'List-Unsubscribe': Type.Optional(Type.String({ description: 'ignored; mail programs send `One-Click`' })),
-  }),
-  { 'List-Unsubscribe': 'One-Click' },
-);
-
 const page = { description: 'a page', contentType: 'text/html' };
 const notValid = { description: 'a page: the code is unknown, used, or expired', contentType: 'text/html' };
 
@@ -83,7 +75,7 @@ export const mailedLinkRoutes: readonly Route[] = linkPages.flatMap((one) => [
     access: { kind: 'public' },
     page: true,
     query,
-    body,
+    // No body: mail programs send one of either form type, which says nothing that the code doesn't (RFC 8058).
     id: `post${one.id}`,
     summary: `The button of the page of a mailed link: ${one.title}`,
     responses: { 200: page, 404: notValid, 429: { ...notValid, description: 'a page: too many unknown codes' } },

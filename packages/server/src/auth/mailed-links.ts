@@ -137,6 +137,7 @@ export async function putMuted(
 ): Promise<void> {
   const { userId } = actor;
   const present = await tx.mailPreferences(userId);
+  if (new Set(present?.muted).symmetricDifference(new Set(muted)).size === 0) return;
   const details = { mutedNotices: { before: present?.muted ?? [], after: muted } };
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   await record(deps, tx, actor, { action: 'account.update', target, details });

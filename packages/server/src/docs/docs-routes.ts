@@ -98,11 +98,16 @@ export const docsRoutes: readonly Route[] = [
     page: true,
     id: 'readErrorReference',
     summary: "The reference page on errors, to which an error's `type` links",
-    responses: { 200: { description: 'a page', contentType: 'text/html' } },
-    handle: (services, _call, reply) => {
+    requestHeaders: conditional,
+    responses: { 200: { description: 'a page', contentType: 'text/html' }, 304: { description: 'not modified' } },
+    errors: ['precondition_failed'],
+    // Not limited, since the errors of limited requests link here.
+    handle: (services, { request }, reply) => {
       const { title, body } = errorPage;
-      if (services.docs === undefined) return sendPage(reply, 200, { title, body, wide: true });
-      return sendDocument(services, services.docs, reply, 200, { ...errorPage, html: body.text });
+      const { docs } = services;
+      if (docs === undefined) return sendPage(reply, 200, { title, body, wide: true });
+      const page = documentOf(services, docs, { ...errorPage, html: body.text }, 'errors');
+      return sendCached(request, reply.headers(documentHeaders(docs.frame)), page, changing);
     },
   }),
 ];
@@ -157,8 +162,8 @@ function sendDocument(services: Services, docs: DocsFiles, reply: Reply, status:
   return reply.code(status).headers(documentHeaders(docs.frame)).send(text);
 }
 
-function documentOf(services: Services, docs: DocsFiles, page: DocsPage): Buffer {
-  return cached(docs, `${page.path}#`, () => {
+function documentOf(services: Services, docs: DocsFiles, page: DocsPage, key = page.path): Buffer {
+  return cached(docs, `${key}#`, () => {
     const html = docs.withUrl(page.html, services.addresses.base());
     return renderDocument(docs.frame, { ...page, html }, basePathOf(services), services.console !== undefined);
   });

@@ -55,12 +55,18 @@ export const mailQueries = {
   },
 };
 
+/** The kinds of mail that a person has just asked for. */
+const awaitedKinds: readonly MailKind[] = ['password_reset', 'verify_email'];
+
 export const mailMutations = {
   insertMail: statement({ audit: false, invalidates: nothing }, (db: Db, mail: MailRecord) =>
     db.insertInto('mails').values(mail),
   ),
 
-  /** Takes a mail that is due, so that other processes leave it alone until a time. */
+  /**
+   * Takes a mail that is due, so that other processes leave it alone until a time. Mails that a person waits for come first: a password
+   * link doesn't wait for a thousand invitations.
+   */
   claimMail: mutation(
     { audit: false, invalidates: nothing },
     (
@@ -76,6 +82,7 @@ export const mailMutations = {
             .select('id')
             .where('state', '=', 'queued')
             .where('dueAtMs', '<=', nowMs)
+            .orderBy((eb) => eb.case().when('kind', 'in', awaitedKinds).then(0).else(1).end())
             .orderBy('dueAtMs')
             .limit(1),
         )

@@ -18,10 +18,13 @@ export class MailError extends Error {
   override readonly name = 'MailError';
   /** Whether another attempt would fail too. */
   readonly isPermanent: boolean;
+  /** Whether the connection can't send other mails. */
+  readonly endsSession: boolean;
 
-  constructor(message: string, isPermanent: boolean) {
+  constructor(message: string, { isPermanent, endsSession }: { isPermanent: boolean; endsSession: boolean }) {
     super(message);
     this.isPermanent = isPermanent;
+    this.endsSession = endsSession;
   }
 }
 
@@ -71,7 +74,7 @@ export async function openSmtpSession(server: SmtpServer, timeoutMs = responseTi
     }
   } catch (error) {
     connection.close();
-    throw new MailError(describe(error), false);
+    throw new MailError(describe(error), { isPermanent: false, endsSession: true });
   }
   /** Forgets the mail that was refused, so that the next one can be sent. */
   const reset = async (): Promise<void> => {
@@ -80,7 +83,7 @@ export async function openSmtpSession(server: SmtpServer, timeoutMs = responseTi
   };
   return {
     async send(mail) {
-      if (broken !== undefined) throw new MailError(describe(broken), false);
+      if (broken !== undefined) throw new MailError(describe(broken), { isPermanent: false, endsSession: true });
       const message = await new MailComposer(toMessage(server, mail)).compile().build();
       const timer = setTimeout(() => {
         broken = new Error('The server took too long');
@@ -93,9 +96,12 @@ export async function openSmtpSession(server: SmtpServer, timeoutMs = responseTi
         });
         await Promise.race([sent, failed]);
       } catch (error) {
-        const isRefused = isPermanent(error);
-        if (isRefused) await reset();
-        throw new MailError(describe(error), isRefused);
+        const refusal = refusalOf(error);
+        if (refusal !== undefined) await reset();
+        throw new MailError(describe(error), {
+          isPermanent: refusal === 'permanent',
+          endsSession: refusal === undefined || broken !== undefined,
+        });
       } finally {
         clearTimeout(timer);
       }
@@ -155,11 +161,16 @@ function domainOf(address: string): string {
   return new URL(`http://${address.split('@')[1]}`).hostname;
 }
 
-/** Whether the server rejected this mail for good: a response from 500 to 599 to the sender, the recipient, or the message. */
-function isPermanent(error: unknown): boolean {
+/**
+ * How the server refused this mail: with a response to the sender, the recipient, or the message, for now (400 to 499) or for good (500 to
+ * 599). `undefined` if the connection failed or the server closes it (421).
+ */
+function refusalOf(error: unknown): 'transient' | 'permanent' | undefined {
   const { code, responseCode = 0, command = '' } = error as { code?: string; responseCode?: number; command?: string };
-  if (code === 'EENVELOPE' && command === 'API') return true;
-  return responseCode >= 500 && responseCode <= 599 && /^(MAIL FROM|RCPT TO|DATA)$/.test(command);
+  if (code === 'EENVELOPE' && command === 'API') return 'permanent';
+  if (!/^(MAIL FROM|RCPT TO|DATA)$/.test(command) || responseCode === 421) return undefined;
+  if (responseCode >= 500 && responseCode <= 599) return 'permanent';
+  return responseCode >= 400 && responseCode <= 499 ? 'transient' : undefined;
 }
 
 function describe(error: unknown): string {

@@ -24,6 +24,9 @@ export const maxAgeMs = 2 * 24 * 60 * 60_000;
 const minRetryMs = 60_000;
 const maxRetryMs = 4 * 60 * 60_000;
 
+/** How many deferred mails in a row end a connection. */
+const maxDeferrals = 10;
+
 /** The longest pause while the mail server can't be reached, in milliseconds. */
 const maxPauseMs = 60_000;
 
@@ -102,6 +105,7 @@ export async function sendDueMails(
   const { openSmtpSession } = await import('../../mail/smtp.ts');
   // Before a mail is claimed, so that an unreachable server costs no mail an attempt.
   const session = await openSmtpSession(server);
+  let deferrals = 0;
   try {
     while (!signal.aborted) {
       const claimed = await claim(deps, compose);
@@ -113,8 +117,9 @@ export async function sendDueMails(
       counts[outcome]++;
       const { id, kind, attempts } = mail;
       if (outcome !== 'sent') log.warn({ mailId: id, kind, attempts, reason: error?.message }, `mail: ${outcome}`);
-      // The connection may be broken. Other mails wait for the next one.
-      if (outcome === 'postponed') return;
+      // A server that defers one mail after another is busy. Other mails wait for the next connection.
+      deferrals = outcome === 'postponed' ? deferrals + 1 : 0;
+      if (error?.endsSession || deferrals === maxDeferrals) return;
     }
   } finally {
     session.close();

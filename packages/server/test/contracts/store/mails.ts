@@ -47,6 +47,18 @@ export function mailsContract(backend: Backend): void {
       for (const { id } of [first, later, notYet]) await store.it.write((tx) => tx.deleteMail(id));
     });
 
+    it('claims mails that a person waits for before others', async () => {
+      const invitation = await insert({ kind: 'invitation' });
+      const link = await insert({ dueAtMs: someTimeMs + 3 });
+      const check = await insert({ kind: 'verify_email', dueAtMs: someTimeMs + 4 });
+      const order = [await claim(someTimeMs + 5), await claim(someTimeMs + 5), await claim(someTimeMs + 5)];
+      assert.deepEqual(
+        order.map((mail) => mail?.id),
+        [link.id, check.id, invitation.id],
+      );
+      for (const { id } of [invitation, link, check]) await store.it.write((tx) => tx.deleteMail(id));
+    });
+
     it('claims no mail twice when many claim at once', async () => {
       const queued = await Promise.all(Array.from({ length: 12 }, () => insert()));
       const claimed = await Promise.all(Array.from({ length: 20 }, () => claim(someTimeMs)));
