@@ -5,7 +5,7 @@ import { standardStream } from '../files.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { printable } from '../text.ts';
-import { findModule, type Project } from './project.ts';
+import { type FoundFile, findModule, type Project } from './project.ts';
 
 /** The part of a session that finding and building a module needs. */
 export interface BuildSession {
@@ -29,26 +29,50 @@ export async function moduleFile(
   file: string | undefined,
 ): Promise<string> {
   const { io, project } = session;
-  if (options.build) await build(session, assertBuild(project));
+  if (options.build) await runBuild(session, assertBuild(project));
   if (file !== undefined) return file === standardStream ? file : resolve(io.workingFolder, file);
   const module = project?.settings.module;
   if (project === undefined || module === undefined) throw whichModule();
-  const found = await findModule(project, module);
-  if (found.isThere) return found.path;
-  if (project.settings.build !== undefined && !options.build) {
-    const what = `${printable(module)} doesn't exist yet. This command will run in ${printable(project.folder)}:\n  ${printable(project.settings.build)}\n`;
-    await confirm(io, what, { hint: 'Add --build to run it.' });
-    await build(session, assertBuild(project));
-    return moduleFile(session, { ...options, build: undefined }, file);
-  }
-  const hint = options.build
-    ? 'The build succeeded, but didn\'t write this file. Check "module" in tenon.toml.'
-    : undefined;
-  throw new CliError('file', `Cannot read the module from ${found.path}: there is no such file.`, { hint });
+  const find = () => findModule(project, module);
+  return builtFile(session, options, find, { name: module, what: 'module', ...project, build: project.settings.build });
 }
 
-function assertBuild(project: Project | undefined): Project {
-  if (project?.settings.build !== undefined) return project;
+/** A file that a project names, and how it is made. */
+export interface BuiltFile {
+  /** As the project names it. */
+  readonly name: string;
+  readonly what: string;
+  readonly folder: string;
+  readonly fileName: string;
+  readonly build: string | undefined;
+}
+
+/** A file of a project. One that isn't there is built, if there is a command and the user confirms it. */
+export async function builtFile(
+  session: BuildSession,
+  options: { readonly build?: boolean | undefined },
+  find: () => Promise<FoundFile>,
+  { name, what, folder, fileName, build }: BuiltFile,
+): Promise<string> {
+  const found = await find();
+  if (found.isThere) return found.path;
+  if (build !== undefined && !options.build) {
+    const asked = `${printable(name)} doesn't exist yet. This command will run in ${printable(folder)}:\n  ${printable(build)}\n`;
+    await confirm(session.io, asked, { hint: 'Add --build to run it.' });
+    await runBuild(session, { folder, command: build });
+    const built = await find();
+    if (built.isThere) return built.path;
+  }
+  const hint =
+    build === undefined
+      ? undefined
+      : `The build succeeded, but didn't write this file. Check the ${what} in ${fileName}.`;
+  throw new CliError('file', `Cannot read the ${what} from ${found.path}: there is no such file.`, { hint });
+}
+
+function assertBuild(project: Project | undefined): BuildCommand {
+  const command = project?.settings.build;
+  if (project !== undefined && command !== undefined) return { folder: project.folder, command };
   throw usageError(
     project === undefined
       ? 'No tenon.toml here or above has a build command.'
@@ -57,8 +81,16 @@ function assertBuild(project: Project | undefined): Project {
   );
 }
 
-async function build({ io, out, signal }: BuildSession, { folder, settings }: Project): Promise<void> {
-  const command = settings.build ?? '';
+/** A line for the system's shell, and the folder in which it runs. */
+export interface BuildCommand {
+  readonly folder: string;
+  readonly command: string;
+}
+
+export async function runBuild(
+  { io, out, signal }: Omit<BuildSession, 'project'>,
+  { folder, command }: BuildCommand,
+): Promise<void> {
   out.note(`$ ${printable(command)}`);
   const startedMs = io.nowMs();
   const code = await io.runShell(command, folder, signal);

@@ -68,7 +68,7 @@ describe('findProject()', () => {
 
 describe('findModule()', () => {
   it('finds a file in the folder, and tells when it is not there yet', async () => {
-    const project = { folder: await makeProject() };
+    const project = { folder: await makeProject(), fileName: 'tenon.toml' };
     assert.deepEqual(await findModule(project, 'deep/a.wasm'), {
       path: join(project.folder, 'deep', 'a.wasm'),
       isThere: false,
@@ -78,7 +78,7 @@ describe('findModule()', () => {
   });
 
   it('refuses what lies elsewhere, through links too', async () => {
-    const project = { folder: await makeProject() };
+    const project = { folder: await makeProject(), fileName: 'tenon.toml' };
     const secret = join(folder, 'secret');
     await writeFile(secret, 'a private key');
     await symlink(secret, join(project.folder, 'link.wasm'));
@@ -89,7 +89,7 @@ describe('findModule()', () => {
   });
 
   it('takes a link within the folder', async () => {
-    const project = { folder: await makeProject() };
+    const project = { folder: await makeProject(), fileName: 'tenon.toml' };
     await writeFile(join(project.folder, 'deep', 'a.wasm'), '');
     await symlink('deep/a.wasm', join(project.folder, 'link.wasm'));
     assert.equal((await findModule(project, 'link.wasm')).isThere, true);

@@ -1,20 +1,29 @@
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { fileError } from '../files.ts';
 import { maxTenonTomlBytes, parseTenonToml, type TenonToml, tenonTomlName } from './tenon-toml.ts';
+import { parseXtpToml, xtpTomlName } from './xtp-toml.ts';
 
-/** A plugin's folder: where its `tenon.toml` is. */
+/** A plugin's folder: where its `tenon.toml` is, or its `xtp.toml`. */
 export interface Project {
   readonly folder: string;
-  /** The path of the `tenon.toml`. */
+  /** The path of the file. */
   readonly file: string;
+  /** The name of the file. */
+  readonly fileName: string;
   readonly settings: TenonToml;
   readonly warnings: readonly string[];
 }
 
+const parsers = [
+  [tenonTomlName, parseTenonToml],
+  [xtpTomlName, parseXtpToml],
+] as const;
+
 /**
- * Finds the `tenon.toml` of the folder or of the nearest one above it, and reads it.
+ * Finds the `tenon.toml`, or else the `xtp.toml`, of the folder or of the nearest one above it that has one, and reads it.
  *
  * @returns `undefined` when there is none
  * @throws CliError for one that can't be read or is wrong
@@ -22,19 +31,17 @@ export interface Project {
 export async function findProject(from: string): Promise<Project | undefined> {
   const start = resolve(from);
   for (let folder = start; ; folder = dirname(folder)) {
-    const file = join(folder, tenonTomlName);
-    const text = await readIfThere(file, folder === start ? undefined : start);
-    if (text !== undefined) {
-      const path = relative(start, file) || tenonTomlName;
-      return { folder, file, ...withSettings(text, path) };
+    for (const [fileName, parse] of parsers) {
+      const file = join(folder, fileName);
+      const text = await readIfThere(file, folder === start ? undefined : start);
+      if (text === undefined) continue;
+      const { settings, warnings } = parse(text, relative(start, file) || fileName);
+      const isIgnored = fileName === tenonTomlName && existsSync(join(folder, xtpTomlName));
+      const note = `${tenonTomlName} is used; the ${xtpTomlName} beside it is ignored.`;
+      return { folder, file, fileName, settings, warnings: isIgnored ? [...warnings, note] : warnings };
     }
     if (dirname(folder) === folder) return undefined;
   }
-}
-
-function withSettings(text: string, path: string): Pick<Project, 'settings' | 'warnings'> {
-  const { settings, warnings } = parseTenonToml(text, path);
-  return { settings, warnings };
 }
 
 /** @param below the folder from which it was searched, when the file lies further up */
@@ -76,7 +83,7 @@ async function readText(handle: FileHandle, file: string): Promise<string> {
     ({ bytesRead: read } = await handle.read(bytes, length, bytes.length - length));
   }
   if (length > maxTenonTomlBytes) {
-    throw usageError(`${file} is larger than the ${maxTenonTomlBytes / 1024} KiB that a tenon.toml may have.`);
+    throw usageError(`${file} is larger than the ${maxTenonTomlBytes / 1024} KiB that it may have.`);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
@@ -92,24 +99,30 @@ async function readText(handle: FileHandle, file: string): Promise<string> {
  * @returns its path; `isThere` says whether there is such a file
  * @throws CliError for a path that leads out of the folder
  */
-export function findModule(project: Pick<Project, 'folder'>, module: string): Promise<FoundFile> {
+export function findModule(project: Pick<Project, 'folder' | 'fileName'>, module: string): Promise<FoundFile> {
   const hint = 'To publish it anyway: tenon plugin push <module>';
   return findInProject(project, module, { what: 'module', hint });
 }
 
-interface FoundFile {
+export interface FoundFile {
   readonly path: string;
   readonly isThere: boolean;
 }
 
 /** As {@link findModule}, for any file. */
 export async function findInProject(
-  { folder }: Pick<Project, 'folder'>,
+  { folder, fileName }: Pick<Project, 'folder' | 'fileName'>,
   name: string,
   { what, hint }: { readonly what: string; readonly hint: string },
 ): Promise<FoundFile> {
+  if (/^https?:\/\//i.test(name)) {
+    throw usageError(
+      `The ${what} that ${fileName} names is a URL, which is not fetched: ${name}`,
+      'Download it, and name the file.',
+    );
+  }
   const path = resolve(folder, name);
-  const outside = () => usageError(`The ${what} that ${tenonTomlName} names is outside of its folder: ${name}`, hint);
+  const outside = () => usageError(`The ${what} that ${fileName} names is outside of its folder: ${name}`, hint);
   if (isAbsolute(name) || !isWithin(folder, path)) throw outside();
   try {
     if (!isWithin(await realpath(folder), await realpath(path))) throw outside();

@@ -108,7 +108,7 @@ describe('formatTenonToml()', () => {
 describe('docs/reference/tenon-toml.md', () => {
   it('has a row for each key, and an example that is right', async () => {
     const page = await readFile(new URL('../../../../docs/reference/tenon-toml.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| `(plugin\.[^`]+)` \|/gm)].map(([, key]) => key);
+    const rows = [...page.matchAll(/^\| `((?:plugin|test)\.[^`]+)` \|/gm)].map(([, key]) => key);
     assert.deepEqual(rows, tenonTomlKeys);
     const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const { settings: read, warnings } = parseTenonToml(example, 'tenon.toml');

@@ -9,11 +9,12 @@ import {
   parseHomepage,
   pluginNamePattern,
 } from '@tenon/protocol';
-import { parse, TomlError } from 'smol-toml';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readServerOption } from '../profiles.ts';
-import { type Position, positionOfKey } from './toml-position.ts';
+import { parseToml, placeInToml } from './parse-toml.ts';
+import { isTable, isText, readTests, shown, type TestSetting } from './test-settings.ts';
+import { positionOfKey } from './toml-position.ts';
 
 /** The file beside a plugin that says what it is called, where it goes and how it is built: docs/reference/tenon-toml.md. */
 export const tenonTomlName = 'tenon.toml';
@@ -21,7 +22,7 @@ export const tenonTomlName = 'tenon.toml';
 /** The most bytes that it may have: what is longer is another file of that name. */
 export const maxTenonTomlBytes = 64 * 1024;
 
-/** The contents of a `tenon.toml`. All fields are optional. */
+/** The contents of a project file. All fields are optional. */
 export interface TenonToml {
   readonly name?: string;
   readonly extensionPoint?: string;
@@ -37,10 +38,13 @@ export interface TenonToml {
   readonly readme?: string;
   readonly guest?: string;
   readonly note?: string;
+  readonly tests?: readonly TestSetting[];
 }
 
+type TextKey = Exclude<keyof TenonToml, 'tests'>;
+
 interface Setting {
-  readonly key: keyof TenonToml;
+  readonly key: TextKey;
   /** Completes "expected …" for an invalid text; `undefined` for a valid one. */
   readonly fault: (text: string) => string | undefined;
 }
@@ -49,20 +53,29 @@ const known: ReadonlyMap<string, Setting> = new Map<string, Setting>([
   ['plugin.name', { key: 'name', fault: unless(isPluginName, `a name that matches ${pluginNamePattern}`) }],
   ['plugin.extension-point', { key: 'extensionPoint', fault: anId('extensionPoint') }],
   ['plugin.server', { key: 'server', fault: unless(isServer, "a server's URL, or a login's name") }],
-  ['plugin.module', { key: 'module', fault: unless(isOneLine, 'the path of a file') }],
-  ['plugin.build', { key: 'build', fault: unless(isOneLine, 'a command, in one line') }],
+  ['plugin.module', { key: 'module', fault: unless((text) => isText(text, false), 'the path of a file') }],
+  ['plugin.build', { key: 'build', fault: unless((text) => isText(text, false), 'a command, in one line') }],
   [
     'plugin.description',
     { key: 'description', fault: unless(isDescription, `a text of 1 to ${maxDescriptionLength} characters`) },
   ],
   ['plugin.homepage', { key: 'homepage', fault: unless(isHomepage, 'an https or http URL') }],
-  ['plugin.readme', { key: 'readme', fault: unless(isOneLine, 'the path of a file') }],
+  ['plugin.readme', { key: 'readme', fault: unless((text) => isText(text, false), 'the path of a file') }],
   ['plugin.publish.guest', { key: 'guest', fault: anId('guest') }],
   ['plugin.publish.note', { key: 'note', fault: unless(isNote, `a note of 1 to ${maxReasonLength} characters`) }],
 ]);
 
+const testKeys = {
+  name: 'name',
+  build: 'build',
+  with: 'with',
+  'mock-host': 'mockHost',
+  'mock-input': 'mockInput',
+  fixtures: 'fixtures',
+} as const;
+
 /** The keys that mean something. */
-export const tenonTomlKeys: readonly string[] = [...known.keys()];
+export const tenonTomlKeys: readonly string[] = [...known.keys(), ...Object.keys(testKeys).map((key) => `test.${key}`)];
 
 const tables = ['plugin', 'plugin.publish'];
 
@@ -74,9 +87,11 @@ const tables = ['plugin', 'plugin.publish'];
  * @throws CliError `invalid_tenon_toml` with line and column
  */
 export function parseTenonToml(text: string, path: string): { settings: TenonToml; warnings: string[] } {
-  const settings: { -readonly [Key in keyof TenonToml]: string } = {};
+  const settings: { -readonly [Key in keyof TenonToml]: TenonToml[Key] } = {};
   const warnings: string[] = [];
-  const say = (keys: readonly string[], what: string) => `${place(path, positionOfKey(text, keys))}: ${what}`;
+  const say = (keys: readonly string[], what: string) => `${placeInToml(path, positionOfKey(text, keys))}: ${what}`;
+  const fault = (keys: readonly string[], what: string) => invalid(say(keys, what));
+  const dialect = { keys: testKeys, hasLines: false };
   const visit = (table: Readonly<Record<string, unknown>>, above: readonly string[]) => {
     for (const [key, value] of Object.entries(table)) {
       const keys = [...above, key];
@@ -86,6 +101,10 @@ export function parseTenonToml(text: string, path: string): { settings: TenonTom
         const fault = typeof value === 'string' ? setting.fault(value) : 'text';
         if (fault !== undefined) throw invalid(say(keys, `"${name}" expects ${fault}, and is ${shown(value)}.`));
         settings[setting.key] = value as string;
+      } else if (name === 'test') {
+        settings.tests = readTests(value, dialect, fault, ([list = '', at = '', unknown = '']) => {
+          warnings.push(say([list, at, unknown], `"test.${unknown}" means nothing here${hint(['test'], unknown)}`));
+        });
       } else if (!tables.includes(name)) {
         warnings.push(say(keys, `"${name}" means nothing here${hint(above, key)}`));
       } else if (isTable(value)) {
@@ -95,22 +114,8 @@ export function parseTenonToml(text: string, path: string): { settings: TenonTom
       }
     }
   };
-  visit(parseToml(text, path), []);
+  visit(parseToml(text, path, 'invalid_tenon_toml'), []);
   return { settings, warnings };
-}
-
-function parseToml(text: string, path: string): Readonly<Record<string, unknown>> {
-  try {
-    return parse(text, { maxDepth: 20 });
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const [first = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
-    throw invalid(`${place(path, error)}: this is no TOML: ${first}.`);
-  }
-}
-
-function place(path: string, { line, column }: Position): string {
-  return `${path}, line ${line}, column ${column}`;
 }
 
 function invalid(message: string): CliError {
@@ -120,7 +125,7 @@ function invalid(message: string): CliError {
 /** The nearest known key, in this table or another. */
 function hint(above: readonly string[], key: string): string {
   const prefix = above.length === 0 ? '' : `${above.join('.')}.`;
-  const names = [...known.keys(), ...tables];
+  const names = [...tenonTomlKeys, ...tables];
   const here = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
   const folded = key.toLowerCase().replaceAll('_', '-');
   const elsewhere = names.find((name) => name.split('.').at(-1) === folded);
@@ -149,10 +154,6 @@ function isServer(text: string): boolean {
   }
 }
 
-function isOneLine(text: string): boolean {
-  return text.trim() !== '' && text.length <= 4096 && !/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(text);
-}
-
 function isDescription(text: string): boolean {
   return text.length <= maxDescriptionLength && new RegExp(displayNamePattern, 'u').test(text);
 }
@@ -165,18 +166,8 @@ function isNote(text: string): boolean {
   return text.trim() !== '' && text.length <= maxReasonLength;
 }
 
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !(value instanceof Date) && !Array.isArray(value);
-}
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a table or a date' : String(value);
-}
-
 /** The text of a `tenon.toml`. */
-export function formatTenonToml({ guest, note, ...plugin }: TenonToml): string {
+export function formatTenonToml({ guest, note, ...plugin }: Omit<TenonToml, 'tests'>): string {
   const { name, extensionPoint, server, module, build, description, homepage, readme } = plugin;
   const lines = (entries: readonly (readonly [string, string | undefined])[]) =>
     entries.map(([key, value]) => (value === undefined ? '' : `${key} = ${tomlText(value)}\n`)).join('');
