@@ -31,7 +31,19 @@ const allowedInTests = new Map([
  */
 const serverLayers = [
   ...['config/', 'workers/', 'cache/', 'db/', 'blobs/', 'http/', 'mail/'],
-  ...['audit/', 'auth/', 'plugins/', 'apps/', 'changes/', 'instrument/', 'console/', 'packages/', 'usage/', 'docs/'],
+  ...[
+    'audit/',
+    'auth/',
+    'plugins/',
+    'apps/',
+    'changes/',
+    'instrument/',
+    'simulations/',
+    'console/',
+    'packages/',
+    'usage/',
+    'docs/',
+  ],
   ...['queries.ts', 'open-stores.ts', 'ops/', ''],
 ];
 

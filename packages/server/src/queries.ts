@@ -27,6 +27,7 @@ import { pluginListQueries } from './plugins/plugin-list-queries.ts';
 import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
+import { simulationMutations, simulationQueries } from './simulations/simulation-queries.ts';
 import { usageMutations, usageQueries } from './usage/usage-queries.ts';
 
 /** All queries, in SQL that works on SQLite and PostgreSQL. */
@@ -58,6 +59,7 @@ const allQueries = {
   ...packageQueries,
   ...usageQueries,
   ...mailQueries,
+  ...simulationQueries,
 };
 
 const allMutations = {
@@ -86,6 +88,7 @@ const allMutations = {
   ...packageMutations,
   ...usageMutations,
   ...mailMutations,
+  ...simulationMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

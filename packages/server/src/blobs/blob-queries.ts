@@ -1,5 +1,5 @@
 import type { ContentAddress } from '@tenon/protocol';
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { type BlobId, type BlobKey, blobKey } from '../db/blob-key.ts';
 import type { BlobDeletion, BlobPage, BlobRecord, DueBlobs, ReferencedContent } from '../db/blob-records.ts';
 import { type Db, hasRow } from '../db/db.ts';
@@ -10,28 +10,59 @@ const idColumns = ['address', 'generation', 'size'] as const;
 
 type Blobs = ExpressionBuilder<Database, 'blobs'>;
 
-const versionsOf = ({ selectFrom }: Blobs) =>
-  selectFrom('versions').select('versions.id').whereRef('versions.contentAddress', '=', 'blobs.address');
+/** Whether a version or a simulation references a blob. */
+function isReferenced(eb: Blobs) {
+  const simulations = eb.selectFrom('simulations').select('simulations.id');
+  return eb.or([
+    eb.exists(eb.selectFrom('versions').select('versions.id').whereRef('contentAddress', '=', 'blobs.address')),
+    eb.exists(simulations.whereRef('testModule', '=', 'blobs.address')),
+    eb.exists(simulations.whereRef('mockHost', '=', 'blobs.address')),
+  ]);
+}
 
 /** Whether a row may be marked for deletion. */
 function isDue(eb: Blobs, { unusedSinceMs, nowMs }: DueBlobs): Expression<SqlBool> {
-  return eb.and([
-    eb('unusedSinceMs', '<=', unusedSinceMs),
-    eb('leaseUntilMs', '<=', nowMs),
-    eb.not(eb.exists(versionsOf(eb))),
-  ]);
+  return eb.and([eb('unusedSinceMs', '<=', unusedSinceMs), eb('leaseUntilMs', '<=', nowMs), eb.not(isReferenced(eb))]);
+}
+
+/** The columns that reference blobs, and those with the size in the same row. */
+const references = [
+  ['versions', 'versions', 'contentAddress', 'size'],
+  ['simulations', 'simulations', 'testModule', 'testModuleSize'],
+  ['simulations', 'simulations', 'mockHost', 'mockHostSize'],
+] as const;
+
+interface FoundReference extends Pick<ReferencedContent, 'address' | 'generation' | 'minSize' | 'maxSize'> {
+  readonly count: number;
+}
+
+async function referencedBy(
+  db: Db,
+  { after = '' as ContentAddress, limit }: BlobPage,
+  table: string,
+  column: string,
+  sizeColumn: string,
+): Promise<FoundReference[]> {
+  const [address, size] = [sql.ref(`${table}.${column}`), sql.ref(`${table}.${sizeColumn}`)];
+  const { rows } = await sql<FoundReference>`
+    select ${address} as address, max(blobs.generation) as generation, count(*) as count,
+      min(${size}) as "minSize", max(${size}) as "maxSize"
+    from ${sql.table(table)} left join blobs on blobs.address = ${address}
+    where ${address} > ${after} group by ${address} order by ${address} limit ${limit}
+  `.execute(db);
+  return rows;
 }
 
 export const blobQueries = {
   blob: (db: Db, address: ContentAddress): Promise<BlobRecord | undefined> =>
     db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
 
-  /** All blobs, by address. `isReferenced`: whether a version references the blob. */
+  /** All blobs, by address. `isReferenced`: whether a version or a simulation references the blob. */
   async blobs(db: Db, { after, limit }: BlobPage): Promise<(BlobRecord & { readonly isReferenced: boolean })[]> {
     const rows = await db
       .selectFrom('blobs')
       .select(columns.blobs)
-      .select((eb) => eb.exists(versionsOf(eb)).as('isReferenced'))
+      .select((eb) => isReferenced(eb).as('isReferenced'))
       .where('address', '>', after ?? ('' as never))
       .orderBy('address')
       .limit(limit)
@@ -74,27 +105,41 @@ export const blobQueries = {
     return found.count;
   },
 
-  /** All content addresses that versions reference, in their order. */
-  referencedContents: (db: Db, { after, limit }: BlobPage): Promise<ReferencedContent[]> =>
-    db
-      .selectFrom('versions')
-      .leftJoin('blobs', 'blobs.address', 'versions.contentAddress')
-      .select(({ fn }) => [
-        'versions.contentAddress as address',
-        fn.max<string | null>('blobs.generation').as('generation'),
-        fn.countAll<number>().as('versions'),
-        fn.min('versions.size').as('minSize'),
-        fn.max('versions.size').as('maxSize'),
-      ])
-      .where('versions.contentAddress', '>', after ?? ('' as never))
-      .groupBy('versions.contentAddress')
-      .orderBy('versions.contentAddress')
-      .limit(limit)
-      .execute(),
+  /** All content addresses that versions and simulations reference, in their order. */
+  async referencedContents(db: Db, page: BlobPage): Promise<ReferencedContent[]> {
+    const found = new Map<ContentAddress, ReferencedContent>();
+    for (const [kind, table, column, sizeColumn] of references) {
+      for (const { address, count, ...rest } of await referencedBy(db, page, table, column, sizeColumn)) {
+        const other = found.get(address) ?? { versions: 0, simulations: 0, minSize: rest.minSize, maxSize: 0 };
+        found.set(address, {
+          ...other,
+          address,
+          generation: rest.generation,
+          [kind]: other[kind] + count,
+          minSize: Math.min(other.minSize, rest.minSize),
+          maxSize: Math.max(other.maxSize, rest.maxSize),
+        });
+      }
+    }
+    const inOrder = [...found.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+    return inOrder.slice(0, page.limit);
+  },
 
-  /** Whether a version references the content. */
-  isContentReferenced: (db: Db, address: ContentAddress): Promise<boolean> =>
-    hasRow(db.selectFrom('versions').select('id').where('contentAddress', '=', address)),
+  /** Whether a version or a simulation references the content. */
+  async isContentReferenced(db: Db, address: ContentAddress): Promise<boolean> {
+    for (const [, table, column] of references) {
+      if (
+        await hasRow(
+          db
+            .selectFrom(table)
+            .select('id')
+            .where(column as never, '=', address as never),
+        )
+      )
+        return true;
+    }
+    return false;
+  },
 };
 
 const updateBlob = (db: Db, address: BlobRecord['address']) => db.updateTable('blobs').where('address', '=', address);
@@ -173,7 +218,7 @@ export const blobMutations = {
       if (!restartsGrace) unused = unused.where('unusedSinceMs', 'is', null);
       const { numUpdatedRows } = await unused
         .where('leaseUntilMs', '<=', nowMs)
-        .where((eb) => eb.not(eb.exists(versionsOf(eb))))
+        .where((eb) => eb.not(isReferenced(eb)))
         .executeTakeFirstOrThrow();
       return Number(numUpdatedRows);
     },

@@ -88,11 +88,11 @@ describe('verify()', () => {
     assert.deepEqual(await faults(), [`content ${address}: it has no row among the blobs; 1 version references it`]);
   });
 
-  it('finds a row without its file, also if no version references it', async () => {
+  it('finds a row without its file, also if nothing references it', async () => {
     const { stage } = await publish();
     await fixture.store.write((tx) => tx.deletePlugin(stage.key('plugin')));
     await deleteObject();
-    assert.deepEqual(await faults(), [`content ${address}: its file is missing; no version references it`]);
+    assert.deepEqual(await faults(), [`content ${address}: its file is missing; nothing references it`]);
   });
 
   it('finds an object without a row, a sign of lost commits', async () => {

@@ -21,7 +21,7 @@ export interface VerifyResult {
   /** The number of objects that were read and hashed. */
   readonly blobs: number;
   readonly blobBytes: number;
-  /** The number of different contents that versions reference. */
+  /** The number of different contents that versions and simulations reference. */
   readonly referencedContents: number;
   readonly versions: number;
   readonly faults: readonly StoreFault[];
@@ -63,7 +63,7 @@ async function listObjects({ blobs }: JobDeps, { signal, onProgress }: VerifyOpt
   return sizes;
 }
 
-/** Checks that the contents of all versions have a row, and an object of the right size. */
+/** Checks that the contents of all versions and simulations have a row, and an object of the right size. */
 async function verifyReferenced(
   deps: JobDeps,
   faults: StoreFault[],
@@ -100,11 +100,16 @@ async function findContentFault({ store, blobs }: JobDeps, content: ReferencedCo
   return row.state === 'present' ? undefined : `its row says that it is ${row.state}`;
 }
 
-function referenceCount({ versions }: ReferencedContent): string {
-  return versions === 1 ? '1 version references it' : `${versions} versions reference it`;
+function referenceCount({ versions, simulations }: ReferencedContent): string {
+  const counts = [countOf(versions, 'version'), countOf(simulations, 'simulation')].filter((text) => text !== '');
+  return `${counts.join(' and ')} ${versions + simulations === 1 ? 'references' : 'reference'} it`;
 }
 
-/** Checks that rows in the state `present` that no version references have an object of the right size. */
+function countOf(count: number, unit: string): string {
+  return count === 0 ? '' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** Checks that unreferenced rows in the state `present` have an object of the right size. */
 async function verifyRows(deps: JobDeps, faults: StoreFault[], { signal }: VerifyOptions): Promise<void> {
   for await (const page of readAllPages(batchSize, addressOf, (page) => deps.store.read.blobs(page))) {
     for (const row of page) {
@@ -113,7 +118,7 @@ async function verifyRows(deps: JobDeps, faults: StoreFault[], { signal }: Verif
       const size = await deps.blobs.size(blobKey(row));
       if (size === row.size || !(await isSameRow(deps, row))) continue;
       const detail = size === undefined ? 'its file is missing' : `its file has ${size} bytes, and not ${row.size}`;
-      faults.push({ subject: `content ${row.address}`, detail: `${detail}; no version references it` });
+      faults.push({ subject: `content ${row.address}`, detail: `${detail}; nothing references it` });
     }
   }
 }

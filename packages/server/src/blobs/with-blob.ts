@@ -51,7 +51,7 @@ export async function writeWithBlob<T>(
 }
 
 /**
- * Stores bytes that no version references yet. For {@link blobLeaseMs} they are not marked for deletion.
+ * Stores bytes that nothing references yet. For {@link blobLeaseMs} they are not marked for deletion.
  *
  * @returns their generation
  */

@@ -4,21 +4,21 @@ import type { BlobId } from './blob-key.ts';
 /**
  * The state of a blob:
  *
- * - `pending`: a publish is storing the bytes, and no version references them yet.
- * - `present`: the object is stored, and a version has referenced it.
+ * - `pending`: a publish is storing the bytes, and nothing references them yet.
+ * - `present`: the object is stored, and a version or a simulation has referenced it.
  *
  * A blob that is marked for deletion has no such row, but a {@link BlobDeletion}.
  */
 type BlobState = 'pending' | 'present';
 
-/** The row of a blob: bytes that one or more versions of one or more users may reference. */
+/** The row of a blob: bytes that versions and simulations may reference. */
 export interface BlobRecord extends BlobId {
   /** In bytes. */
   readonly size: number;
   readonly state: BlobState;
   /** When the lease of the publish that stores the bytes expires; 0 without a lease. */
   readonly leaseUntilMs: number;
-  /** When the garbage collector first found that no version references the blob; `null` if it has not. */
+  /** When the garbage collector first found that nothing references the blob; `null` if it has not. */
   readonly unusedSinceMs: number | null;
 }
 
@@ -42,14 +42,16 @@ export interface DueBlobs {
   readonly nowMs: number;
 }
 
-/** A content address that versions reference. */
+/** A content address that versions or simulations reference. */
 export interface ReferencedContent {
   readonly address: ContentAddress;
   /** The generation in the blob's row; `null` without a row. */
   readonly generation: string | null;
   /** The number of versions that reference it. */
   readonly versions: number;
-  /** The smallest and the largest size in the rows of these versions. They are equal unless the data is damaged. */
+  /** The number of references by simulations. */
+  readonly simulations: number;
+  /** The smallest and the largest size in the rows that reference it. They are equal unless the data is damaged. */
   readonly minSize: number;
   readonly maxSize: number;
 }

@@ -23,6 +23,7 @@ import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
+import type { SimulationRecord } from './simulation-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
@@ -147,12 +148,14 @@ export interface ExtensionPointRecord {
   /** Whether a new version is bound only after the application's team has approved it. */
   readonly requiresApproval: boolean;
   readonly limits: ExtensionPointLimits;
+  /** Grows with each change of the simulations. */
+  readonly simulationsRevision: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
 /** The fields that an update sets. */
-export type ExtensionPointChange = Omit<ExtensionPointRecord, 'id' | 'appId' | 'createdAtMs'>;
+export type ExtensionPointChange = Omit<ExtensionPointRecord, 'id' | 'appId' | 'simulationsRevision' | 'createdAtMs'>;
 
 /** The default limits of an extension point. */
 export const noLimits: ExtensionPointLimits = {
@@ -412,6 +415,7 @@ export interface Database {
   usage_subjects: UsageSubjectRecord;
   usage_days: UsageDayRecord;
   usage_writers: UsageWriterRecord;
+  simulations: SimulationRecord;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
   mail_preferences: MailPreferencesRecord;
@@ -442,6 +446,10 @@ export const columns = {
   mails: columnsOf<MailRecord>()('mails', [
     'id kind recipient userId invitationId appId facts state attempts createdAtMs dueAtMs error',
   ]),
+  simulations: columnsOf<SimulationRecord>()('simulations', [
+    'id extensionPointId name revision testModule testModuleSize mockHost mockHostSize mockInputBase64 fixturesJson',
+    'bytes createdAtMs updatedAtMs',
+  ]),
   packages: columnsOf<PackageRecord>()('packages', ['file name version size integrity createdAtMs']),
   usageSubjects: columnsOf<UsageSubjectRecord>()('usage_subjects', [
     'id appId extensionPointId userId name versionId guestId listedAtMs fetchedAtMs reportedAtMs',
@@ -469,7 +477,7 @@ export const columns = {
   apps: columnsOf<AppRecord>()('apps', ['id name createdAtMs updatedAtMs']),
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
-    'id appId name schemaJson requiresApproval limits createdAtMs updatedAtMs',
+    'id appId name schemaJson requiresApproval limits simulationsRevision createdAtMs updatedAtMs',
   ]),
   guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note createdAtMs']),
   heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),

@@ -31,6 +31,7 @@ export async function createExtensionPoint(
     schemaJson: fields.schema === undefined ? emptySchema : await deps.checker.readSchema(fields.schema, jobOptions),
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
+    simulationsRevision: 0,
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -152,8 +153,8 @@ export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAcc
 const maxAuditedSchema = 4096;
 
 /** Returns the audited fields of an extension point. The digest replaces a long schema. */
-function auditDetails({ id, appId, schemaJson, createdAtMs, updatedAtMs, ...fields }: ExtensionPointRecord) {
+function auditDetails({ name, schemaJson, requiresApproval, limits }: ExtensionPointRecord) {
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
-  return { ...fields, schema };
+  return { name, requiresApproval, limits, schema };
 }

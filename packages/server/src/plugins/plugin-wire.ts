@@ -14,7 +14,7 @@ import type { NamedWithdrawal } from './withdrawals.ts';
 const schemaOf = createParsedSchemas();
 
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.ExtensionPoint {
-  const { id, appId, name, schemaJson, createdAtMs, updatedAtMs, ...others } = extensionPoint;
+  const { id, appId, name, schemaJson, simulationsRevision: _, createdAtMs, updatedAtMs, ...others } = extensionPoint;
   const schema = schemaOf(schemaJson);
   return { id, appId, name, schema, ...others, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
 }

@@ -14,6 +14,7 @@ import { maintenanceContract } from './store/maintenance.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { commitsContract, revisionContract } from './store/revision.ts';
+import { simulationsContract } from './store/simulations.ts';
 import { statusContract } from './store/status.ts';
 import { transactionsContract } from './store/transactions.ts';
 import { usageContract } from './store/usage.ts';
@@ -43,5 +44,6 @@ export function storeContract(name: string, backend: Backend): void {
     concurrencyContract(backend);
     usageContract(backend);
     mailsContract(backend);
+    simulationsContract(backend);
   });
 }

@@ -14,10 +14,15 @@ const own = new Set([
   'usage_writers',
 ]);
 
+const references = `
+  select "contentAddress" from versions
+  union select "testModule" from simulations union select "mockHost" from simulations
+`;
+
 type DumpedStore = Partial<Pick<StoreSettings, 'databaseUrl'>> & Pick<StoreSettings, 'dataDir'>;
 
 /**
- * Every row of every table that there is, as texts in an order of their own. Of bytes only those that versions name, and what is the
+ * Every row of every table that there is, as texts in an order of their own. Of bytes only those that versions and simulations name, and what is the
  * same wherever they are kept.
  */
 export async function dump({ databaseUrl, dataDir }: DumpedStore): Promise<Map<string, string[]>> {
@@ -25,7 +30,7 @@ export async function dump({ databaseUrl, dataDir }: DumpedStore): Promise<Map<s
   const tables = new Map<string, string[]>();
   for (const name of (await ask.tables()).filter((table) => !own.has(table)).sort()) {
     const columns = name === 'blobs' ? 'address, size' : '*';
-    const where = name === 'blobs' ? 'where address in (select "contentAddress" from versions)' : '';
+    const where = name === 'blobs' ? `where address in (${references})` : '';
     const rows = await ask.rows(`select ${columns} from ${name} ${where}`);
     tables.set(name, rows.map((row) => JSON.stringify(Object.entries(row as object).sort())).sort());
   }

@@ -109,6 +109,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           schemaJson: largeSchema,
           requiresApproval: false,
           limits: noLimits,
+          simulationsRevision: 0,
           createdAtMs: nowMs,
           updatedAtMs: nowMs,
         }),

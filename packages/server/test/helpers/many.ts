@@ -14,7 +14,13 @@ export async function addExtensionPoints(
   await store.write(async (tx) => {
     for (let number = 0; number < count; number++) {
       const point = { id: newId('extensionPoint'), appId: appId as never, name: `e${number}`, schemaJson };
-      await tx.insertExtensionPoint({ ...point, requiresApproval: false, limits: noLimits, ...times });
+      await tx.insertExtensionPoint({
+        ...point,
+        requiresApproval: false,
+        limits: noLimits,
+        simulationsRevision: 0,
+        ...times,
+      });
     }
   });
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type ContentAddress, type GuestId, type MemberRole, newId } from '@tenon/protocol';
+import { type ContentAddress, type ExtensionPointId, type GuestId, type MemberRole, newId } from '@tenon/protocol';
 import type { AuditEventRecord } from '../../src/db/audit-records.ts';
 import {
   type ApiKeyRecord,
@@ -23,6 +23,7 @@ import {
   type UserRecord,
   type VersionRecord,
 } from '../../src/db/records.ts';
+import type { SimulationRecord } from '../../src/db/simulation-records.ts';
 import type { BindingKey, Store, Transaction } from '../../src/db/store.ts';
 
 /** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
@@ -59,6 +60,29 @@ export function versionRecord(
     stateAtMs: someTimeMs,
     stateRole: null,
     verdict: 'none_configured',
+    ...fields,
+  };
+}
+
+/** A simulation with a test module, a mock host and a mock input. */
+export function simulationRecord(
+  extensionPointId: ExtensionPointId,
+  fields: Partial<SimulationRecord> = {},
+): SimulationRecord {
+  return {
+    id: newId('simulation'),
+    extensionPointId,
+    name: 'basics',
+    revision: 1,
+    testModule: addressOf(someHash()),
+    testModuleSize: 8,
+    mockHost: addressOf(someHash()),
+    mockHostSize: 9,
+    mockInputBase64: 'aGk=',
+    fixturesJson: null,
+    bytes: 19,
+    createdAtMs: someTimeMs,
+    updatedAtMs: someTimeMs,
     ...fields,
   };
 }
@@ -224,6 +248,7 @@ export function createRecords(store: Store) {
         schemaJson: '{"exports":{}}',
         requiresApproval: false,
         limits: noLimits,
+        simulationsRevision: 0,
         createdAtMs: someTimeMs,
         updatedAtMs: someTimeMs,
         ...fields,

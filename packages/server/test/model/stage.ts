@@ -227,7 +227,12 @@ async function setUp(deps: Deps) {
     }
     await tx.insertApp({ id: appId, name: 'App', ...made });
     await tx.putMember({ appId, userId: idOf('olga'), role: 'owner', createdAtMs: 0 });
-    const settings = { schemaJson: '{"exports":{}}', requiresApproval: false, limits: noLimits };
+    const settings = {
+      schemaJson: '{"exports":{}}',
+      requiresApproval: false,
+      limits: noLimits,
+      simulationsRevision: 0,
+    };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
     for (const [guestKey, id] of guestIds)
       await tx.insertGuest({ id, appId, guestKey, label: null, note: null, createdAtMs: 0 });

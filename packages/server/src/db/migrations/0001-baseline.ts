@@ -138,6 +138,7 @@ async function createApps(db: Kysely<unknown>, { text, bigint, boolean, json }: 
     .addColumn('schemaJson', text, required)
     .addColumn('requiresApproval', boolean, required)
     .addColumn('limits', json, required)
+    .addColumn('simulationsRevision', bigint, required)
     .addColumn('createdAtMs', bigint, required)
     .addColumn('updatedAtMs', bigint, required)
     .addColumn('deletedAtMs', bigint)

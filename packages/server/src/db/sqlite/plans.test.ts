@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { Kysely } from 'kysely';
-import { addressOf, someHash, versionRecord } from '../../../test/helpers/records.ts';
+import { addressOf, simulationRecord, someHash, versionRecord } from '../../../test/helpers/records.ts';
 import { queries, statements, transaction } from '../../queries.ts';
 import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
@@ -312,6 +312,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   mailPreferences: (ask) => [ask.mailPreferences(user)],
   newestMail: (ask) => [ask.newestMail(user, 'approvals'), ask.newestMail(user, 'approvals', app)],
   mailQueue: (ask) => [ask.mailQueue()],
+  simulations: (ask) => [ask.simulations(point)],
+  simulation: (ask) => [ask.simulation(point, 'basics')],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
 
@@ -319,6 +321,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  putSimulation: (tx) => tx.putSimulation(simulationRecord(point)),
+  deleteSimulation: (tx) => tx.deleteSimulation({ extensionPointId: point, name: 'basics', revision: 2 }),
   putMailPreferences: (tx) => tx.putMailPreferences({ userId: user, verifiedEmail: null, muted: [] }),
   claimMail: (tx) => tx.claimMail({ nowMs: 1, untilMs: 2 }),
   postponeMail: (tx) => tx.postponeMail(newId('mail'), 2, 'busy'),

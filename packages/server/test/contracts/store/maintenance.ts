@@ -190,7 +190,14 @@ export function maintenanceContract(backend: Backend): void {
         named.map(({ address }) => address).sort(),
       );
       const shared = named.find(({ address }) => address === addressOf('shared'));
-      assert.deepEqual(shared, { address: addressOf('shared'), generation: null, versions: 2, minSize: 3, maxSize: 4 });
+      assert.deepEqual(shared, {
+        address: addressOf('shared'),
+        generation: null,
+        versions: 2,
+        simulations: 0,
+        minSize: 3,
+        maxSize: 4,
+      });
       const [next] = await store.it.read.referencedContents({ after: named[0]?.address, limit: 1 });
       assert.equal(next?.address, named[1]?.address);
     });
