@@ -12,7 +12,6 @@ import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lin
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { editorHelp } from './editor-help.ts';
 
 /** An editor for YAML and JSON, apart from the framework that draws the page. */
 export interface CodeEditor {
@@ -29,6 +28,8 @@ export interface CodeEditorOptions {
   readonly label: string;
   /** What screen readers add to the label: how to get out again. */
   readonly description: string;
+  /** Completion and descriptions. */
+  readonly help: Extension;
   readonly onChange: (text: string) => void;
   /** Called when the cursor has moved, also by typing. */
   readonly onCursor: (text: string, offset: number) => void;
@@ -40,7 +41,7 @@ export interface CodeEditorOptions {
 const checkDelayMs = 250;
 
 export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
-  const { host, text, label, description, onChange, onCursor, check } = parts;
+  const { host, text, label, description, help, onChange, onCursor, check } = parts;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const about = document.createElement('p');
   about.id = 'about';
@@ -65,7 +66,7 @@ export function createCodeEditor(parts: CodeEditorOptions): CodeEditor {
         syntaxHighlighting(colours),
         linter(({ state }) => check(state.doc.toString()), { delay: checkDelayMs }),
         lintGutter(),
-        editorHelp,
+        help,
         keymap.of([...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
         EditorView.contentAttributes.of({
           'aria-label': label,

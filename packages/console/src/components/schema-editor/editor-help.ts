@@ -10,20 +10,33 @@ import {
 } from '@codemirror/autocomplete';
 import { type Extension, Prec } from '@codemirror/state';
 import { type EditorView, hoverTooltip, keymap } from '@codemirror/view';
-import { helpAt, type KeyHelp, type Suggestion, suggest } from './schema-help.ts';
+import type { KeyHelp, Suggestion, Suggestions } from './schema-help.ts';
+
+/** What an editor knows of its language. */
+export interface Language {
+  /** @param isAsked whether the user asked for it; else an empty place where a key could stand has no suggestions */
+  readonly suggest: (text: string, offset: number, isAsked: boolean) => Suggestions | undefined;
+  readonly helpAt: (text: string, offset: number) => KeyHelp | undefined;
+}
 
 /** Completion, and descriptions of keys under the pointer. */
-export const editorHelp: Extension = [
-  autocompletion({ override: [complete], icons: false, defaultKeymap: false }),
-  Prec.highest(
-    keymap.of([{ key: 'Escape', run: closeSuggestions }, ...completionKeymap.filter(({ key }) => key !== 'Escape')]),
-  ),
-  hoverTooltip(({ state }, offset) => {
-    const help = helpAt(state.doc.toString(), offset);
-    if (help === undefined) return null;
-    return { pos: help.from, end: help.to, above: true, create: () => ({ dom: describe(help) }) };
-  }),
-];
+export function editorHelp({ suggest, helpAt }: Language): Extension {
+  return [
+    autocompletion({
+      override: [(context) => complete(context, suggest)],
+      icons: false,
+      defaultKeymap: false,
+    }),
+    Prec.highest(
+      keymap.of([{ key: 'Escape', run: closeSuggestions }, ...completionKeymap.filter(({ key }) => key !== 'Escape')]),
+    ),
+    hoverTooltip(({ state }, offset) => {
+      const help = helpAt(state.doc.toString(), offset);
+      if (help === undefined) return null;
+      return { pos: help.from, end: help.to, above: true, create: () => ({ dom: describe(help) }) };
+    }),
+  ];
+}
 
 /** Lets Escape reach the editor, which then lets Tab leave it, unless a list is open. */
 function closeSuggestions(view: EditorView): boolean {
@@ -32,7 +45,7 @@ function closeSuggestions(view: EditorView): boolean {
   return isOpen;
 }
 
-function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+function complete({ state, pos, explicit }: CompletionContext, suggest: Language['suggest']): CompletionResult | null {
   const found = suggest(state.doc.toString(), pos, explicit);
   if (found === undefined) return null;
   return { from: found.from, options: found.items.map(toCompletion), validFor: /^["'\w$#/.;= -]*$/ };

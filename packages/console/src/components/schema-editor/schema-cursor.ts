@@ -17,7 +17,7 @@ export interface SchemaCursor {
 
 /** Returns `undefined` where there is neither a key nor a value, such as in a comment. */
 export function findCursor(text: string, offset: number): SchemaCursor | undefined {
-  const isJson = /^\s*\{/.test(text);
+  const isJson = /^\s*[{[]/.test(text);
   if (isJson) return readFlow(text, 0, offset, [], 'json');
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   const line = readLine(text.slice(lineStart, offset));

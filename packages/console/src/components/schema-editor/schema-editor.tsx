@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { DocsLink } from '../docs-link.tsx';
 import { type CheckedSchema, checkSchema } from './check-schema.ts';
-import { type CodeEditor, createCodeEditor } from './code-editor.ts';
-import { helpAt, type KeyHelp } from './schema-help.ts';
-import './schema-editor.css';
+import { CodeField, howToLeave } from './code-field.tsx';
+import { editorHelp } from './editor-help.ts';
+import { helpAt, type KeyHelp, suggest } from './schema-help.ts';
 
-const howToLeave = 'Control+Space suggests. Tab indents. To leave the editor by keyboard, press Escape, then Tab.';
+const help = editorHelp({ suggest, helpAt });
 
 /** A schema to write, as YAML or JSON, checked as one types. */
 export function SchemaEditor(props: {
@@ -16,78 +16,33 @@ export function SchemaEditor(props: {
   /** What the server found wrong with it. */
   readonly error?: string | undefined;
 }) {
-  const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<CodeEditor | undefined>(undefined);
-  const onChange = useRef(props.onChange);
-  onChange.current = props.onChange;
-  useEffect(() => {
-    if (host.current === null) return;
-    const made = createCodeEditor({
-      host: host.current,
-      text: props.initialText,
-      label: 'Schema',
-      description: howToLeave,
-      onChange: (text) => onChange.current(text),
-      onCursor: (text, offset) => setHelp(helpAt(text, offset)),
-      check(text) {
-        const checked = checkSchema(text);
-        if (checked.isSound) return [];
-        return checked.faults.map(({ from, to, detail }) => ({ from, to, severity: 'error', message: detail }));
-      },
-    });
-    editor.current = made;
-    return () => made.destroy();
-  }, []);
-  const [help, setHelp] = useState<KeyHelp>();
-  const isInvalid = !props.checked.isSound || props.error !== undefined;
+  const [key, setKey] = useState<KeyHelp>();
   return (
-    <div class="field">
-      <div class="field-legend" id="schema-label">
-        Schema
-      </div>
-      <div ref={host} class={isInvalid ? 'schema-editor schema-editor-invalid' : 'schema-editor'} />
-      {props.error === undefined ? null : (
-        <p class="field-error" role="alert">
-          {props.error}
-        </p>
-      )}
-      <Verdict checked={props.checked} onGoThere={(offset) => editor.current?.goTo(offset)} />
+    <CodeField
+      label="Schema"
+      initialText={props.initialText}
+      onChange={props.onChange}
+      onCursor={(text, offset) => setKey(helpAt(text, offset))}
+      help={help}
+      check={(text) => faultsOf(checkSchema(text))}
+      faults={faultsOf(props.checked)}
+      sound="Valid schema."
+      error={props.error}
+    >
       <p class="field-hint schema-key-help">
-        {help === undefined ? null : (
+        {key === undefined ? null : (
           <>
-            <code>{help.key}</code>: {help.description}
+            <code>{key.key}</code>: {key.description}
           </>
         )}
       </p>
       <p class="field-hint">
         YAML or JSON (<DocsLink page="reference/extension-point-schema">reference</DocsLink>). {howToLeave}
       </p>
-    </div>
+    </CodeField>
   );
 }
 
-/** So many faults are listed; the others are marked in the text. */
-const shownFaults = 5;
-
-function Verdict(props: { readonly checked: CheckedSchema; readonly onGoThere: (offset: number) => void }) {
-  const { checked, onGoThere } = props;
-  return (
-    <div class="schema-verdict" role="status">
-      {checked.isSound ? (
-        <p class="schema-fine">Valid schema.</p>
-      ) : (
-        <ul class="schema-faults">
-          {checked.faults.slice(0, shownFaults).map(({ line, column, detail, from }) => (
-            <li key={`${from} ${detail}`}>
-              <button type="button" class="link-button" onClick={() => onGoThere(from)}>
-                Line {line}, column {column}
-              </button>
-              : {detail}
-            </li>
-          ))}
-          {checked.faults.length > shownFaults ? <li>and {checked.faults.length - shownFaults} more</li> : null}
-        </ul>
-      )}
-    </div>
-  );
+function faultsOf(checked: CheckedSchema) {
+  return checked.isSound ? [] : checked.faults;
 }
