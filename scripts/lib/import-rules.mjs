@@ -12,9 +12,9 @@ const allowed = new Map([
   ['extension-schema', []],
   ['instrument', []],
   ['trace', []],
-  ['run-kit', ['extension-schema', 'instrument', 'trace']],
+  ['run-kit', ['protocol', 'extension-schema', 'instrument', 'trace']],
   ['client', ['protocol']],
-  ['server', ['protocol', 'extension-schema', 'instrument', 'trace']],
+  ['server', ['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit']],
   ['console', ['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit']],
   ['cli', ['protocol', 'extension-schema', 'client', 'instrument', 'trace', 'run-kit', 'server']],
 ]);

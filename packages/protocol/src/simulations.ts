@@ -135,7 +135,9 @@ export const simulatedCall = Type.Object({
   error: nullable(Type.String({ description: 'why the call failed' })),
   timeNano: Type.Integer(),
   memoryPages: nullable(Type.Integer({ description: "the plugin's memory after the call, in pages of 64 KiB" })),
-  functionCalls: Type.Integer({ description: "how many calls of the plugin's functions it made" }),
+  functionCalls: nullable(Type.Integer(), {
+    description: "how many calls of the plugin's functions it made; `null` if the module can't be instrumented",
+  }),
   hostCalls: Type.Array(
     Type.Object({ name: Type.String(), args: Type.Array(hostValue), returns: nullable(hostValue) }),
   ),

@@ -1,0 +1,35 @@
+import type { Fixture } from '@tenon/protocol';
+
+/** A plugin, and the simulation that it must pass. */
+export interface SimulationTask {
+  readonly plugin: Uint8Array;
+  readonly simulation: SimulationInputs;
+  /** The extension point's schema as the API returns it, for `matchesSchema` and the types of host functions. */
+  readonly schemaJson: string | null;
+  readonly limits: SimulationLimits;
+}
+
+/** A simulation has a test module, or fixtures. */
+export interface SimulationInputs {
+  readonly name: string;
+  /** `null` for a simulation that is not stored. */
+  readonly revision: number | null;
+  readonly testModule?: Uint8Array;
+  /** Its exports are the host functions that the plugin imports. */
+  readonly mockHost?: Uint8Array;
+  /** What `mock_input()` returns. */
+  readonly mockInput?: Uint8Array;
+  readonly fixtures?: readonly Fixture[];
+}
+
+export interface SimulationLimits {
+  /** Of each module's memories, of the memory that modules share with the host, and of the plugin's variables. */
+  readonly maxMemoryBytes: number;
+  /** Of the output of one call. */
+  readonly maxOutputBytes: number;
+}
+
+export const defaultSimulationLimits: SimulationLimits = {
+  maxMemoryBytes: 256 * 1024 ** 2,
+  maxOutputBytes: 8 * 1024 ** 2,
+};
