@@ -102,7 +102,7 @@ function CallView({ call }: { readonly call: SimulatedCall }) {
   const facts = [
     durationWords(timeNano / 1e6),
     ...(memoryPages === null ? [] : [`${byteSize(memoryPages * pageBytes)} of memory`]),
-    counted(functionCalls, 'function call'),
+    ...(functionCalls === null ? [] : [counted(functionCalls, 'function call')]),
   ];
   return (
     <div class="sim-call">
