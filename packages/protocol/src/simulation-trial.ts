@@ -1,0 +1,67 @@
+import type { Static } from 'typebox';
+import { extensionPointUpdate } from './extension-points.ts';
+import { nullable } from './fields.ts';
+import {
+  simulatedCall,
+  simulationInput,
+  simulationNamePattern,
+  simulationReport,
+  simulationVerdict,
+  verdict,
+} from './simulations.ts';
+import { Type } from './type.ts';
+
+/* Trials of simulations against bound versions, and comparisons of two versions. Both change nothing. */
+
+/** A change of an extension point's simulations or schema. Without a field, that is as stored. */
+export const simulationTrialInput = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ pattern: simulationNamePattern, description: 'the simulation to run; by default all' }),
+    ),
+    simulation: Type.Optional(simulationInput),
+    schema: extensionPointUpdate.properties.schema,
+  },
+  { additionalProperties: false },
+);
+export type SimulationTrialInput = Static<typeof simulationTrialInput>;
+
+const triedVersion = Type.Object({
+  pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  name: Type.String({ description: "the plugin's name" }),
+  userName: Type.String({ description: "the publisher's name" }),
+  version: Type.Integer({ description: 'the number of the version that is bound' }),
+  verdict,
+  detail: nullable(Type.String({ description: 'why it errored' })),
+  simulations: Type.Array(simulationReport),
+});
+
+/** What a change would mean for the bound versions. */
+export const simulationTrial = Type.Object({
+  objects: Type.Array(triedVersion, { description: 'the bound versions, each once' }),
+  isCut: Type.Boolean({ description: 'whether there are more bound versions, which were not tried' }),
+});
+export type SimulationTrial = Static<typeof simulationTrial>;
+
+const comparedCall = Type.Object({
+  before: nullable(simulatedCall, { description: '`null` if only the other version made the call' }),
+  after: nullable(simulatedCall, { description: '`null` if only the other version made the call' }),
+  differs: Type.Boolean({ description: 'whether the outputs, errors, or calls of host functions differ' }),
+});
+export type ComparedCall = Static<typeof comparedCall>;
+
+/** The behaviour of a version beside that of another one, in the same simulations. */
+export const simulationComparison = Type.Object({
+  version: Type.Integer(),
+  against: nullable(Type.Integer(), { description: 'the other version; `null` if no other version is bound' }),
+  simulations: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "the simulation's name" }),
+      before: nullable(simulationVerdict),
+      after: simulationVerdict,
+      calls: Type.Array(comparedCall, { description: 'those that differ first' }),
+      isCut: Type.Boolean({ description: 'whether calls were left out' }),
+    }),
+  ),
+});
+export type SimulationComparison = Static<typeof simulationComparison>;
