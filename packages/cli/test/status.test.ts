@@ -35,6 +35,7 @@ describe('tenon status', () => {
     assert.match(stdout, /^plugins in +folder \/.*blobs, answers in /m);
     assert.match(stdout, new RegExp(`^process +\\S+, pid ${process.pid}, `, 'm'));
     assert.match(stdout, /^state +ready$/m);
+    assert.match(stdout, /^simulations +confined by permissions/m);
     assert.doesNotMatch(stdout, /NODE/);
   });
 

@@ -76,6 +76,11 @@ export const processStatus = Type.Object({
   threads: Type.Object({
     modules: threads('the processes that check and instrument modules'),
     passwords: threads('the threads that hash passwords'),
+    simulations: threads('the processes that run simulations'),
+  }),
+  sandbox: Type.Array(oneOf(['permissions', 'limits', 'user']), {
+    description:
+      "how the processes of simulations are confined: by Node's permission model, resource limits (`prlimit`), users without rights (the server runs as root). Empty if simulations are off",
   }),
   connections: integer('open connections'),
   changeStreams: integer('open change streams'),

@@ -8,6 +8,7 @@ import type { Settings } from './config/settings.ts';
 import type { Clock, RandomBytes, Store } from './db/store.ts';
 import type { KeyedMutex } from './http/limits/keyed-mutex.ts';
 import type { ModuleChecker } from './plugins/module-checker.ts';
+import type { Simulator } from './simulations/simulator.ts';
 
 /** The services that use cases depend on. */
 export interface Deps {
@@ -16,6 +17,7 @@ export interface Deps {
   /** The bytes of the blob store, with verified digests. */
   readonly contents: StoredContents;
   readonly checker: ModuleChecker;
+  readonly simulator: Simulator;
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
   readonly rates: AttemptLimiters;

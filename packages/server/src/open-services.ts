@@ -26,7 +26,7 @@ import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './o
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
 import { instrumentBlobs } from './ops/metrics/instrument-blobs.ts';
-import type { Metrics } from './ops/metrics/metrics.ts';
+import type { Metrics, PoolName } from './ops/metrics/metrics.ts';
 import { createStoreMetrics } from './ops/metrics/store-metrics.ts';
 import { createReadiness } from './ops/status/readiness.ts';
 import { totalsOf } from './ops/status/request-totals.ts';
@@ -34,6 +34,7 @@ import { createStatus } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
 import { defaultPackageBuilds, readOwnPackages } from './packages/own-packages.ts';
 import type { Addresses, Services } from './services.ts';
+import { createSimulator } from './simulations/simulator.ts';
 import { createUsageCounter } from './usage/usage-counter.ts';
 import { withEffects } from './with-effects.ts';
 import type { OnTaskEnd } from './workers/pool.ts';
@@ -57,6 +58,7 @@ export interface DataServices {
  * Opens the stores and creates the services on them. Creates the data folder if it is missing. Another process may have it open too.
  *
  * @param cost the cost of a password hash; lower in tests
+ * @param log for failures of the processes of simulations
  * @throws NewerSchemaError for a data folder of a newer version; file system errors
  */
 export async function openData(
@@ -64,6 +66,7 @@ export async function openData(
   cost: PasswordCost = passwordCost,
   metrics?: Metrics,
   tracing?: Tracing,
+  log?: Logger,
 ): Promise<DataServices> {
   await assertDatabaseNotLost(config);
   const limits = createRequestLimits(config);
@@ -80,7 +83,7 @@ export async function openData(
     metrics: metrics && createStoreMetrics(metrics.registry),
     spans: tracing?.storeSpans,
   });
-  const onTaskEnd = (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => {
+  const onTaskEnd = (pool: PoolName): NonNullable<OnTaskEnd> => {
     const listeners = [metrics?.tasksOf(pool), tracing?.tasksOf(pool)];
     return (...end) => {
       for (const listener of listeners) listener?.(...end);
@@ -88,12 +91,14 @@ export async function openData(
   };
   const workers = createModuleWorkers(config, onTaskEnd('modules'));
   const passwords = createPasswordWorkers({ ...config, cost }, onTaskEnd('passwords'));
+  const simulator = createSimulator(config, log, onTaskEnd('simulations'));
   const changes = createChangeFeed(store);
   const deps: Deps = {
     store,
     blobs,
     contents: createStoredContents({ store, blobs, onDamage: metrics?.onDamage }),
     checker: workers,
+    simulator,
     cache: createCache(store, config.responseCacheBytes),
     clock: Date.now,
     random: randomBytes,
@@ -115,6 +120,7 @@ export async function openData(
     async close() {
       changes.close();
       await workers.close();
+      await simulator.close();
       await passwords.close();
       await blobs.close();
       await store.close();
@@ -155,6 +161,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     status: createStatus({
       ...observed,
       store: deps.store,
+      simulator: deps.simulator,
       clock: deps.clock,
       settings: config,
       totals: () => totalsOf(observed.requests),

@@ -76,7 +76,7 @@ export async function serve(
   const retryWhileUnavailable = createStartupRetry(log);
   const hasDataFolder = usesDataFolder(config);
   if (hasDataFolder) await makeDurableFolder(config.dataDir);
-  const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing));
+  const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing, log));
   try {
     await assertBlobsKnown(data.deps);
     await assertBlobsPresent(data.deps);

@@ -70,7 +70,7 @@ function reach(out: Reporter, kind: string, { place, isReachable, pingMs }: Stor
 const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping' } as const;
 
 function processFields(out: Reporter, process: ProcessStatus): Field[] {
-  const { node, pid, version, startedAt, state, reasons, recent, eventLoop, memory, connections } = process;
+  const { node, pid, version, startedAt, state, reasons, recent, eventLoop, memory, connections, sandbox } = process;
   const word = stateWords[state];
   const { requests, failed, p99Ms } = loadOf(process);
   const perSecond = recent.seconds === 0 ? '0' : (requests / recent.seconds).toFixed(1);
@@ -83,6 +83,7 @@ function processFields(out: Reporter, process: ProcessStatus): Field[] {
     ['core', `${Math.round(eventLoop.busy * 100)} %`],
     ['memory', formatSize(memory.residentBytes)],
     ['connections', formatNumber(connections)],
+    ['simulations', sandbox.length === 0 ? 'off' : `confined by ${sandbox.join(', ')}`],
   ];
 }
 

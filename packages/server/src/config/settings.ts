@@ -114,6 +114,13 @@ export const settings = {
     'processes that check and instrument modules and read schemas; by default as many as there are cores. If all of them work for one account and another account waits, one more starts',
   ),
 
+  simulations: setting(
+    'TENON_SIMULATIONS',
+    choice('on', 'off'),
+    'on',
+    '`off` runs no simulations: a version stays in state `testing` where its extension point has any. See [security](../explanation/security.md)',
+  ),
+
   databaseUrl: optional(
     'TENON_DATABASE_URL',
     databaseUrl,
@@ -189,6 +196,18 @@ export const settings = {
   ),
   maxJsonBytes: setting('TENON_LIMITS json-bytes', byteSize, MiB / 4, 'the largest JSON body'),
   maxConfigBytes: setting('TENON_LIMITS config-bytes', byteSize, MiB, 'the largest instrumentation configuration'),
+  simulationsAtOnce: setting(
+    'TENON_LIMITS simulations',
+    positiveInteger,
+    Math.max(1, Math.floor(availableParallelism() / 2)),
+    'simulations that run at once; by default half as many as there are cores. If all of them are for one account and another account waits, one more runs',
+  ),
+  simulationMemoryBytes: setting(
+    'TENON_LIMITS simulation-memory',
+    byteSize,
+    256 * MiB,
+    'the memory that the modules of a simulation may use',
+  ),
   maxMultipartParts: setting(
     'TENON_LIMITS multipart-parts',
     positiveInteger,
@@ -292,6 +311,12 @@ export const settings = {
     duration,
     10 * second,
     'how long a process may work on a module, plus one second for each MiB of the module',
+  ),
+  simulationTimeoutMs: setting(
+    'TENON_TIMES simulation',
+    duration,
+    10 * second,
+    'how long a simulation may run',
   ),
   drainMs: setting(
     'TENON_TIMES drain',
@@ -405,6 +430,10 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     /** The largest JavaScript heap of a process that works on modules. */
     moduleWorkerMemoryMiB: 1024,
     moduleTimeoutPerMiBMs: second,
+    /** Simulations that wait for a process. */
+    simulationQueue: 256,
+    /** Processes that are started ahead of simulations, from the first one on. */
+    simulationSpares: 1,
     /** Correct passwords for one account. The limit exists because a password hash is expensive. */
     signInsPerMinute: 20,
     /** Command-line logins with a device code that one address may start. */

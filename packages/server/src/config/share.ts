@@ -16,6 +16,8 @@ export function shareOf(config: Config): Config {
     metricsPort: config.metricsPort ? config.metricsPort + config.worker - 1 : config.metricsPort, // 0 is any free port
     moduleWorkers: share(config.moduleWorkers, 1),
     moduleQueue: share(config.moduleQueue, 1),
+    simulationsAtOnce: share(config.simulationsAtOnce, 1),
+    simulationQueue: share(config.simulationQueue, 1),
     passwordThreads: share(config.passwordThreads, 1),
     passwordQueue: share(config.passwordQueue, 1),
     databaseConnections: share(config.databaseConnections, 2), // so that a slow query leaves one for others

@@ -46,7 +46,12 @@ function isAttachmentReference(value: unknown): value is { readonly part: unknow
 /** A streaming decoder: the caller copies received bytes into `buffer`, then calls `advance()`. */
 export type MessageDecoder = ReturnType<typeof createMessageDecoder>;
 
-export function createMessageDecoder() {
+/**
+ * @param maxBytes the maximum length of a message. `advance()` throws a RangeError for a longer one before it allocates memory for it,
+ *   and a SyntaxError for invalid JSON.
+ */
+export function createMessageDecoder(maxBytes = Number.POSITIVE_INFINITY) {
+  let remaining = maxBytes;
   let stage: 'fixedHeader' | 'lengths' | 'json' | 'attachment' = 'fixedHeader';
   let target: Uint8Array = new Uint8Array(fixedHeaderBytes);
   let filled = 0;
@@ -56,6 +61,8 @@ export function createMessageDecoder() {
   let attachments: Uint8Array[] = [];
 
   const beginStage = (next: typeof stage, length: number): void => {
+    remaining -= length;
+    if (remaining < 0) throw new RangeError(`The message has more than ${maxBytes} bytes`);
     stage = next;
     target = new Uint8Array(length);
     filled = 0;
@@ -84,6 +91,7 @@ export function createMessageDecoder() {
       isAttachmentReference(value) ? received[Number(value.part)] : value,
     );
     attachments = [];
+    remaining = maxBytes;
     beginStage('fixedHeader', fixedHeaderBytes);
     return { message };
   };

@@ -16,6 +16,8 @@ type PoolOutcome = 'done' | PoolErrorCode;
 
 /** A thread or a process that runs one task at a time and returns one result for each. */
 interface PoolWorker<Task> {
+  /** Resolves when the worker can take a task; `undefined` if it can from the beginning. */
+  readonly ready?: Promise<void> | undefined;
   /** Starts a task. The caller may change or detach the task's buffers as soon as the task has ended. */
   send(task: Task): void;
   /** Sets whether this worker keeps the server process alive. */
@@ -38,6 +40,8 @@ export interface PoolOptions<Task, Result> {
   /** The number of workers. The pool adds one more while all of these serve a single caller and another caller waits. */
   readonly size: number;
   readonly maxQueued: number;
+  /** Workers that the pool starts ahead, from the first task on, until there was no task for some minutes. Default: 0. */
+  readonly spares?: number | undefined;
   /** Called when a task has ended. `durationMs` includes `waitedMs`, the time in the queue. */
   readonly onEnd?: ((task: Task, outcome: PoolOutcome, durationMs: number, waitedMs: number) => void) | undefined;
 }
@@ -45,7 +49,7 @@ export interface PoolOptions<Task, Result> {
 export interface RunOptions {
   /** The key for fair scheduling: callers that wait take turns. Default: one caller shared by all tasks without it. */
   readonly caller?: string | undefined;
-  /** The maximum run time, without the time in the queue. */
+  /** The maximum run time, without the time in the queue and until a new worker is ready. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,6 +73,7 @@ interface Job<Task, Result> {
 
 interface WorkerState<Task, Result> {
   readonly worker: PoolWorker<Task>;
+  isReady: boolean;
   /** Resolves when the worker has exited; `undefined` before the pool terminates it. */
   terminated: Promise<void> | undefined;
   job: Job<Task, Result> | undefined;
@@ -76,6 +81,12 @@ interface WorkerState<Task, Result> {
   caller: string | undefined;
   timer: NodeJS.Timeout | undefined;
 }
+
+/** How long a worker may take until it is ready. */
+const startTimeoutMs = 60_000;
+
+/** How long spares stay without a task. */
+const spareLifetimeMs = 600_000;
 
 /**
  * Runs tasks in a fixed number of workers, which start on demand.
@@ -91,6 +102,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
   const idle: WorkerState<Task, Result>[] = [];
   const workers = new Set<WorkerState<Task, Result>>();
   const queue = createFairQueue<Job<Task, Result>>(options.maxQueued);
+  const { spares = 0 } = options;
+  let spareTimer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   const runningCount = (): number => workers.size - idle.length;
@@ -119,6 +132,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
     });
     const state: WorkerState<Task, Result> = {
       worker,
+      isReady: worker.ready === undefined,
       terminated: undefined,
       job: undefined,
       caller: undefined,
@@ -126,24 +140,47 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
     };
     worker.setRef(false); // an idle worker must not keep the process alive
     workers.add(state);
+    void worker.ready?.then(() => {
+      state.isReady = true;
+      if (state.job !== undefined) sendJob(state, state.job);
+    });
     return state;
   };
 
+  const warm = (): void => {
+    if (spares === 0 || isClosed) return;
+    while (idle.length < spares) idle.push(addWorker());
+    clearTimeout(spareTimer);
+    spareTimer = setTimeout(() => {
+      for (const state of [...idle]) terminate(state);
+    }, spareLifetimeMs).unref();
+  };
+
   const startJob = (job: Job<Task, Result>): void => {
-    const state = idle.pop() ?? addWorker();
-    const { timeoutMs, signal } = job.options;
-    job.onStart();
+    const state = idle.shift() ?? addWorker();
+    const { signal } = job.options;
     state.job = job;
     state.caller = job.caller;
-    state.timer = setTimeout(() => {
-      terminate(state, new PoolError('timed_out', `The task took longer than ${timeoutMs} ms`));
-    }, timeoutMs);
     const onAbort = (): void => {
       if (state.job === job) terminate(state, aborted());
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     state.worker.setRef(true);
+    if (state.isReady) sendJob(state, job);
+    else failAfter(state, startTimeoutMs, 'crashed', `The worker did not start within ${startTimeoutMs} ms`);
+    warm();
+  };
+
+  const sendJob = (state: WorkerState<Task, Result>, job: Job<Task, Result>): void => {
+    const { timeoutMs } = job.options;
+    job.onStart();
+    failAfter(state, timeoutMs, 'timed_out', `The task took longer than ${timeoutMs} ms`);
     state.worker.send(job.task);
+  };
+
+  const failAfter = (state: WorkerState<Task, Result>, ms: number, code: PoolErrorCode, message: string): void => {
+    clearTimeout(state.timer);
+    state.timer = setTimeout(() => terminate(state, new PoolError(code, message)), ms);
   };
 
   const releaseJob = (state: WorkerState<Task, Result>): Job<Task, Result> | undefined => {
@@ -204,6 +241,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
         throw error;
       }
     },
+    /** Starts the spares ahead of a task that is expected soon. */
+    warm,
     get queued(): number {
       return queue.size;
     },
@@ -214,6 +253,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
     /** Terminates all workers. Running and queued tasks fail with `closed`. */
     async close(): Promise<void> {
       isClosed = true;
+      clearTimeout(spareTimer);
       for (const job of queue.clear()) job.reject(new PoolError('closed', 'The pool is closed'));
       for (const state of workers) terminate(state, new PoolError('closed', 'The pool is closed'));
       await Promise.all(Array.from(workers, ({ terminated }) => terminated));

@@ -1,16 +1,30 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setPriority } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { createMessageDecoder, encodeMessage } from './messages.ts';
 import { PoolError, type StartWorker } from './pool.ts';
-import { lifelineFd, type TaskResponse, taskFd } from './serve-tasks.ts';
+import { lifelineFd, type Started, type TaskResponse, taskFd } from './serve-tasks.ts';
 
 interface ProcessOptions {
   /** The main module of the process. It calls `serveTasks()`. */
   readonly script: URL;
   readonly maxHeapMiB: number;
+  readonly untrusted?: UntrustedOptions | undefined;
+}
+
+/** For processes that run untrusted code. Each runs one task. */
+export interface UntrustedOptions {
+  /** Further flags of Node.js. */
+  readonly flags: readonly string[];
+  /** The maximum length of a message from the process. A longer or malformed one fails the task. */
+  readonly maxMessageBytes: number;
+  /** Limits a process that has loaded its modules, before it confines itself. */
+  limit(pid: number, started: Started): Promise<void>;
+  /** Called with what the process's own `confine()` returned. */
+  onConfined(confined: unknown): void;
 }
 
 const chunkBytes = 1_048_576;
@@ -18,17 +32,27 @@ const chunkBytes = 1_048_576;
 /** How much of a process's stderr is kept for the error message when it crashes. */
 const maxStderrChars = 4_096;
 
+/** How much stderr is read from an untrusted process. */
+const maxUntrustedStderrChars = 65_536;
+
+/** The niceness of untrusted processes: the server's own threads get about ten times as much processor time. */
+const untrustedNiceness = 10;
+
 /**
  * Workers in separate processes. SIGKILL ends a process at once, whereas `terminate()` of a thread waits until V8 has validated the
  * current module; and a crash takes nothing else down. The processes get an empty environment, since the server's environment may hold
  * secrets.
  */
-export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOptions): StartWorker<Task, Result> {
+export function processWorkers<Task, Result>(options: ProcessOptions): StartWorker<Task, Result> {
+  const { untrusted } = options;
+  const flags = [`--max-old-space-size=${options.maxHeapMiB}`, ...(untrusted?.flags ?? [])];
   return ({ onResult, onFailure }) => {
-    const child = spawn(process.execPath, [`--max-old-space-size=${maxHeapMiB}`, fileURLToPath(script)], {
+    const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
       env: {},
+      cwd: untrusted === undefined ? undefined : '/',
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     });
+    if (untrusted !== undefined) lowerPriority(child.pid);
     // 'exit' instead of 'close', which would also wait for descendants that hold stdio open.
     const exited = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
@@ -37,8 +61,11 @@ export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOpti
       });
     });
     let stderrText = '';
+    let stderrLength = 0;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderrText = (stderrText + text).slice(-maxStderrChars);
+      stderrLength += text.length;
+      if (untrusted !== undefined && stderrLength > maxUntrustedStderrChars) child.stderr?.destroy();
     });
     child.once('error', (error) => onFailure(new PoolError('crashed', 'The worker process failed', error)));
     child.once('exit', (code, signal) => onFailure(exitError(code, signal, stderrText)));
@@ -48,10 +75,28 @@ export function processWorkers<Task, Result>({ script, maxHeapMiB }: ProcessOpti
     const streams = [channel, stdio[lifelineFd], child.stderr].filter((stream) => stream != null) as Socket[];
     // A broken pipe means that the process has exited, which the 'exit' listener handles.
     for (const stream of streams) stream.on('error', () => {});
+    const ready = untrusted === undefined || channel === undefined ? undefined : Promise.withResolvers<void>();
+    const onMessage = createHandshake<TaskResponse<Result>>(
+      ({ result, shouldRecycle }) => onResult(result, shouldRecycle || untrusted !== undefined),
+      ready && [
+        (started) =>
+          void untrusted?.limit(child.pid as number, started as Started).then(
+            () => channel && send(channel, null),
+            (error) => onFailure(new PoolError('crashed', 'The worker process could not be limited', error)),
+          ),
+        (confined) => {
+          untrusted?.onConfined(confined);
+          ready.resolve();
+        },
+      ],
+    );
     if (channel !== undefined) {
-      receive(channel, ({ result, shouldRecycle }: TaskResponse<Result>) => onResult(result, shouldRecycle));
+      receive(channel, untrusted?.maxMessageBytes, onMessage, (error) => {
+        onFailure(new PoolError('crashed', 'The worker process sent an invalid message', error));
+      });
     }
     return {
+      ready: ready?.promise,
       send(task) {
         if (channel !== undefined) void send(channel, task);
       },
@@ -91,18 +136,58 @@ async function send(channel: Socket, task: unknown): Promise<void> {
   }
 }
 
-function receive<Message>(channel: Socket, onMessage: (message: Message) => void): void {
-  const decoder = createMessageDecoder();
-  channel.on('data', (chunk: Buffer) => {
+/** Handles the first messages with the steps, in order, and all others with `onMessage`. */
+function createHandshake<Message>(
+  onMessage: (message: Message) => void,
+  steps: readonly ((message: unknown) => void)[] = [],
+): (message: unknown) => void {
+  let count = 0;
+  return (message) => {
+    const step = steps[count++];
+    if (step === undefined) onMessage(message as Message);
+    else step(message);
+  };
+}
+
+/** @param onInvalid called at most once, for a message that is too long or malformed; nothing is read after it */
+function receive(
+  channel: Socket,
+  maxMessageBytes: number | undefined,
+  onMessage: (message: unknown) => void,
+  onInvalid: (error: unknown) => void,
+): void {
+  const decoder = createMessageDecoder(maxMessageBytes);
+  const messagesOf = (chunk: Buffer): unknown[] => {
+    const messages: unknown[] = [];
     for (let offset = 0; offset < chunk.length; ) {
       const { buffer } = decoder;
       const byteCount = Math.min(buffer.length, chunk.length - offset);
       buffer.set(chunk.subarray(offset, offset + byteCount));
       offset += byteCount;
       const decoded = decoder.advance(byteCount);
-      if (decoded !== undefined) onMessage(decoded.message as Message);
+      if (decoded !== undefined) messages.push(decoded.message);
     }
+    return messages;
+  };
+  channel.on('data', (chunk: Buffer) => {
+    let messages: unknown[];
+    try {
+      messages = messagesOf(chunk);
+    } catch (error) {
+      channel.removeAllListeners('data').pause();
+      return onInvalid(error);
+    }
+    for (const message of messages) onMessage(message);
   });
+}
+
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, untrustedNiceness);
+  } catch {
+    // The process has exited already, or the system has no priorities.
+  }
 }
 
 /** V8 aborts the process when its heap, or other memory that it manages, reaches its limit. */

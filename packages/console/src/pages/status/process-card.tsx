@@ -27,7 +27,7 @@ export function ProcessCard({ process }: { readonly process: ProcessStatus }) {
 }
 
 function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentChildren])[] {
-  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, changeStreams } = process;
+  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, changeStreams, sandbox } = process;
   return [
     ['Process', String(pid)],
     ['Version', `${version}, Node.js ${nodeVersion}`],
@@ -38,6 +38,7 @@ function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentC
     ['Queued', waiting(threads)],
     ['Connections', count(connections)],
     ['Change streams', count(changeStreams)],
+    ['Simulations', sandbox.length === 0 ? 'off' : `confined by ${sandbox.join(', ')}`],
   ];
 }
 
@@ -103,7 +104,12 @@ function heardOf(lastSeenAt: string, readAt: string): string {
   return relativeTime(Math.min(Date.parse(lastSeenAt), readAtMs), readAtMs);
 }
 
-function waiting({ modules, passwords }: ProcessStatus['threads']): string {
-  if (modules.queued + passwords.queued === 0) return 'none';
-  return `${counted(modules.queued, 'module')}, ${counted(passwords.queued, 'password')}`;
+function waiting({ modules, passwords, simulations }: ProcessStatus['threads']): string {
+  const queues = [
+    [modules.queued, 'module'],
+    [passwords.queued, 'password'],
+    [simulations.queued, 'simulation'],
+  ] as const;
+  const words = queues.filter(([queued]) => queued > 0).map(([queued, word]) => counted(queued, word));
+  return words.length === 0 ? 'none' : words.join(', ');
 }

@@ -13,12 +13,15 @@ import { createRegistry, type Registry } from './registry.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** The pools of workers. */
+export type PoolName = 'modules' | 'passwords' | 'simulations';
+
 type SpanCounts = Readonly<Record<'sent' | 'rejected' | 'failed' | 'dropped' | 'queued', number>>;
 
 export interface MetricSources {
   readonly workers: { readonly load: PoolLoad };
   readonly passwords: { readonly load: PoolLoad };
-  readonly deps: Pick<Deps, 'cache' | 'store'>;
+  readonly deps: Pick<Deps, 'cache' | 'store' | 'simulator'>;
 }
 
 /** @param listRoute the template of the route for binding lists, which the response cache serves */
@@ -38,7 +41,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
     eventLoop,
     requests: createRequestCounts(registry, listRoute),
     tasksOf:
-      (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> =>
+      (pool: PoolName): NonNullable<OnTaskEnd> =>
       (task, outcome, durationMs) => {
         const { kind } = task;
         registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
@@ -78,6 +81,7 @@ function watch(
   const readPools = (key: keyof PoolLoad) => () => [
     { labels: { pool: 'modules' }, value: workers.load[key] },
     { labels: { pool: 'passwords' }, value: passwords.load[key] },
+    { labels: { pool: 'simulations' }, value: deps.simulator.load[key] },
   ];
   registry.atScrape('tenon_worker_tasks_queued', readPools('queued'));
   registry.atScrape('tenon_worker_tasks_running', readPools('running'));

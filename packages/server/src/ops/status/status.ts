@@ -21,7 +21,7 @@ export const statusTickMs = 5_000;
 /** A node without a heartbeat for this long counts as lost, in milliseconds. Heartbeats come every 15 seconds. */
 const lostAfterMs = 60_000;
 
-export interface StatusDeps extends Pick<Deps, 'store' | 'clock'> {
+export interface StatusDeps extends Pick<Deps, 'store' | 'clock' | 'simulator'> {
   readonly settings: StorePlaceSettings & Pick<Settings, 'smtp'>;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
@@ -67,7 +67,8 @@ export function createStatus(deps: StatusDeps) {
       reasons: reasonsOf(failures.length > 0 ? failures : writeFailures),
       memory: { residentBytes: rss, heapBytes: heapUsed, contentCacheBytes: deps.contents.usage.bytes },
       eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), delayP99Ms: round(p99Ms), delayMaxMs: round(maxMs) },
-      threads: { modules: loadOf(deps.workers), passwords: loadOf(deps.passwords) },
+      threads: { modules: loadOf(deps.workers), passwords: loadOf(deps.passwords), simulations: loadOf(deps.simulator) },
+      sandbox: [...deps.simulator.protections],
       connections: deps.requests?.connections ?? 0,
       changeStreams: deps.changeStreams.acquired,
       recent: { seconds: round(seconds), kinds },

@@ -7,6 +7,7 @@ import type { BlobStore } from '../../blobs/blob-store.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
 import type { OnTaskEnd } from '../../workers/pool.ts';
+import type { PoolName } from '../metrics/metrics.ts';
 import { createStoreSpans } from './store-spans.ts';
 import { createRequestTraces } from './trace-requests.ts';
 import { createTracer, errorTypeOf, type SpanOptions, type Tracer } from './tracer.ts';
@@ -39,7 +40,7 @@ export function openTracing(config: Config, log: Logger) {
     storeSpans: createStoreSpans(tracer, isOnPostgres ? 'postgresql' : 'sqlite'),
     traceBlobs: (blobs: BlobStore): BlobStore =>
       traceBlobs(blobs, tracer, config.s3Bucket === undefined ? 'folder' : 's3'),
-    tasksOf: (pool: 'modules' | 'passwords'): NonNullable<OnTaskEnd> => traceTasks(tracer, pool),
+    tasksOf: (pool: PoolName): NonNullable<OnTaskEnd> => traceTasks(tracer, pool),
     counts: (): OtlpSpanCounts => exporter.counts(),
     /** Sends the queued spans, within {@link shutdownTimeoutMs}. Never rejects. */
     close: (): Promise<void> => exporter.shutdown().catch(() => {}), // `onError` has logged the failure
