@@ -31,7 +31,15 @@ function statusOf(services: Services, readiness: Readiness, databaseUrl?: string
     requests: undefined,
     eventLoop: undefined,
   };
-  return createStatus({ store: deps.store, clock: deps.clock, simulator: deps.simulator, readiness, settings, totals, ...observed });
+  return createStatus({
+    store: deps.store,
+    clock: deps.clock,
+    simulator: deps.simulator,
+    readiness,
+    settings,
+    totals,
+    ...observed,
+  });
 }
 
 async function openOperator(service: TestService): Promise<TestUser> {

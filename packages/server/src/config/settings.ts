@@ -312,12 +312,7 @@ export const settings = {
     10 * second,
     'how long a process may work on a module, plus one second for each MiB of the module',
   ),
-  simulationTimeoutMs: setting(
-    'TENON_TIMES simulation',
-    duration,
-    10 * second,
-    'how long a simulation may run',
-  ),
+  simulationTimeoutMs: setting('TENON_TIMES simulation', duration, 10 * second, 'how long a simulation may run'),
   drainMs: setting(
     'TENON_TIMES drain',
     durationOrZero,

@@ -1,4 +1,5 @@
-import { runTask } from './sandbox-task.ts';
 import { serveConfined } from './serve-confined.ts';
 
-serveConfined(runTask);
+serveConfined(() => {
+  throw new Error('This version has no runner for simulations');
+});

@@ -1,6 +1,4 @@
-import { runSimulation, type SimulationTask } from '@tenon/run-kit';
-import type { SimulationReport } from '@tenon/protocol';
-import type { TaskResponse } from '../workers/serve-tasks.ts';
+import type { SimulationTask } from '@tenon/run-kit/simulation';
 
 /** The form of a {@link SimulationTask} that crosses the pipe. Values with names chosen by users travel as JSON. */
 export interface SandboxTask {
@@ -21,13 +19,6 @@ export function encodeTask({ plugin, simulation, ...rest }: SimulationTask): San
     mockInput: mockInput && plain(mockInput),
     restJson: JSON.stringify({ ...rest, simulation: simulationRest }),
   };
-}
-
-/** Runs a task. Returns the `SimulationReport` as JSON. */
-export function runTask({ plugin, restJson, ...bytes }: SandboxTask): TaskResponse<string> {
-  const { simulation, ...rest } = JSON.parse(restJson) as SimulationTask;
-  const report: SimulationReport = runSimulation({ ...rest, plugin, simulation: { ...simulation, ...bytes } });
-  return { result: JSON.stringify(report), shouldRecycle: true };
 }
 
 /** Converts a Buffer to a plain Uint8Array over the same memory, since `encodeMessage()` doesn't attach Buffers. */

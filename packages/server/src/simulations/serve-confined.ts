@@ -5,8 +5,8 @@ import { serveTasks, type TaskResponse } from '../workers/serve-tasks.ts';
 /** The first of the user ids that systems leave unused: https://systemd.io/UIDS-GIDS. */
 const firstUnusedId = 2_000_000_000;
 
-/** The conventional id of a user without rights, for a user namespace that has no higher ids. */
-const nobody = 65_534;
+/** The id without rights that Linux itself uses, for a user namespace that has no higher ids. */
+const overflowId = 65_534;
 
 const pageBytes = 4096;
 
@@ -37,7 +37,7 @@ function readDataBytes(): number | undefined {
 /** Gives up root. Each process has its own id, so that it can't send signals to the others. */
 function dropUser(): boolean {
   if (process.getuid?.() !== 0) return false;
-  for (const id of [firstUnusedId + process.pid, nobody]) {
+  for (const id of [firstUnusedId + process.pid, overflowId]) {
     try {
       process.setgroups?.([]);
       process.setgid?.(id);

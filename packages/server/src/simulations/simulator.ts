@@ -1,5 +1,6 @@
-import { isValid, type SimulationReport, type SimulationVerdict, simulationReport } from '@tenon/protocol';
-import type { SimulationTask } from '@tenon/run-kit';
+import { type SimulationReport, type SimulationVerdict, simulationReport } from '@tenon/protocol';
+import { isValid } from '@tenon/protocol/validate';
+import type { SimulationTask } from '@tenon/run-kit/simulation';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from '../workers/pool.ts';

@@ -6,6 +6,7 @@ import type { Settings } from '../../src/config/settings.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createKeyedMutex } from '../../src/http/limits/keyed-mutex.ts';
 import { createRates } from '../../src/http/limits/request-limits.ts';
+import { createSimulator } from '../../src/simulations/simulator.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
 export const cheapCost: PasswordCost = { memoryKiB: 8, passes: 1, lanes: 1 };
@@ -20,8 +21,11 @@ const plainHasher: PasswordHasher = {
   isOutdated: () => false,
 };
 
-/** What a context has of accounts, without threads. */
-export function accountServices(): Pick<Deps, 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'> {
+/** What a context has of accounts, without threads, and the real simulator. */
+export function accountServices(): Pick<
+  Deps,
+  'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings' | 'simulator'
+> {
   const settings: Settings = { ...loadConfig({}, {}), createApps: 'all' };
   return {
     passwords: plainHasher,
@@ -29,5 +33,6 @@ export function accountServices(): Pick<Deps, 'passwords' | 'commonPasswords' | 
     rates: createRates(settings),
     mutex: createKeyedMutex(),
     settings,
+    simulator: createSimulator(settings, undefined), // starts processes for simulations only
   };
 }

@@ -1,6 +1,6 @@
+import { writeSync } from 'node:fs';
 import { serveConfined } from '../../src/simulations/serve-confined.ts';
 import { taskFd } from '../../src/workers/serve-tasks.ts';
-import { writeSync } from 'node:fs';
 
 export interface EscapeAttempt {
   /** The body of an asynchronous function is not possible here, as the process has one synchronous task. */
@@ -45,10 +45,16 @@ const attempts = {
     const socket = builtin('net').connect(port, '127.0.0.1');
     return socket.on('error', () => {}).connecting;
   },
-  connectUnix: (path: string) => builtin('net').connect(path).on('error', () => {}).connecting,
+  connectUnix: (path: string) =>
+    builtin('net')
+      .connect(path)
+      .on('error', () => {}).connecting,
   listen: () => builtin('net').createServer().listen(0).listening,
   datagram: () => builtin('dgram').createSocket('udp4').bind(0).address(),
-  request: (url: string) => builtin('http').get(url).on('error', () => {}).path,
+  request: (url: string) =>
+    builtin('http')
+      .get(url)
+      .on('error', () => {}).path,
   lookUp: () => builtin('dns').lookup('localhost', () => {}),
   inspect: () => builtin('inspector').open(0),
   addon: () => process.dlopen({ exports: {} }, '/tmp/x.node'),

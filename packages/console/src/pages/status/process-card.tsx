@@ -27,7 +27,8 @@ export function ProcessCard({ process }: { readonly process: ProcessStatus }) {
 }
 
 function factsOf(process: ProcessStatus): readonly (readonly [string, ComponentChildren])[] {
-  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, changeStreams, sandbox } = process;
+  const { pid, version, nodeVersion, startedAt, eventLoop, memory, threads, connections, changeStreams, sandbox } =
+    process;
   return [
     ['Process', String(pid)],
     ['Version', `${version}, Node.js ${nodeVersion}`],

@@ -14,7 +14,11 @@ function process(fields: Partial<ProcessStatus> = {}): ProcessStatus {
     reasons: [],
     memory: { residentBytes: 1, heapBytes: 1, contentCacheBytes: 0 },
     eventLoop: { busy: 0, delayP99Ms: 0, delayMaxMs: 0 },
-    threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 }, simulations: { running: 0, queued: 0 } },
+    threads: {
+      modules: { running: 0, queued: 0 },
+      passwords: { running: 0, queued: 0 },
+      simulations: { running: 0, queued: 0 },
+    },
     sandbox: [],
     connections: 0,
     changeStreams: 0,

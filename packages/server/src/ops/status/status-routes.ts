@@ -24,7 +24,11 @@ const exampleProcess: ProcessStatus = {
   reasons: [],
   memory: { residentBytes: 148_000_000, heapBytes: 41_000_000, contentCacheBytes: 12_000_000 },
   eventLoop: { busy: 0.07, delayP99Ms: 1.2, delayMaxMs: 8.4 },
-  threads: { modules: { running: 0, queued: 0 }, passwords: { running: 0, queued: 0 }, simulations: { running: 0, queued: 0 } },
+  threads: {
+    modules: { running: 0, queued: 0 },
+    passwords: { running: 0, queued: 0 },
+    simulations: { running: 0, queued: 0 },
+  },
   sandbox: ['permissions', 'limits'],
   connections: 12,
   changeStreams: 4,

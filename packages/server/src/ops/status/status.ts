@@ -56,6 +56,7 @@ export function createStatus(deps: StatusDeps) {
     const { untilMsAgo, minutes } = activity.history();
     const busy = performance.eventLoopUtilization(utilization.first().value).utilization;
     const { p99Ms, maxMs } = eventLoop?.read() ?? noDelays;
+    const sandbox = [...deps.simulator.protections];
     const state = draining.isOn ? 'stopping' : failures.length > 0 ? 'not_ready' : 'ready';
     return {
       node,
@@ -67,8 +68,12 @@ export function createStatus(deps: StatusDeps) {
       reasons: reasonsOf(failures.length > 0 ? failures : writeFailures),
       memory: { residentBytes: rss, heapBytes: heapUsed, contentCacheBytes: deps.contents.usage.bytes },
       eventLoop: { busy: Math.min(1, Math.max(0, round(busy))), delayP99Ms: round(p99Ms), delayMaxMs: round(maxMs) },
-      threads: { modules: loadOf(deps.workers), passwords: loadOf(deps.passwords), simulations: loadOf(deps.simulator) },
-      sandbox: [...deps.simulator.protections],
+      threads: {
+        modules: loadOf(deps.workers),
+        passwords: loadOf(deps.passwords),
+        simulations: loadOf(deps.simulator),
+      },
+      sandbox,
       connections: deps.requests?.connections ?? 0,
       changeStreams: deps.changeStreams.acquired,
       recent: { seconds: round(seconds), kinds },
