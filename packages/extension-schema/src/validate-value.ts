@@ -2,6 +2,8 @@ import { pointerTo } from './path.ts';
 import { componentPrefix, contentTypes, isSameContentType } from './rules.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
+export { pointerTo };
+
 /* Checks values against the types of a schema. Invalid parts of a schema allow any value. */
 
 /** One way in which a value does not fit its type. */

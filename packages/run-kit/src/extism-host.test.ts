@@ -221,7 +221,7 @@ describe('createExtismHost()', () => {
     host.begin(new TextEncoder().encode('k'));
     f.var_set?.(f.input_offset?.() as bigint, f.input_offset?.() as bigint);
     const block = f.alloc?.(1_000_000_000n) as bigint;
-    assert.throws(() => f.alloc?.(100_000_000n), /more than 1 GiB/);
+    assert.throws(() => f.alloc?.(100_000_000n), /more than 1024 MiB/);
     f.free?.(block);
     f.free?.(block);
     f.free?.(0x7fff000000000000n);

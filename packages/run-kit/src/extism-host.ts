@@ -5,7 +5,7 @@ import {
   type olderOnlyFunctions,
   olderPrefix,
 } from '@tenon/extension-schema/host-imports';
-import { createBlocks, offsetOf } from './blocks.ts';
+import { type Blocks, createBlocks, offsetOf } from './blocks.ts';
 import { RunFailure } from './ending.ts';
 
 /** What an Extism plugin gets from its host: input, shared memory, variables, configuration, and a log. */
@@ -23,6 +23,10 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 export interface ExtismHostOptions {
   readonly config: ReadonlyMap<string, string>;
   readonly log: (level: LogLevel, text: string) => void;
+  /** The memory that the plugin shares with the host. Default: at most 1 GiB of its own. */
+  readonly blocks?: Blocks;
+  /** The limit of all variables together. Default: none. */
+  readonly maxVariableBytes?: number;
 }
 
 type Functions<Name extends string> = Record<Name, (...args: never[]) => unknown>;
@@ -31,11 +35,16 @@ type Functions<Name extends string> = Record<Name, (...args: never[]) => unknown
  * Creates the host functions of Extism (https://extism.org/docs/concepts/pdk). The published hosts don't give access to
  * the instance, which a trace needs. Unlike those, this host makes no HTTP requests.
  */
-export function createExtismHost({ config, log }: ExtismHostOptions): ExtismHost {
+export function createExtismHost({
+  config,
+  log,
+  blocks: memory = createBlocks(),
+  maxVariableBytes = Number.POSITIVE_INFINITY,
+}: ExtismHostOptions): ExtismHost {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const variables = new Map<string, Uint8Array>();
-  const memory = createBlocks();
+  let variableBytes = 0;
   let input = 0n;
   let output = { address: 0n, length: 0 };
   let error = 0n;
@@ -97,8 +106,14 @@ export function createExtismHost({ config, log }: ExtismHostOptions): ExtismHost
     var_get: (address: bigint) => putIfAny(variables.get(textAt(address) ?? '')),
     var_set(address: bigint, value: bigint) {
       const name = textAt(address) ?? '';
-      if (value === 0n) variables.delete(name);
-      else variables.set(name, bytesAt(value)?.slice() ?? new Uint8Array());
+      const before = variables.get(name);
+      const after = value === 0n ? undefined : (bytesAt(value)?.slice() ?? new Uint8Array());
+      const costOf = (bytes: Uint8Array | undefined) => (bytes === undefined ? 0 : name.length + bytes.length);
+      const total = variableBytes - costOf(before) + costOf(after);
+      if (total > maxVariableBytes) throw new RunFailure(`its variables exceed the limit of ${maxVariableBytes} bytes`);
+      variableBytes = total;
+      if (after === undefined) variables.delete(name);
+      else variables.set(name, after);
     },
     http_request() {
       throw new RunFailure('HTTP requests are not available: this host makes none');

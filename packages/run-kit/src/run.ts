@@ -5,6 +5,7 @@ import { type Ending, endingOf, failureReason, RunFailure } from './ending.ts';
 import { createExtismHost, type ExtismHost, type LogLevel } from './extism-host.ts';
 import { createRunCounter, type FunctionRun } from './function-runs.ts';
 import { fillImports, type MissingRule, memoryOf } from './imports.ts';
+import { functionOf, initialize } from './initialize.ts';
 import type { Program } from './plan.ts';
 import { createSpanStore } from './spans.ts';
 import type { Stopper } from './stopper.ts';
@@ -124,7 +125,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
         if (running === undefined || program.kind === 'command') {
           running?.close();
           running = instantiate();
-          initialize(running.exports, program);
+          if (program.kind !== 'command') initialize(running.exports, program.exportName);
         }
         // Spans of the initialisation are shown, and its time isn't part of the run.
         startNano = store.rootNano();
@@ -153,23 +154,6 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
 
 type Answer = Pick<RunResult, 'values' | 'output'>;
 const noAnswer: Answer = { values: [], output: undefined };
-
-/**
- * Initialises an instance as Extism's hosts do: a reactor's `_initialize`, or the constructors of a module that has none,
- * then Haskell's runtime. https://github.com/WebAssembly/WASI/blob/main/legacy/application-abi.md
- */
-function initialize(exports: WebAssembly.Exports, { kind, exportName }: Program): void {
-  if (kind === 'command') return;
-  const constructors = ['_initialize', '__wasm_call_ctors'].find((name) => typeof exports[name] === 'function');
-  if (constructors !== undefined && constructors !== exportName) functionOf(exports, constructors)();
-  if (exports.hs_init !== undefined && exportName !== 'hs_init') functionOf(exports, 'hs_init')(0, 0);
-}
-
-function functionOf(exports: WebAssembly.Exports, name: string): (...args: unknown[]) => unknown {
-  const found = exports[name];
-  if (typeof found !== 'function') throw new RunFailure(`The module exports no function ${name}`);
-  return found as (...args: unknown[]) => unknown;
-}
 
 function call(exports: WebAssembly.Exports, plugin: ExtismHost, { program, input }: RunTask): Answer {
   const exported = functionOf(exports, program.exportName);

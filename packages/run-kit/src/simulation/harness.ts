@@ -1,0 +1,146 @@
+import type { FunctionSignature, ModuleDescription } from '@tenon/instrument';
+import { endingOf, RunFailure } from '../ending.ts';
+import { missingImports } from '../plan.ts';
+import { harnessModule, typeText } from './host-functions.ts';
+import { createKernel } from './kernel.ts';
+import { reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
+import type { PluginUnderTest } from './plugin-under-test.ts';
+import type { ReportBuilder } from './report.ts';
+import type { SimulationLimits } from './task.ts';
+import { decodeText, maxNameLength, maxTextLength, shorten } from './text.ts';
+
+/*
+ * The interface of test modules, as the SDKs of XTP's test harness emit it. A test module is an Extism plugin that exports
+ * `test`, which returns 0 if the plugin passes. It imports the functions below from `xtp:test/harness`. `i64` parameters are
+ * addresses of blocks in the test module's own shared memory. Older SDKs call `assert` without a reason.
+ */
+
+const signature = (params: string, results: string): FunctionSignature => ({
+  params: params.split(' ').filter((type) => type !== ''),
+  results: results.split(' ').filter((type) => type !== ''),
+});
+
+export const testExport = 'test';
+
+/** What a test module's `test` returns. Nothing counts as 0. */
+const testResults = ['', 'i32', 'i64'];
+
+/**
+ * Why a module can't be a test module; `undefined` if it can. Checks the types of `test` and of the harness functions, and
+ * that there is no other import.
+ */
+export function testModuleFault(description: ModuleDescription): string | undefined {
+  const found = description.exports.find(({ name }) => name === testExport);
+  if (found?.type === undefined) return 'the test module exports no function "test"';
+  if (found.type.params.length > 0 || !testResults.includes(found.type.results.join(' '))) {
+    return `the test module's "test" has the type ${typeText(found.type)}; expected () -> i32`;
+  }
+  for (const { module, name, kind, type } of missingImports(description.imports)) {
+    if (kind === 'memory') continue;
+    const known = module === harnessModule ? signatures.get(name) : undefined;
+    if (known === undefined || type === undefined) {
+      return `the test module imports ${module}.${name}, which the harness does not have`;
+    }
+    if (!known.some((each) => typeText(each) === typeText(type))) {
+      const expected = known.map(typeText).join(' or ');
+      return `the test module imports ${name} as ${typeText(type)}; expected ${expected}`;
+    }
+  }
+  return undefined;
+}
+
+const signatures: ReadonlyMap<string, readonly FunctionSignature[]> = new Map([
+  ['call', [signature('i64 i64', 'i64')]],
+  ['time', [signature('i64 i64', 'i64')]],
+  [
+    'assert',
+    [signature('i64 i64 i64', ''), signature('i64 i32 i64', ''), signature('i64 i64', ''), signature('i64 i32', '')],
+  ],
+  ['group', [signature('i64', '')]],
+  ['reset', [signature('', '')]],
+  ['mock_input', [signature('', 'i64')]],
+]);
+
+/**
+ * Runs a test module.
+ *
+ * @returns why the simulation failed, apart from assertions; `undefined` if `test` returned 0
+ * @throws SimulationFailure if the plugin or the test module can't run
+ */
+export function runTestModule(
+  testModule: SimulationModule,
+  plugin: PluginUnderTest,
+  mockInput: Uint8Array | undefined,
+  limits: SimulationLimits,
+  report: ReportBuilder,
+): string | undefined {
+  const fault = testModuleFault(testModule.description);
+  if (fault !== undefined) throw new SimulationFailure(fault);
+  const kernel = createKernel(limits, report, () => 'test');
+  let group: string | null = null;
+  let ended: SimulationFailure | undefined;
+
+  const textAt = (address: bigint, maxLength: number, what: string): string => {
+    const bytes = address === 0n ? new Uint8Array() : kernel.bytesAt(address);
+    if (bytes === undefined) throw new RunFailure(`${what} is not the address of a block of memory: ${address}`);
+    return decodeText(bytes, maxLength);
+  };
+  const callPlugin = (name: bigint, input: bigint) => {
+    // A simulation that has ended also ends for a test module that catches the first throw.
+    if (ended !== undefined) throw ended;
+    const exportName = textAt(name, maxNameLength, "the function's name");
+    const bytes = input === 0n ? new Uint8Array() : kernel.bytesAt(input);
+    if (bytes === undefined) throw new RunFailure(`the input is not the address of a block of memory: ${input}`);
+    try {
+      const { outcome, timeNano } = plugin.call(exportName, bytes.slice());
+      if ('error' in outcome)
+        throw new RunFailure(`the call of ${JSON.stringify(exportName)} failed: ${outcome.error}`);
+      return { output: outcome.output, timeNano };
+    } catch (error) {
+      if (error instanceof SimulationFailure) ended = error;
+      throw error;
+    }
+  };
+  const harness: Record<string, (...args: never[]) => unknown> = {
+    call: (name: bigint, input: bigint) => kernel.blocks.put(callPlugin(name, input).output),
+    time: (name: bigint, input: bigint) => BigInt(callPlugin(name, input).timeNano),
+    assert(name: bigint, value: bigint | number, reason = 0n) {
+      const text = textAt(reason, maxTextLength, "an assertion's reason");
+      report.assert({
+        group,
+        name: textAt(name, maxNameLength, "an assertion's name"),
+        passed: BigInt(value) !== 0n,
+        reason: text === '' ? null : text,
+      });
+    },
+    group(name: bigint) {
+      group = textAt(name, maxNameLength, "the group's name");
+    },
+    reset: plugin.reset,
+    mock_input: () => (mockInput === undefined ? 0n : kernel.blocks.put(mockInput)),
+  };
+  const outcome = runTest();
+  if (ended !== undefined) throw ended;
+  return outcome;
+
+  function runTest(): string | undefined {
+    try {
+      const hosts = [kernel.host.imports, { [harnessModule]: harness as WebAssembly.ModuleImports }];
+      const instance = testModule.instantiate(hosts, (stream, text) => report.log('test', stream, text));
+      try {
+        kernel.host.begin(new Uint8Array());
+        const result = (instance.exports[testExport] as () => unknown)();
+        instance.check();
+        const { error } = kernel.host.end();
+        if (error !== undefined) return `the test module reported an error: ${shorten(error, maxTextLength)}`;
+        return result === undefined || result === 0 || result === 0n ? undefined : `"test" returned ${String(result)}`;
+      } finally {
+        instance.close();
+      }
+    } catch (thrown) {
+      const ending = endingOf(thrown);
+      if (ending.kind === 'returned' && ending.exitCode === 0) return undefined;
+      return `"test" failed: ${reasonOf(thrown)}`;
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { isTracingModule } from '@tenon/extension-schema/host-imports';
+import { describeModule, InstrumentError, instrument, isInstrumented, type ModuleDescription } from '@tenon/instrument';
+import { endingOf, RunFailure } from '../ending.ts';
+import { fillImports, memoryOf } from '../imports.ts';
+import { initialize } from '../initialize.ts';
+import { wasiModules } from '../wasi-interface.ts';
+import { createSimulationWasi } from './wasi.ts';
+
+/** A module that a simulation runs. */
+export interface SimulationModule {
+  /** As error messages name it: `the plugin`. */
+  readonly what: string;
+  /** Of the module before it was instrumented. */
+  readonly description: ModuleDescription;
+  readonly isCounted: boolean;
+  readonly instantiate: (hosts: readonly WebAssembly.Imports[], log: StreamLog) => ModuleInstance;
+}
+
+export type StreamLog = (stream: string, text: string) => void;
+
+export interface ModuleInstance {
+  readonly exports: WebAssembly.Exports;
+  /** How many calls of its functions it has made. */
+  readonly functionCalls: () => number;
+  /** Pages of 64 KiB; `null` without a memory. */
+  readonly memoryPages: () => number | null;
+  /** Throws the failure of an instance that is beyond its limit, also if it caught the first throw. */
+  readonly check: () => void;
+  /** Logs the lines that are not complete. */
+  readonly close: () => void;
+}
+
+/** A problem of the plugin, the test module or the mock host that ends a simulation. Its message is for people. */
+export class SimulationFailure extends Error {
+  override readonly name = 'SimulationFailure';
+}
+
+/**
+ * Compiles a module. It is instrumented to count calls and to limit its memory. Memories of a module that can't be
+ * instrumented are checked after each call.
+ *
+ * @throws SimulationFailure for a module that can't run
+ */
+export function prepareModule(
+  bytes: Uint8Array,
+  what: string,
+  maxMemoryBytes: number,
+  options: { readonly countsCalls: boolean },
+): SimulationModule {
+  const { module, description, runs, isCounted } = readModule(bytes, what, options.countsCalls);
+  const initialBytes = runs.memories.reduce((sum, memory) => sum + memory.minimumPages * memory.pageBytes, 0);
+  if (initialBytes > maxMemoryBytes) {
+    throw new SimulationFailure(`${what} needs ${initialBytes} bytes of memory; the limit is ${maxMemoryBytes}`);
+  }
+  let compiled: WebAssembly.Module;
+  try {
+    compiled = new WebAssembly.Module(module, { builtins: ['js-string'] });
+  } catch (error) {
+    throw new SimulationFailure(`${what} is not a valid module: ${messageOf(error)}`);
+  }
+  const usedWasi = wasiModules.filter((name) => runs.imports.some(({ module: from }) => from === name));
+
+  function instantiate(hosts: readonly WebAssembly.Imports[], log: StreamLog): ModuleInstance {
+    let calls = 0;
+    let bytesInUse = initialBytes;
+    let isBeyondLimit = false;
+    const check = () => {
+      if (isBeyondLimit) throw new RunFailure(`its memory grew beyond the limit of ${maxMemoryBytes} bytes`);
+    };
+    const enter = () => {
+      calls += 1;
+      if (isBeyondLimit) check();
+    };
+    const grow = (pages: number) => {
+      bytesInUse += (pages >>> 0) * 65_536;
+      isBeyondLimit ||= bytesInUse > maxMemoryBytes;
+      check();
+    };
+    const wasi = usedWasi.map((name) => [name, createSimulationWasi(name, log)] as const);
+    const imports = fillImports(
+      runs,
+      [
+        tracingImports(runs, enter, grow),
+        ...hosts,
+        Object.fromEntries(wasi.map(([name, each]) => [name, each.imports])),
+      ],
+      'trap',
+    );
+    const instance = new WebAssembly.Instance(compiled, imports);
+    const memory = memoryOf(instance.exports, imports);
+    if (memory !== undefined) for (const [, each] of wasi) each.attach(memory);
+    const made: ModuleInstance = {
+      exports: instance.exports,
+      functionCalls: () => calls,
+      memoryPages: () => (memory === undefined ? null : Math.ceil(memory.buffer.byteLength / 65_536)),
+      check() {
+        isBeyondLimit ||= (memory?.buffer.byteLength ?? 0) > maxMemoryBytes;
+        check();
+      },
+      close() {
+        for (const [, each] of wasi) each.close();
+      },
+    };
+    initialize(instance.exports, '');
+    made.check();
+    return made;
+  }
+  return { what, description, isCounted, instantiate };
+}
+
+interface ReadModule {
+  readonly module: Uint8Array<ArrayBuffer>;
+  readonly description: ModuleDescription;
+  /** The description of the module that runs. */
+  readonly runs: ModuleDescription;
+  readonly isCounted: boolean;
+}
+
+function readModule(bytes: Uint8Array, what: string, countsCalls: boolean): ReadModule {
+  let description: ModuleDescription;
+  try {
+    description = describeModule(bytes);
+  } catch (error) {
+    throw new SimulationFailure(`${what} is not a valid module: ${messageOf(error)}`);
+  }
+  const unchanged = { module: Uint8Array.from(bytes), description, runs: description };
+  if (isInstrumented(description)) return { ...unchanged, isCounted: countsCalls };
+  const imported = description.imports.filter(({ kind }) => kind === 'function');
+  const selection = countsCalls ? { banned: imported.map(({ module, name }) => `${module}.${name}`) } : { allowed: [] };
+  try {
+    const { bytes: module } = instrument(bytes, selection);
+    return { module, description, runs: describeModule(module), isCounted: countsCalls };
+  } catch (error) {
+    if (!(error instanceof InstrumentError)) throw error;
+    return { ...unchanged, isCounted: false };
+  }
+}
+
+/** The functions that an instrumented module calls. Those of the manual tracing interface do nothing. */
+function tracingImports(
+  { imports }: ModuleDescription,
+  enter: () => void,
+  grow: (pages: number) => void,
+): WebAssembly.Imports {
+  const known: Record<string, (...args: never[]) => void> = {
+    enter,
+    'memory-grow': grow,
+    instrument_enter: enter,
+    instrument_memory_grow: grow,
+  };
+  const filled: WebAssembly.Imports = Object.create(null);
+  for (const { module, name, type } of imports) {
+    if (!isTracingModule(module)) continue;
+    const zero = type?.results[0] === 'i64' ? 0n : 0;
+    const fields = filled[module] ?? Object.create(null);
+    filled[module] = fields;
+    fields[name] = Object.hasOwn(known, name) ? (known[name] as WebAssembly.ImportValue) : () => zero;
+  }
+  return filled;
+}
+
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^WebAssembly\.\w+\(\): /, '');
+}
+
+/** Why code of a module did not return. */
+export function reasonOf(thrown: unknown): string {
+  const ending = endingOf(thrown);
+  if ('reason' in ending) return ending.reason;
+  return ending.kind === 'returned' ? `it exited with code ${ending.exitCode}` : 'it was stopped';
+}
