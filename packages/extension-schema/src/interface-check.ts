@@ -12,7 +12,7 @@ import type { ModuleImport, ModuleInterface } from './module-interface.ts';
 import { nearestWord } from './nearest-word.ts';
 import { pointerTo } from './path.ts';
 
-export { kernelModule, userModule, wasiModule } from './host-imports.ts';
+export { kernelModule, olderModule, userModule, wasiModule } from './host-imports.ts';
 export {
   type DescribedModule,
   type ExternKind,
