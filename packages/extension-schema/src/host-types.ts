@@ -87,10 +87,10 @@ function functionComment({ description, input, output }: Plain): string {
 /** The type of a decoded input or output. */
 function parameterText(scope: TypeScope, parameter: unknown): string {
   const nullable = isRecord(parameter) && parameter.nullable === true ? ' | null' : '';
-  const contentType = contentTypeOf(scope.components, parameter);
+  const contentType = contentTypeOf(parameter, scope.components);
   if (contentType === binary) return `Uint8Array${nullable}`;
   if (contentType === json) return typeText(scope, parameter, '  ');
-  const target = resolveType(scope.components, parameter);
+  const target = resolveType(parameter, scope.components);
   const isEnum = isRecord(target) && Array.isArray(target.enum);
   return isEnum ? typeText(scope, parameter, '  ') : `string${nullable}`;
 }
@@ -101,7 +101,7 @@ function contentTypesText(
   imports: readonly [string, Plain][],
 ): string {
   const side = (parameter: unknown) =>
-    parameter === undefined ? 'null' : quote(contentTypeOf(scope.components, parameter));
+    parameter === undefined ? 'null' : quote(contentTypeOf(parameter, scope.components));
   const table = (functions: readonly [string, Plain][]) => {
     const rows = functions.map(
       ([name, { input, output }]) => `    ${valueKey(name)}: { input: ${side(input)}, output: ${side(output)} },\n`,

@@ -333,7 +333,13 @@ describe('parseExtensionPointSchema()', () => {
       /so it is ignored/,
       { type: 'string', 'x-tenon-optinal': 1 },
     ],
-    ['{ type: object, discriminator: kind }', '/discriminator', /expected an object, found text/, { type: 'object' }],
+    ['{ type: object, discriminator: kind }', '/discriminator', /needs "oneOf", so it is ignored$/, { type: 'object' }],
+    [
+      '{ oneOf: [ { $ref: "#/components/schemas/U" } ], discriminator: kind }',
+      '/discriminator',
+      /expected an object, found text: read as \{ propertyName: "kind" \}$/,
+      { oneOf: [{ $ref: '#/components/schemas/U' }], discriminator: { propertyName: 'kind' } },
+    ],
     [
       '{ oneOf: [ { $ref: "#/components/schemas/U" } ], discriminator: { propertyName: kind, mapping: {} } }',
       '/discriminator/mapping',

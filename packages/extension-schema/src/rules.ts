@@ -133,7 +133,7 @@ function checkAliases(check: Check, components: Plain): void {
     let name: string | undefined = start;
     while (name !== undefined && !visited.has(name) && !chain.has(name)) {
       chain.add(name);
-      name = referencedName(components, components[name]);
+      name = referencedName(components[name], components);
     }
     if (name !== undefined && chain.has(name)) {
       const names = [...chain, name].slice(-20).join(' → ');

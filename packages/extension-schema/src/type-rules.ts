@@ -126,6 +126,9 @@ function tolerate(check: Check, value: Plain, path: SchemaPath | undefined, keyw
     warn('enum', `expected a list of values, found text: read as [${shown(value.enum)}]`);
     value.enum = [value.enum];
   }
+  if (Object.hasOwn(value, 'discriminator') && !Object.hasOwn(value, 'oneOf')) {
+    drop('discriminator', '"discriminator" needs "oneOf"');
+  }
   if (typeof value.discriminator === 'string') {
     warn('discriminator', `expected an object, found text: read as { propertyName: ${shown(value.discriminator)} }`);
     value.discriminator = Object.assign(Object.create(null), { propertyName: value.discriminator });
@@ -146,9 +149,6 @@ function tolerate(check: Check, value: Plain, path: SchemaPath | undefined, keyw
   }
   for (const key of ['type', 'format']) {
     if (Object.hasOwn(value, '$ref') && Object.hasOwn(value, key)) drop(key, `the component has the "${key}"`);
-  }
-  if (Object.hasOwn(value, 'discriminator') && !Object.hasOwn(value, 'oneOf')) {
-    drop('discriminator', '"discriminator" needs "oneOf"');
   }
 }
 

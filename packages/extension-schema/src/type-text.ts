@@ -71,12 +71,12 @@ export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
 function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
   if (!isRecord(type)) return 'unknown';
   if (Object.hasOwn(type, '$ref')) {
-    const name = referencedName(scope.components, type);
-    const isResolvable = name !== undefined && resolveType(scope.components, type) !== undefined;
+    const name = referencedName(type, scope.components);
+    const isResolvable = name !== undefined && resolveType(type, scope.components) !== undefined;
     return (isResolvable ? scope.names.get(name) : undefined) ?? 'unknown';
   }
   if (Array.isArray(type.enum)) return enumText(type.enum);
-  const union = unionOf(scope.components, type);
+  const union = unionOf(type, scope.components);
   if (union !== undefined) return unionText(scope, union);
   if (isRecord(type.properties)) return fieldsText(scope, type, indent);
   if (type.additionalProperties !== undefined) {

@@ -34,7 +34,7 @@ export function componentsOf(schema: unknown): Plain {
 }
 
 /** Returns the name of the component that a type references; `undefined` for a type without a valid reference. */
-export function referencedName(components: Plain, type: unknown): string | undefined {
+export function referencedName(type: unknown, components: Plain): string | undefined {
   const ref = isRecord(type) && Object.hasOwn(type, '$ref') ? type.$ref : undefined;
   if (typeof ref !== 'string' || !ref.startsWith(componentPrefix)) return undefined;
   const name = ref.slice(componentPrefix.length);
@@ -42,10 +42,10 @@ export function referencedName(components: Plain, type: unknown): string | undef
 }
 
 /** Follows references to the final type; returns `undefined` for a cycle. */
-export function resolveType(components: Plain, type: unknown): unknown {
+export function resolveType(type: unknown, components: Plain): unknown {
   const visited = new Set<string>();
   let current = type;
-  for (let name = referencedName(components, current); name !== undefined; name = referencedName(components, current)) {
+  for (let name = referencedName(current, components); name !== undefined; name = referencedName(current, components)) {
     if (visited.has(name)) return undefined;
     visited.add(name);
     current = components[name];
@@ -54,12 +54,12 @@ export function resolveType(components: Plain, type: unknown): unknown {
 }
 
 /** The content type of a parameter. Without one in the schema, the type decides. */
-export function contentTypeOf(components: Plain, parameter: unknown): ContentType {
+export function contentTypeOf(parameter: unknown, components: Plain): ContentType {
   const { contentType, type } = isRecord(parameter) ? parameter : {};
   const explicit = contentTypes.find((known) => isSameContentType(contentType, known));
   if (explicit !== undefined) return explicit;
   const [plainText, json, binary] = contentTypes;
-  const isText = type === 'string' && isRecord(resolveType(components, parameter));
+  const isText = type === 'string' && isRecord(resolveType(parameter, components));
   return type === 'buffer' ? binary : isText ? plainText : json;
 }
 
@@ -78,22 +78,22 @@ export interface Union {
 }
 
 /** Reads a type with `oneOf`. Returns `undefined` for other types; skips variants that the rules refuse. */
-export function unionOf(components: Plain, type: unknown): Union | undefined {
+export function unionOf(type: unknown, components: Plain): Union | undefined {
   if (!isRecord(type) || !Array.isArray(type.oneOf) || !isRecord(type.discriminator)) return undefined;
   const { propertyName } = type.discriminator;
   if (typeof propertyName !== 'string') return undefined;
   const variants = type.oneOf.flatMap((item) => {
-    const name = referencedName(components, item);
-    return name === undefined ? [] : [{ name, values: variantValues(components, item, propertyName) }];
+    const name = referencedName(item, components);
+    return name === undefined ? [] : [{ name, values: variantValues(item, components, propertyName) }];
   });
   return { discriminator: propertyName, variants };
 }
 
 /** The texts that a field of an object can have; none for a field that is not an enum. */
-export function variantValues(components: Plain, variant: unknown, field: string): string[] {
-  const target = resolveType(components, variant);
+export function variantValues(variant: unknown, components: Plain, field: string): string[] {
+  const target = resolveType(variant, components);
   const fields = isRecord(target) && isRecord(target.properties) ? target.properties : {};
-  const type = resolveType(components, Object.hasOwn(fields, field) ? fields[field] : undefined);
+  const type = resolveType(Object.hasOwn(fields, field) ? fields[field] : undefined, components);
   const values = isRecord(type) ? type.enum : undefined;
   if (typeof values === 'string') return [values];
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];

@@ -16,7 +16,7 @@ export function checkUnion(check: Check, value: Plain, path: SchemaPath | undefi
   const known = new Map<string, string>();
   for (const [key, variant] of variants.entries()) {
     const inner = { parent: at, key };
-    const name = referencedName(check.components, variant);
+    const name = referencedName(variant, check.components);
     if (name === undefined) {
       // A faulty reference is reported already.
       if (!isRecord(variant) || variant.$ref === undefined)
@@ -47,12 +47,12 @@ interface VariantToCheck {
 }
 
 function checkVariant(check: Check, { name, variant, field, known }: VariantToCheck, path: SchemaPath): void {
-  const target = resolveType(check.components, variant);
+  const target = resolveType(variant, check.components);
   if (!isRecord(target) || !isRecord(target.properties)) {
     addFault(check, path, `the variant ${shown(name)} must have "properties"`);
     return;
   }
-  const values = variantValues(check.components, variant, field);
+  const values = variantValues(variant, check.components, field);
   const isRequired = Array.isArray(target.required) && target.required.includes(field);
   if (values.length === 0 || !isRequired) {
     addFault(check, path, `the variant ${shown(name)} needs a required field ${shown(field)} with an "enum"`);
