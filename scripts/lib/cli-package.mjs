@@ -24,7 +24,11 @@ export const cliEntry = 'tenon.mjs';
  */
 export async function buildCli() {
   const bundle = await rolldown({
-    input: { main: join(source, 'main.ts'), worker: join(source, 'trace', 'worker.ts') },
+    input: {
+      main: join(source, 'main.ts'),
+      worker: join(source, 'trace', 'worker.ts'),
+      'simulation-worker': join(source, 'testing', 'worker.ts'),
+    },
     platform: 'node',
     external: /^node:/,
     transform: { target: 'node22' },

@@ -9,6 +9,9 @@ export const exitCodes = {
   unavailable: 6,
   refused: 7,
   lostCommits: 8,
+  timedOut: 9,
+  errored: 10,
+  noTests: 11,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -18,7 +21,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** The meaning of each exit code, for `tenon help exit-codes` and the reference. */
 export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
   [exitCodes.success, 'success'],
-  [exitCodes.failure, 'it failed for a reason that has no code here, such as an unreadable file'],
+  [exitCodes.failure, 'it failed for a reason that has no code here: an unreadable file, a simulation that failed'],
   [exitCodes.usage, 'the command line is invalid or incomplete'],
   [exitCodes.denied, 'credentials are missing, invalid, or insufficient (401, 403)'],
   [exitCodes.notFound, 'it does not exist, or you have no access (404)'],
@@ -29,6 +32,9 @@ export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
     exitCodes.lostCommits,
     'all known data is intact, but there are files that the database does not know: it has probably lost commits',
   ],
+  [exitCodes.timedOut, 'a simulation exceeded its time limit'],
+  [exitCodes.errored, 'a simulation could not be run; its plugin is neither passed nor failed'],
+  [exitCodes.noTests, 'there is no simulation to run'],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
   [exitCodes.terminated, 'ended by SIGTERM'],
 ];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { describeModule } from '@tenon/instrument';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
@@ -13,6 +14,7 @@ import { createReporter, type Reporter, writeBytes } from '../output.ts';
 import { type BoundChoice, fetchBoundModule } from '../project/bound-module.ts';
 import { moduleFile } from '../project/module-file.ts';
 import { callingForPlugin, openProject, type ProjectOptions, withProject } from '../project/plugin-session.ts';
+import { recordCall } from '../testing/record-call.ts';
 import { formatSize, printable, printableLines } from '../text.ts';
 import { prepareProgram } from '../trace/program.ts';
 import { assertAccepted, assertSucceeded, runProgram } from '../trace/run-program.ts';
@@ -27,6 +29,7 @@ interface Options extends InputFlags, BoundChoice, ProjectOptions {
   readonly stubImports?: boolean;
   readonly timeLimit?: number;
   readonly output: string;
+  readonly record?: string;
   readonly json?: boolean;
 }
 
@@ -73,6 +76,7 @@ export function addCallCommand(group: Command, io: Io): void {
     .option('--stub-imports', 'replace missing imports with functions that return zero')
     .option('--time-limit <duration>', 'stop the call after this long', parseTimeout)
     .option('-o, --output <file>', 'the file for the output; "-" is stdout', standardStream)
+    .option('--record <file>', 'add the call and its output to a JSON file of fixtures, for "tenon plugin test"')
     .optionsGroup('Options:')
     .use(withProject, withServer)
     .examples(
@@ -125,12 +129,16 @@ async function call(
 ) {
   const description = refusing(() => describeModule(bytes));
   const { program } = prepareProgram(description, { ...options, invoke: exportName, args });
+  if (options.record !== undefined && program.kind !== 'plugin') {
+    throw usageError('--record needs a function that takes its input from Extism, not numbers.');
+  }
+  const input = await readPluginInput(io, options);
   const { result, whyStopped } = await runProgram(io, {
     task: {
       run: {
         module: new Uint8Array(bytes),
         program,
-        input: await readPluginInput(io, options),
+        input,
         pluginConfig: readPluginConfig(options.pluginConfig ?? []),
         missing: 'zero',
         minDurationMicroseconds: 0,
@@ -153,6 +161,13 @@ async function call(
   });
   if (result === undefined) throw whyStopped;
   assertAccepted(result.ending);
+  if (options.record !== undefined) {
+    const file = resolve(io.workingFolder, options.record);
+    const isNew = await recordCall(io, file, { exportName, input, ending: result.ending, output: result.output });
+    out.note(
+      isNew ? `Recorded in ${printable(options.record)}.` : `${printable(options.record)} has this call already.`,
+    );
+  }
   assertSucceeded(result.ending, whyStopped);
   const answer = result.output ?? new TextEncoder().encode(result.values.map((value) => `${value}\n`).join(''));
   if (output !== undefined) await writeAnswer(io, output, answer);

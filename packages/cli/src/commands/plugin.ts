@@ -11,6 +11,7 @@ import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
 import { addPushCommand } from './plugin-push.ts';
+import { addTestCommand } from './plugin-test.ts';
 import { addVersionCommands } from './plugin-versions.ts';
 
 export function addPluginCommands(program: Command, io: Io): void {
@@ -18,6 +19,7 @@ export function addPluginCommands(program: Command, io: Io): void {
     .command('plugin')
     .description('plugins: WebAssembly modules published against an extension point');
   addInitCommand(group, io);
+  addTestCommand(group, io);
   addPushCommand(group, io);
   addCallCommand(group, io);
   addListCommand(group, io);

@@ -1,0 +1,207 @@
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { type Command, withServer } from '../command.ts';
+import { parseTimeout } from '../duration.ts';
+import { CliError, usageError } from '../errors.ts';
+import { standardStream, writeFileWhole } from '../files.ts';
+import type { Io } from '../io.ts';
+import { createReporter, type Reporter, reportError } from '../output.ts';
+import { type BuildSession, moduleFile, runBuild } from '../project/module-file.ts';
+import {
+  callingForPlugin,
+  openProject,
+  type ProjectOptions,
+  pluginExtensionPoint,
+  withProject,
+} from '../project/plugin-session.ts';
+import type { Project } from '../project/project.ts';
+import { readSchemaFile } from '../schema-file.ts';
+import { formatJunit } from '../testing/junit.ts';
+import { runTests } from '../testing/run-tests.ts';
+import { fetchSimulations, type ServerSimulations } from '../testing/server-simulations.ts';
+import { showReport } from '../testing/show-report.ts';
+import { formatTap } from '../testing/tap.ts';
+import { type FoundTest, readTest, type TestFiles, testOfOptions, testOfProject } from '../testing/test-inputs.ts';
+import { exitCodeOfVerdict, type TestRun } from '../testing/test-run.ts';
+import { watchTests } from '../testing/watch-tests.ts';
+import { count, printable } from '../text.ts';
+
+interface Options extends TestFiles, ProjectOptions {
+  readonly extensionPoint?: string;
+  readonly simulations?: boolean;
+  readonly schema?: string;
+  readonly build?: boolean;
+  readonly timeLimit: number;
+  readonly watch?: boolean;
+  readonly tap?: boolean;
+  readonly junit?: string;
+  readonly json?: boolean;
+}
+
+const defaultTimeLimitMs = 10_000;
+
+export function addTestCommand(group: Command, io: Io): void {
+  group
+    .command('test')
+    .argument('[module]', 'the module; "-" reads stdin (default: that of tenon.toml or xtp.toml)')
+    .description('run simulations of a plugin on this machine, as the server does when it is published')
+    .optionsGroup("The test (default: [[test]] of tenon.toml or xtp.toml, else the extension point's simulations):")
+    .option('--with <file>', 'a test module')
+    .option('--mock-host <file>', 'a module that exports the host functions which the plugin imports')
+    .addOption(new Option('--mock-input-data <text>', 'the mock input of the test module').conflicts('mockInputFile'))
+    .option('--mock-input-file <file>', 'a file with the mock input; "-" reads stdin')
+    .addOption(new Option('--fixtures <file>', 'a JSON file with calls and expected outputs').conflicts('with'))
+    .addOption(
+      new Option('--simulations', "the extension point's simulations, from the server").conflicts(['with', 'fixtures']),
+    )
+    .option('--schema <file>', 'the schema that outputs are compared with (default: that of --simulations)')
+    .optionsGroup('The run:')
+    .option('--build', 'run the build commands of tenon.toml or xtp.toml first')
+    .option(
+      '--time-limit <duration>',
+      'stop a simulation after this long (default: 10s)',
+      parseTimeout,
+      defaultTimeLimitMs,
+    )
+    .addOption(new Option('--watch', 'run again when files change, until Ctrl-C').conflicts(['json', 'tap']))
+    .optionsGroup('The report:')
+    .addOption(new Option('--tap', 'write TAP 14 to stdout').conflicts('json'))
+    .option('--junit <file>', 'write JUnit XML to a file, too')
+    .optionsGroup('Options:')
+    .use(withProject, withServer)
+    .examples(
+      'tenon plugin test --build',
+      'tenon plugin test greet.wasm --with test.wasm --mock-input-data Ada',
+      'tenon plugin test --simulations --json',
+      'tenon plugin test --fixtures recorded.json --watch',
+    )
+    .addHelpText(
+      'after',
+      `It needs no server, except for the extension point's simulations. Modules run without access to files, the environment,
+and the network. The exit code is 0 if all simulations pass, 1 if one fails, 9 if one exceeds the time limit, 10 if one
+can't be run, and 11 if there is none. Without --build, a command of a project file runs only if its module is missing, and
+after you confirm it. With --watch and --build, it watches all files of the plugin's folder.`,
+    )
+    .action(async (file: string | undefined, options: Options, self: Command) => {
+      assertOneStdin(file, options);
+      if (await needsServer(io, options)) await onServer(io)(file, options, self);
+      else await offline(io, file, options);
+    });
+}
+
+/** Whether the simulations of the extension point are to be run. */
+async function needsServer(io: Io, options: Options): Promise<boolean> {
+  if (options.simulations) return true;
+  if (options.with !== undefined || options.fixtures !== undefined) return false;
+  const project = await openProject(io, options);
+  if ((project?.settings.tests ?? []).length > 0) return false;
+  return (options.extensionPoint ?? project?.settings.extensionPoint) !== undefined;
+}
+
+function assertOneStdin(file: string | undefined, options: Options): void {
+  const { with: module, mockHost, mockInputFile, fixtures, schema } = options;
+  const ofStdin = [file, module, mockHost, mockInputFile, fixtures, schema].filter((name) => name === standardStream);
+  if (ofStdin.length > 1) throw usageError('Only one of the files can come from stdin.');
+  if (ofStdin.length > 0 && options.watch) throw usageError('--watch needs files, and stdin is not one.');
+}
+
+const onServer = (io: Io) =>
+  callingForPlugin(io, async (session, options: Options, file: string | undefined) => {
+    const found = await fetchSimulations(session, await pluginExtensionPoint(session, options));
+    if (found.simulations.length === 0) session.out.note('The extension point has no simulations.');
+    await testPlugin(session, options, file, found);
+  });
+
+async function offline(io: Io, file: string | undefined, options: Options): Promise<void> {
+  const out = createReporter(io, options.json === true);
+  const project = await openProject(io, options);
+  for (const warning of project?.warnings ?? []) out.warn(printable(warning));
+  await io.interruptible((signal) => testPlugin({ io, out, signal, project }, options, file, undefined));
+}
+
+async function testPlugin(
+  session: BuildSession,
+  options: Options,
+  file: string | undefined,
+  stored: ServerSimulations | undefined,
+): Promise<void> {
+  const { io, out, project } = session;
+  const schema = options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema));
+  const once = async (isBuilding: boolean, onFiles: (files: readonly string[]) => void): Promise<void> => {
+    const build = { build: isBuilding };
+    const found = stored === undefined ? await findTests(session, options, build) : [];
+    const module = await moduleFile(session, { build: isBuilding && hasOwnBuild(project, file) }, file);
+    const files = found.flatMap(filesOf);
+    onFiles([module, ...files, ...(project === undefined ? [] : [project.file])]);
+    const tests = [];
+    for (const test of found) tests.push((await readTest(io, test)).inputs);
+    const run = await runTests(io, {
+      file: module,
+      simulations: stored?.simulations ?? tests,
+      schemaJson: schema ?? stored?.schemaJson ?? null,
+      timeLimitMs: options.timeLimit,
+      signal: session.signal,
+      isShown: !out.isJson,
+    });
+    await report(io, out, options, run);
+    assertPassed(run);
+  };
+  if (!options.watch) return once(options.build === true, () => {});
+  await watchTests(session, options.build === true, once, (error) => reportError(error, io, false));
+}
+
+/** The module's build command is that of the project: it runs for the project's module. */
+function hasOwnBuild(project: Project | undefined, file: string | undefined): boolean {
+  return file === undefined || project?.settings.build !== undefined;
+}
+
+async function findTests(
+  session: BuildSession,
+  options: Options,
+  { build }: { readonly build: boolean },
+): Promise<readonly FoundTest[]> {
+  const { project } = session;
+  const named = testOfOptions(session.io, options);
+  if (named !== undefined) return [named];
+  const tests = project?.settings.tests ?? [];
+  if (project === undefined || tests.length === 0) {
+    throw usageError(
+      'There is no test: neither in the command nor in a tenon.toml or xtp.toml here or above.',
+      'Name a test module with --with, fixtures with --fixtures, or an extension point with -e.',
+    );
+  }
+  const commands = new Set(build ? tests.flatMap((test) => test.build ?? []) : []);
+  for (const command of commands) await runBuild(session, { folder: project.folder, command });
+  const found: FoundTest[] = [];
+  for (const test of tests) found.push(await testOfProject(session, project, test, { build }));
+  return found;
+}
+
+function filesOf({ with: module, mockHost, mockInput, fixtures }: FoundTest): string[] {
+  const ofInput = mockInput !== undefined && 'file' in mockInput ? mockInput.file : undefined;
+  return [module, mockHost, ofInput, fixtures].filter((file) => file !== undefined);
+}
+
+async function report(io: Io, out: Reporter, { tap, junit }: Options, run: TestRun): Promise<void> {
+  if (junit !== undefined) {
+    await writeFileWhole(resolve(io.workingFolder, junit), (file) => file.writeFile(formatJunit(run)));
+  }
+  if (tap) out.write(formatTap(run));
+  else out.result(run, () => showReport(out, run));
+}
+
+/** @throws CliError with the verdict's exit code, unless all passed */
+function assertPassed({ verdict, simulations }: TestRun): void {
+  if (verdict === 'passed') return;
+  const exitCode = exitCodeOfVerdict[verdict];
+  if (verdict === 'none_configured') {
+    throw new CliError('no_simulations', 'No simulation was run: there is none.', { exitCode });
+  }
+  const others = simulations.filter((report) => report.verdict !== 'passed').length;
+  const what = { failed: 'failed', timed_out: 'exceeded the time limit', errored: 'could not be run' }[verdict];
+  const message =
+    simulations.length === 1
+      ? `The simulation ${what}.`
+      : `${others} of ${count(simulations.length, 'simulation')} did not pass; at least one ${what}.`;
+  throw new CliError(`simulation_${verdict}`, message, { exitCode });
+}
