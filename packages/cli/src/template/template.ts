@@ -7,9 +7,17 @@ import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
 import { type PluginInterface, sampleInterface } from './plugin-interface.ts';
 
-/** The languages that `tenon plugin init` knows. */
+/** The languages of plugins. */
 export const templateNames = ['assemblyscript', 'c'] as const;
 export type TemplateName = (typeof templateNames)[number];
+
+/** Files by path, with `/`, relative to the plugin's folder. */
+export interface GeneratedFiles {
+  /** The bindings, which are generated again after a change of the schema. */
+  readonly generated: ReadonlyMap<string, string>;
+  /** The plugin's own files, which only a new plugin gets. */
+  readonly source: ReadonlyMap<string, string>;
+}
 
 interface Template {
   /** The requirements, for people. */
@@ -17,8 +25,10 @@ interface Template {
   readonly build: string;
   /** The file with the exports. */
   readonly source: string;
-  readonly hostFile: string;
-  readonly files: (plugin: PluginInterface) => Map<string, string>;
+  readonly bindings: string;
+  /** The fixed files that the bindings need. */
+  readonly library: readonly string[];
+  readonly files: (plugin: PluginInterface) => GeneratedFiles;
 }
 
 /** The module that every template builds, in the plugin's folder. */
@@ -28,8 +38,9 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   assemblyscript: {
     summary: 'like TypeScript; it takes Node.js and npm',
     build: 'npm install --no-audit --no-fund && npm run build',
-    source: 'assembly/index.ts',
-    hostFile: 'assembly/host.ts',
+    source: 'assembly/plugin.ts',
+    bindings: 'assembly/bindings.ts',
+    library: ['decimal', 'extism', 'json', 'json-text'].map((name) => `assembly/${name}.ts`),
     files: assemblyScriptFiles,
   },
   c: {
@@ -37,7 +48,8 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     // The oldest WebAssembly, which every host and every extension point takes.
     build: `clang --target=wasm32 -mcpu=mvp -std=c11 -O2 -Wall -Wextra -ffreestanding -nostdlib -Wl,--no-entry -o ${module} src/plugin.c`,
     source: 'src/plugin.c',
-    hostFile: 'src/host.h',
+    bindings: 'src/bindings.h',
+    library: ['decimal', 'extism', 'json', 'json-text'].map((name) => `src/${name}.h`),
     files: cFiles,
   },
 };
@@ -67,10 +79,18 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
     module,
     build,
   };
-  const isSample = plugin === sampleInterface || plugin.exports.length === 0;
-  const made = files(isSample ? { ...plugin, exports: [] } : plugin);
   const tenonToml = publishingComment(plan.server) + formatTenonToml(settings);
-  return new Map([[tenonTomlName, tenonToml], ...(await fixedFiles(plan, plugin)), ...made]);
+  const { generated, source } = files(plugin.exports.length === 0 ? sampleInterface : plugin);
+  return new Map([[tenonTomlName, tenonToml], ...(await fixedFiles(plan, plugin)), ...generated, ...source]);
+}
+
+/** Returns the bindings of a language, without the plugin's own files. */
+export async function renderBindings(language: TemplateName, plugin: PluginInterface): Promise<Map<string, string>> {
+  const { library, files } = templates[language];
+  const read = async (name: string): Promise<[string, string]> => {
+    return [name, await readFile(fileURLToPath(new URL(`${language}/${name}`, locations.templates)), 'utf8')];
+  };
+  return new Map([...(await Promise.all(library.map(read))), ...files(plugin).generated]);
 }
 
 /** The package of the command line that a server offers. */
@@ -116,6 +136,7 @@ function readmeValues({ name, extensionPoint, template, server }: PluginPlan, { 
     about: extensionPoint === undefined ? '' : `It is published against the extension point \`${extensionPoint.id}\`.`,
     install: server === undefined ? '' : `npm install --global ${packageUrl(server)}    # once\n`,
     exports: names.join(', '),
-    host: imports.length === 0 ? '' : `| \`${templates[template].hostFile}\` | the functions that the host offers |`,
+    contents: imports.length === 0 ? 'types' : 'types, and the functions of the host',
+    generate: `tenon bindings generate ${template}${extensionPoint === undefined ? ' --schema <file>' : ''}`,
   };
 }

@@ -47,21 +47,36 @@ export function inputText(): string {
   return String.UTF8.decode(inputBytes().buffer);
 }
 
-/** Answers bytes. @returns what an export returns when all is well */
-export function outputBytes(bytes: Uint8Array): i32 {
-  kernelOutputSet(storeBytes(bytes), bytes.length);
-  return 0;
+/** Sends bytes to the host as the export's output. */
+export function outputBytes(bytes: Uint8Array): void {
+  if (!failed) kernelOutputSet(storeBytes(bytes), bytes.length);
 }
 
-/** Answers text, as UTF-8. @returns what an export returns when all is well */
-export function outputText(text: string): i32 {
-  return outputBytes(Uint8Array.wrap(String.UTF8.encode(text)));
+/** Sends text to the host as the export's output. */
+export function outputText(text: string): void {
+  outputBytes(Uint8Array.wrap(String.UTF8.encode(text, false, String.UTF8.ErrorMode.REPLACE)));
 }
 
-/** Tells the host that the call has failed, and why. @returns what an export returns then */
-export function fail(message: string): i32 {
-  kernelErrorSet(storeText(message));
-  return 1;
+let failed: bool = false;
+
+/** Fails the call: when the export returns, the host gets the message instead of its output. */
+export function fail(message: string): void {
+  if (!failed) kernelErrorSet(storeText(message));
+  failed = true;
+}
+
+export function hasFailed(): bool {
+  return failed;
+}
+
+/** Every export begins with it. */
+export function beginCall(): void {
+  failed = false;
+}
+
+/** What an export returns. */
+export function endCall(): i32 {
+  return failed ? 1 : 0;
 }
 
 /** A value of the host's configuration for this plugin. */
@@ -98,7 +113,7 @@ export function storeBytes(bytes: Uint8Array): u64 {
 
 /** Puts text into a block for the host, as UTF-8. @returns its offset */
 export function storeText(text: string): u64 {
-  return storeBytes(Uint8Array.wrap(String.UTF8.encode(text)));
+  return storeBytes(Uint8Array.wrap(String.UTF8.encode(text, false, String.UTF8.ErrorMode.REPLACE)));
 }
 
 /** What is in a block. */
@@ -116,7 +131,7 @@ export function loadText(block: u64): string {
   return String.UTF8.decode(loadBytes(block).buffer);
 }
 
-/** What AssemblyScript calls when something goes wrong, such as an index past the end: see asconfig.json. */
+/** Stops the plugin. AssemblyScript calls it for `throw`, and for mistakes such as an index past the end: see asconfig.json. */
 export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
   const what = message === null ? "abort" : message;
   const where = file === null ? "?" : file;

@@ -5,6 +5,7 @@
  * For the one C file of the plugin to include: it defines functions. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,8 +60,6 @@ extern uint8_t __heap_base;
 
 static uintptr_t memory_taken;
 
-/* Forgets what earlier calls have taken. Every export begins with it. */
-LIBRARY void begin_call(void) { memory_taken = (uintptr_t)&__heap_base; }
 
 /* Memory that lasts until the call ends. The plugin stops when there is none left. */
 LIBRARY void *take(size_t length) {
@@ -75,11 +74,20 @@ LIBRARY void *take(size_t length) {
   return (void *)start;
 }
 
+/* The same, filled with zeros. */
+LIBRARY void *take_zeros(size_t length) { return memset(take(length), 0, length); }
+
 /* Text as bytes: text("Hello"). */
 LIBRARY struct bytes text(const char *from) {
   size_t length = 0;
   while (from[length] != 0) length++;
   return (struct bytes){(uint8_t *)from, length};
+}
+
+LIBRARY bool equals(struct bytes one, struct bytes other) {
+  if (one.length != other.length) return false;
+  for (size_t at = 0; at < one.length; at++) if (one.at[at] != other.at[at]) return false;
+  return true;
 }
 
 /* Both, one after the other. */
@@ -127,17 +135,29 @@ LIBRARY struct bytes load(uint64_t block) {
   return all;
 }
 
-/* Answers bytes. What an export returns when all is well. */
-LIBRARY int32_t output(struct bytes bytes) {
-  kernel_output_set(store(bytes), bytes.length);
-  return 0;
+static bool call_failed;
+
+/* Forgets what earlier calls have taken. Every export begins with it. */
+LIBRARY void begin_call(void) {
+  memory_taken = (uintptr_t)&__heap_base;
+  call_failed = false;
 }
 
-/* Tells the host that the call has failed, and why. What an export returns then. */
-LIBRARY int32_t fail(const char *message) {
-  kernel_error_set(store(text(message)));
-  return 1;
+/* Fails the call: when the export returns, the host gets the message instead of its output. */
+LIBRARY void fail_with(struct bytes message) {
+  if (!call_failed) kernel_error_set(store(message));
+  call_failed = true;
 }
+
+LIBRARY void fail(const char *message) { fail_with(text(message)); }
+
+/* Sends bytes to the host as the export's output. */
+LIBRARY void output(struct bytes bytes) {
+  if (!call_failed) kernel_output_set(store(bytes), bytes.length);
+}
+
+/* What an export returns. */
+LIBRARY int32_t end_call(void) { return call_failed ? 1 : 0; }
 
 /* A value of the host's configuration for this plugin; `at` is NULL when there is none. */
 LIBRARY struct bytes config(const char *key) {

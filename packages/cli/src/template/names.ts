@@ -1,0 +1,142 @@
+import { printable } from '../text.ts';
+import type { FunctionModel, Side, TypeModel } from './plugin-interface.ts';
+
+/**
+ * Returns distinct names, each as close as possible to the wanted one.
+ *
+ * @param key returns what must differ, such as the name in lower case
+ */
+export function distinctNames(
+  wanted: readonly string[],
+  taken: ReadonlySet<string>,
+  key: (name: string) => string = (name) => name,
+): string[] {
+  const used = new Set(taken);
+  return wanted.map((base) => {
+    let name = base;
+    for (let number = 2; used.has(key(name)); number++) name = `${base}_${number}`;
+    used.add(key(name));
+    return name;
+  });
+}
+
+/** Returns distinct identifiers for names of a schema, by name. A `_` follows a reserved word. */
+export function identifiers(
+  names: readonly string[],
+  reserved: ReadonlySet<string>,
+  style: (name: string) => string = (name) => name,
+): ReadonlyMap<string, string> {
+  const wanted = names.map((name) => {
+    const styled = style(name.replaceAll('$', '_')).replace(/^(?![A-Za-z_])/, 'x');
+    return reserved.has(styled) || /^_+$/.test(styled) ? `${styled}_` : styled;
+  });
+  // A name that is taken as it stands stays; others give way to it.
+  const plain = new Set(names.filter((name, at) => wanted[at] === name));
+  const others = distinctNames(
+    wanted.filter((name, at) => names[at] !== name),
+    new Set([...plain, ...reserved]),
+  );
+  let next = 0;
+  return new Map(names.map((name) => [name, plain.has(name) ? name : (others[next++] as string)]));
+}
+
+/** Returns the members of an enumeration, whose values can be any text. */
+export function memberNames(
+  values: readonly string[],
+  reserved: ReadonlySet<string>,
+  style: (name: string) => string = (name) => name,
+): string[] {
+  const wanted = values.map((value) => {
+    const cleaned = value.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
+    const name = style(/^_*$/.test(cleaned) ? `value${cleaned}` : cleaned.replace(/^(?=\d)/, '_'));
+    return reserved.has(name) ? `${name}_` : name;
+  });
+  return distinctNames(wanted, reserved);
+}
+
+export function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase();
+}
+
+export function pascalCase(name: string): string {
+  const joined = name.replace(/(?:^|_+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
+  return /^[A-Z]/.test(joined) ? joined : `X${joined}`;
+}
+
+const lineLength = 96;
+
+/** The lines of a comment about a function, wrapped. */
+export function functionLines({ description, input, output }: FunctionModel): string[] {
+  const about = commentLines(description);
+  const sides = [
+    ...(input === undefined ? [] : commentLines(`Input: ${sideWords(input)}`)),
+    ...(output === undefined ? [] : commentLines(`Output: ${sideWords(output)}`)),
+  ];
+  return [...about, ...(about.length > 0 && sides.length > 0 ? [''] : []), ...sides];
+}
+
+const contentTypes = { json: 'application/json', text: 'text/plain; charset=utf-8', binary: 'application/x-binary' };
+
+function sideWords({ encoding, type, description }: Side): string {
+  const kind = encoding === 'json' ? `${contentTypes.json}, ${typeWords(type)}` : contentTypes[encoding];
+  return description === '' ? kind : `${kind}: ${description.replace(/\s+/g, ' ')}`;
+}
+
+function typeWords(type: TypeModel): string {
+  const nullable = type.nullable ? ' or null' : '';
+  if (type.kind === 'object' || type.kind === 'enum') return type.name + nullable;
+  if (type.kind === 'array') return `list of ${typeWords(type.items)}${nullable}`;
+  if (type.kind === 'map') return `map of ${typeWords(type.items)}${nullable}`;
+  return (type.kind === 'any' ? 'any value' : type.kind) + nullable;
+}
+
+/** The lines of a comment, wrapped. No line ends the comment or changes how the code is shown. */
+export function commentLines(text: string): string[] {
+  return text.split(/\r?\n/).flatMap((line) => wrap(line));
+}
+
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of harmless(text).split(/\s+/).filter(Boolean)) {
+    if (line !== '' && line.length + word.length >= lineLength) {
+      lines.push(line);
+      line = '';
+    }
+    line += line === '' ? word : ` ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function harmless(text: string): string {
+  // A backslash at a line's end would join the next line to a comment of C; `??/` was once another way to write it.
+  return printable(text.replaceAll('\t', ' '))
+    .replaceAll('*/', '* /')
+    .replaceAll('/*', '/ *')
+    .replaceAll('\\', '\\ ')
+    .replaceAll('??', '? ?');
+}
+
+/** A comment between slashes and stars; empty without lines. */
+export function blockComment(lines: readonly string[], indent = ''): string {
+  if (lines.length === 0) return '';
+  const [only] = lines;
+  if (lines.length === 1) return `${indent}/** ${only} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
+}
+
+/** A comment of lines that begin with a mark such as `///`. */
+export function lineComment(mark: string, lines: readonly string[], indent = ''): string {
+  return lines.map((line) => `${`${indent}${mark} ${line}`.trimEnd()}\n`).join('');
+}
+
+/** A string literal. `escape` writes a code point that is not printable ASCII. */
+export function quote(text: string, escape = (code: number) => `\\u{${code.toString(16)}}`): string {
+  const escaped = text.toWellFormed().replace(/["\\]|[^\x20-\x7e]/gu, (unit) =>
+    unit === '"' || unit === '\\' ? `\\${unit}` : escape(unit.codePointAt(0) as number),
+  );
+  return `"${escaped}"`;
+}
