@@ -56,19 +56,24 @@ describe('tenon plugin init', () => {
     assert.deepEqual([exitCode, stdout], [0, 'greeter\n']);
     assert.match(
       stderr,
-      /^Created the plugin greeter in greeter\/ \(8 files\)\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
+      /^Created the plugin greeter in greeter\/ \(13 files\)\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
     );
     assert.deepEqual(await filesBelow('greeter'), [
       '.gitignore',
       'README.md',
       'asconfig.json',
+      'assembly/bindings.ts',
+      'assembly/decimal.ts',
+      'assembly/exports.ts',
       'assembly/extism.ts',
       'assembly/index.ts',
+      'assembly/json-text.ts',
+      'assembly/json.ts',
       'assembly/tsconfig.json',
       'package.json',
       'tenon.toml',
     ]);
-    assert.match(await read('greeter', 'assembly', 'index.ts'), /^export function greet\(\): i32 \{/m);
+    assert.match(await read('greeter', 'assembly', 'index.ts'), /^export function greet\(input: string\): string \{/m);
     assert.doesNotMatch(await read('greeter', 'README.md'), /\{\{|undefined| $/m);
   });
 
@@ -81,7 +86,17 @@ describe('tenon plugin init', () => {
       extensionPoint: null,
       server: null,
       exports: [],
-      files: ['tenon.toml', 'README.md', '.gitignore', 'src/extism.h', 'src/plugin.c'],
+      files: [
+        'tenon.toml',
+        'README.md',
+        '.gitignore',
+        'src/decimal.h',
+        'src/extism.h',
+        'src/json-text.h',
+        'src/json.h',
+        'src/bindings.h',
+        'src/plugin.c',
+      ],
     });
     assert.match(
       await read('in', 'c', 'tenon.toml'),
@@ -101,22 +116,21 @@ describe('tenon plugin init', () => {
       script.includes(`/**
  * Adds a row up.
  *
- * Takes application/json, array
- * Answers text/plain; charset=utf-8: the total
+ * Input: application/json, list of number
+ * Output: text/plain; charset=utf-8: the total
  */
-export function sum(): i32 {
-  const input = inputText();`),
+export function sum(input: Array<f64>): string {
+  fail("sum() is not written yet.");
+  return "";
+}`),
       script,
     );
     assert.match(
-      await read('sheets-assemblyscript', 'assembly', 'host.ts'),
+      await read('sheets-assemblyscript', 'assembly', 'bindings.ts'),
       /@external\("extism:host\/user", "notify"\)/,
     );
-    assert.match(await read('sheets-c', 'src', 'plugin.c'), /^EXPORT\("draw"\) int32_t plugin_draw\(void\) \{$/m);
-    assert.match(
-      await read('sheets-c', 'src', 'host.h'),
-      /^HOST_IMPORT\("notify"\) void host_notify\(uint64_t input\);$/m,
-    );
+    assert.match(await read('sheets-c', 'src', 'plugin.c'), /^struct bytes plugin_draw\(void\) \{$/m);
+    assert.match(await read('sheets-c', 'src', 'bindings.h'), /^LIBRARY void host_notify\(struct bytes given\) \{$/m);
     assert.match(await read('sheets-c', 'README.md'), /exports: `sum`, `draw`/);
   });
 
@@ -237,7 +251,7 @@ describe('tenon plugin init in a real terminal', { skip: !hasScript() }, () => {
     const toml = await read('asked', 'tenon.toml');
     assert.match(toml, /^name = "sums"$/m);
     assert.ok(toml.includes(extensionPoint), toml);
-    assert.match(await read('asked', 'src', 'plugin.c'), /EXPORT\("sum"\)/);
+    assert.match(await read('asked', 'src', 'plugin.c'), /^struct bytes plugin_sum\(/m);
   });
 
   it('asks nothing with --yes', async () => {

@@ -1,3 +1,5 @@
+import type { TemplateName } from '../template/template.ts';
+
 /** What a generator knows besides the schema. */
 export interface BindingsContext {
   /** The source of the schema, for the header of generated files. */
@@ -23,4 +25,13 @@ export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
       return (schema, { source }) => new Map([['plugins.ts', hostTypes(schema, { source })]]);
     },
   },
+  assemblyscript: plugins('assemblyscript', 'AssemblyScript'),
+  c: plugins('c', 'C'),
 };
+
+function plugins(language: TemplateName, name: string): BindingsTarget {
+  return {
+    description: `${name} for plugins`,
+    load: async () => (await import('../template/template.ts')).loadBindings(language),
+  };
+}

@@ -68,7 +68,10 @@ class Bindings {
       ...lists.values(),
       '',
       ...objects.map((entry) => this.#structText(entry)),
-      ...tags.map((tag) => `LIBRARY bool read_${tag}(const struct json *json, struct ${tag} **result);\nLIBRARY void write_${tag}(const struct ${tag} *value);`),
+      ...tags.map(
+        (tag) =>
+          `LIBRARY bool read_${tag}(const struct json *json, struct ${tag} **result);\nLIBRARY void write_${tag}(const struct ${tag} *value);`,
+      ),
       ...codecs.values(),
       '',
       ...objects.map((entry) => this.#codecText(entry)),
@@ -149,7 +152,8 @@ class Bindings {
 
   /** The name of the functions that read and write the type, after `read_` and `write_`. */
   #codec(type: TypeModel): string {
-    if (type.nullable) return `${isScalar(type) ? 'optional' : 'nullable'}_${this.#codec({ ...type, nullable: false })}`;
+    if (type.nullable)
+      return `${isScalar(type) ? 'optional' : 'nullable'}_${this.#codec({ ...type, nullable: false })}`;
     switch (type.kind) {
       case 'string':
         return 'text';
@@ -196,7 +200,10 @@ class Bindings {
     const declared = this.#declare(type, variable);
     if (encoding !== 'json' && type.kind !== 'enum') return [`${declared} = ${bytes};`];
     if (encoding === 'text') {
-      return [`${declared};`, `if (!read_text_${this.#codec(type)}(${bytes}, &${variable})) { fail_mistake(); ${failed} }`];
+      return [
+        `${declared};`,
+        `if (!read_text_${this.#codec(type)}(${bytes}, &${variable})) { fail_mistake(); ${failed} }`,
+      ];
     }
     return [
       `const struct json *json = json_parse(${bytes});`,

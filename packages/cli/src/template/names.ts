@@ -133,10 +133,12 @@ export function lineComment(mark: string, lines: readonly string[], indent = '')
   return lines.map((line) => `${`${indent}${mark} ${line}`.trimEnd()}\n`).join('');
 }
 
-/** A string literal. `escape` writes a code point that is not printable ASCII. */
-export function quote(text: string, escape = (code: number) => `\\u{${code.toString(16)}}`): string {
-  const escaped = text.toWellFormed().replace(/["\\]|[^\x20-\x7e]/gu, (unit) =>
-    unit === '"' || unit === '\\' ? `\\${unit}` : escape(unit.codePointAt(0) as number),
-  );
+/** A string literal. `escapeCode` writes a code point that is not printable ASCII. */
+export function quote(text: string, escapeCode = (code: number) => `\\u{${code.toString(16)}}`): string {
+  const escaped = text
+    .toWellFormed()
+    .replace(/["\\]|[^\x20-\x7e]/gu, (unit) =>
+      unit === '"' || unit === '\\' ? `\\${unit}` : escapeCode(unit.codePointAt(0) as number),
+    );
   return `"${escaped}"`;
 }

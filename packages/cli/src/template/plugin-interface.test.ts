@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assemblyScriptFiles } from './assemblyscript.ts';
-import { cFiles } from './c.ts';
-import { commentLines, distinctNames, readPluginInterface } from './plugin-interface.ts';
+import { commentLines, distinctNames, identifiers, memberNames } from './names.ts';
+import { isRecursive, readPluginInterface } from './plugin-interface.ts';
+import { templateNames, templates } from './template.ts';
 
 describe('readPluginInterface()', () => {
-  it('tells how input and output travel', () => {
-    const { exports, imports } = readPluginInterface({
+  it('reads how inputs and outputs become bytes', () => {
+    const { exports, imports, declarations } = readPluginInterface({
       version: 'v1-draft',
       exports: {
         greet: {
@@ -17,94 +17,139 @@ describe('readPluginInterface()', () => {
         draw: { output: { contentType: 'application/x-binary', type: 'buffer' } },
         tick: {},
       },
-      imports: { list: { output: { type: 'array', items: { $ref: '#/components/schemas/Row' } } } },
+      imports: { list: { output: { type: 'array', items: { type: 'integer', format: 'uint8', nullable: true } } } },
+      components: { schemas: { Greeting: { properties: { text: { type: 'string' } }, required: ['text'] } } },
     });
+    const string = { kind: 'string', nullable: false };
     assert.deepEqual(exports, [
       {
         name: 'greet',
         description: 'Greets.',
-        input: { payload: 'text', words: 'text/plain; charset=utf-8: the name' },
-        output: { payload: 'text', words: 'application/json, Greeting' },
+        input: { encoding: 'text', type: string, description: 'the name' },
+        output: {
+          encoding: 'json',
+          type: { kind: 'object', name: 'Greeting', nullable: false },
+          description: '',
+        },
       },
       {
         name: 'draw',
         description: '',
         input: undefined,
-        output: { payload: 'bytes', words: 'application/x-binary, buffer' },
+        output: { encoding: 'binary', type: { kind: 'bytes', nullable: false }, description: '' },
       },
       { name: 'tick', description: '', input: undefined, output: undefined },
     ]);
-    assert.deepEqual(imports[0]?.output, { payload: 'text', words: 'application/json, list of Row' });
+    const byte = { kind: 'integer', bits: 8, signed: false, nullable: true };
+    assert.deepEqual(imports[0]?.output, {
+      encoding: 'json',
+      type: { kind: 'array', items: byte, nullable: false },
+      description: '',
+    });
+    const text = { name: 'text', description: '', type: string, isRequired: true };
+    assert.deepEqual(declarations, [{ kind: 'object', name: 'Greeting', description: '', fields: [text] }]);
+  });
+
+  it('resolves aliases, and those in a cycle to any value', () => {
+    const { exports, declarations } = readPluginInterface({
+      exports: { a: { input: { $ref: '#/components/schemas/Loop' }, output: { $ref: '#/components/schemas/Nodes' } } },
+      components: {
+        schemas: {
+          Loop: { type: 'array', items: { $ref: '#/components/schemas/Loop' } },
+          Nodes: { type: 'array', items: { $ref: '#/components/schemas/Node' }, nullable: true },
+          Node: { properties: { next: { $ref: '#/components/schemas/Node' } } },
+        },
+      },
+    });
+    const any = { kind: 'any', nullable: false };
+    assert.deepEqual(exports[0]?.input?.type, { kind: 'array', items: any, nullable: false });
+    const node = { kind: 'object', name: 'Node', nullable: false } as const;
+    assert.deepEqual(exports[0]?.output?.type, { kind: 'array', items: node, nullable: true });
+    assert.ok(isRecursive(declarations, 'Node', node));
   });
 
   it('reads nothing of what is no schema', () => {
-    for (const schema of [undefined, null, 3, [], { exports: 3 }, { exports: null, imports: 'x' }]) {
-      assert.deepEqual(readPluginInterface(schema), { exports: [], imports: [], proposals: undefined });
+    for (const schema of [undefined, null, 3, [], { exports: 3 }, { exports: null, imports: 'x', components: [] }]) {
+      const empty = { exports: [], imports: [], declarations: [], proposals: undefined };
+      assert.deepEqual(readPluginInterface(schema), empty);
     }
   });
 
   it('leaves out names that would become code', () => {
     const names = ['a"); system("x', 'a\nb', '', '3a', 'a-b', 'a.b', 'é', 'x'.repeat(201), 'good_$1'];
-    const schema = { exports: Object.fromEntries(names.map((name) => [name, {}])) };
+    const hostile = Object.fromEntries(names.map((name) => [name, { properties: {} }]));
+    const { exports, declarations } = readPluginInterface({
+      exports: hostile,
+      components: { schemas: { ...hostile, Type: { properties: hostile } } },
+    });
     assert.deepEqual(
-      readPluginInterface(schema).exports.map(({ name }) => name),
+      exports.map(({ name }) => name),
       ['good_$1'],
+    );
+    assert.deepEqual(
+      declarations.map(({ name }) => name),
+      ['Good__1', 'TypeGood_$1'.replace('$', '_'), 'Type'],
     );
   });
 });
 
-describe('commentLines()', () => {
-  it('keeps a description within its comment', () => {
-    const hostile = {
-      description: 'ends */ system("x"); /* and \u202e turns\r\n# include "x"\u0000\u001b[31m \u2028 next',
-      input: { payload: 'text' as const, words: 'text */ #error' },
-      output: undefined,
-    };
-    const schema = readPluginInterface({ exports: { a: {} }, imports: { b: {} } });
-    const [a] = schema.exports;
-    assert.ok(a !== undefined);
-    const lines = commentLines({ ...a, ...hostile });
-    const text = lines.join('\n');
-    assert.doesNotMatch(text, /\*\/|\/\*|[\u0000-\u0009\u000b-\u001f\u202e\u2028]/);
-    const entry = { ...a, ...hostile };
-    for (const files of [
-      assemblyScriptFiles({ exports: [entry], imports: [entry] }),
-      cFiles({ exports: [entry], imports: [entry] }),
-    ]) {
-      for (const code of files.values()) {
-        const outside = code.replace(/\/\*[\s\S]*?\*\//g, '');
-        assert.doesNotMatch(outside, /system|#error/);
-      }
-    }
-  });
+describe('the templates', () => {
+  const hostile = 'ends */ system("x"); /* and \u202e turns\r\n# include "x"\u0000\u001b[31m \u2028 next \\\n//!';
+  const values = ['"); system("x', '\\', '\u2028', '#{x}', '"""', 'ü', '', '-', '*/'];
+  const side = { contentType: 'application/json', $ref: '#/components/schemas/T', description: hostile };
+  const entry = { description: hostile, input: side, output: side };
+  const schema = {
+    exports: { a: entry },
+    imports: { b: entry },
+    components: {
+      schemas: {
+        E: { enum: values, description: hostile },
+        T: { description: hostile, properties: { e: { $ref: '#/components/schemas/E', description: hostile } } },
+      },
+    },
+  };
 
-  it('wraps long descriptions', () => {
-    const lines = commentLines({ name: 'a', description: 'word '.repeat(100), input: undefined, output: undefined });
-    assert.ok(lines.length > 5 && lines.every((line) => line.length <= 100));
+  for (const name of templateNames) {
+    it(`keeps hostile texts within comments and literals of ${name}`, () => {
+      const { generated, source } = templates[name].files(readPluginInterface(schema));
+      for (const code of [...generated.values(), ...source.values()]) {
+        assert.doesNotMatch(code, /[\u0000-\u0008\u000b-\u001f\u202e\u2028]/);
+        const outside = code
+          .replace(/"(?:[^"\\\n]|\\.)*"/g, '""')
+          .replace(/\/\*[\s\S]*?\*\//g, '')
+          .replace(/\/\/.*/g, '');
+        assert.doesNotMatch(outside, /system\(|# include|turns/);
+      }
+    });
+  }
+
+  it('leaves out proposals that the extension point does not allow', () => {
+    const disabled = (proposals?: readonly string[] | null) => {
+      const { source } = templates.assemblyscript.files(readPluginInterface({}, proposals));
+      return JSON.parse(source.get('asconfig.json') ?? '').options.disable;
+    };
+    assert.deepEqual([disabled(), disabled(null)], [undefined, undefined]);
+    assert.deepEqual(disabled(['bulk-memory', 'simd']), ['mutable-globals', 'sign-extension', 'nontrapping-f2i']);
   });
 });
 
-describe('distinctNames()', () => {
+describe('names', () => {
+  it('wraps long descriptions', () => {
+    const lines = commentLines('word '.repeat(100));
+    assert.ok(lines.length > 5 && lines.every((line) => line.length <= 100));
+  });
+
   it('numbers those that would be the same', () => {
     assert.deepEqual(distinctNames(['a', 'a', 'b', 'a'], new Set(['b'])), ['a', 'a_2', 'b_2', 'a_3']);
   });
-});
 
-describe('assemblyScriptFiles()', () => {
-  it("exports under the schema's names, words of the language too", () => {
-    const { exports } = readPluginInterface({ exports: { delete: {}, delete_: {}, i32: {}, fail: {}, plain: {} } });
-    const index = assemblyScriptFiles({ exports, imports: [] }).get('assembly/index.ts') ?? '';
-    assert.match(index, /^export function plain\(\): i32/m);
-    assert.match(index, /^export function delete_\(\): i32/m);
-    assert.match(index, /^export \{ delete__2 as delete, i32_ as i32, fail_ as fail \};$/m);
+  it('keeps identifiers that are possible, and changes others', () => {
+    const names = identifiers(['int', 'int_', 'a$b', 'a_b', '__', 'plain'], new Set(['int']));
+    assert.deepEqual([...names.values()], ['int__2', 'int_', 'a_b_2', 'a_b', '___', 'plain']);
   });
-});
 
-describe('the configuration of asc', () => {
-  it('leaves out the proposals that the extension point does not allow', () => {
-    const disabled = (proposals?: readonly string[] | null) =>
-      JSON.parse(assemblyScriptFiles(readPluginInterface({}, proposals)).get('asconfig.json') ?? '').options.disable;
-    assert.deepEqual([disabled(), disabled(null)], [undefined, undefined]);
-    assert.deepEqual(disabled(['bulk-memory', 'simd']), ['mutable-globals', 'sign-extension', 'nontrapping-f2i']);
+  it('names the members of enumerations', () => {
+    const names = memberNames(['a-b', 'a b', '1', '', '👋', 'int'], new Set(['int']));
+    assert.deepEqual(names, ['a_b', 'a_b_2', '_1', 'value', 'value__', 'int_']);
   });
 });

@@ -125,8 +125,7 @@ class TypeReader {
     if (type.additionalProperties !== undefined) {
       return { kind: 'map', items: inner(type.additionalProperties), nullable };
     }
-    const bare = scalar(type);
-    return { ...bare, nullable: nullable && bare.kind !== 'any' };
+    return scalar(type, nullable);
   }
 
   #reference(reference: string, nullable: boolean, depth: number, aliases: ReadonlySet<string>): TypeModel {
@@ -173,22 +172,14 @@ function declaresType(type: Readonly<Record<string, unknown>>): boolean {
   return typeof type.properties === 'object' && type.properties !== null && typeof type.$ref !== 'string';
 }
 
-type Scalar = { [Kind in TypeModel['kind']]: Omit<Extract<TypeModel, { kind: Kind }>, 'nullable'> }[
-  | 'string'
-  | 'boolean'
-  | 'bytes'
-  | 'any'
-  | 'integer'
-  | 'number'];
-
-function scalar({ type, format }: Readonly<Record<string, unknown>>): Scalar {
-  if (type === 'string') return { kind: format === 'byte' ? 'bytes' : 'string' };
-  if (type === 'buffer') return { kind: 'bytes' };
-  if (type === 'boolean') return { kind: 'boolean' };
-  if (type === 'number') return { kind: 'number', bits: format === 'float' ? 32 : 64 };
-  if (type !== 'integer') return { kind: 'any' };
+function scalar({ type, format }: Readonly<Record<string, unknown>>, nullable: boolean): TypeModel {
+  if (type === 'string') return { kind: format === 'byte' ? 'bytes' : 'string', nullable };
+  if (type === 'buffer') return { kind: 'bytes', nullable };
+  if (type === 'boolean') return { kind: 'boolean', nullable };
+  if (type === 'number') return { kind: 'number', bits: format === 'float' ? 32 : 64, nullable };
+  if (type !== 'integer') return { kind: 'any', nullable: false };
   const [, unsigned, size = '64'] = /^(u?)int(8|16|32|64)$/.exec(asText(format)) ?? [];
-  return { kind: 'integer', bits: Number(size) as 8 | 16 | 32 | 64, signed: unsigned !== 'u' };
+  return { kind: 'integer', bits: Number(size) as 8 | 16 | 32 | 64, signed: unsigned !== 'u', nullable };
 }
 
 /** Whether a value of the type can hold one of the object that has it as a field, without a list or map between. */

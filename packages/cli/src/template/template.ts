@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { BindingsGenerator } from '../bindings/targets.ts';
 import { locations } from '../locations.ts';
 import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
-import { type PluginInterface, sampleInterface } from './plugin-interface.ts';
+import { type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
 
 /** The languages of plugins. */
 export const templateNames = ['assemblyscript', 'c'] as const;
@@ -38,7 +39,7 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   assemblyscript: {
     summary: 'like TypeScript; it takes Node.js and npm',
     build: 'npm install --no-audit --no-fund && npm run build',
-    source: 'assembly/plugin.ts',
+    source: 'assembly/index.ts',
     bindings: 'assembly/bindings.ts',
     library: ['decimal', 'extism', 'json', 'json-text'].map((name) => `assembly/${name}.ts`),
     files: assemblyScriptFiles,
@@ -84,13 +85,15 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
   return new Map([[tenonTomlName, tenonToml], ...(await fixedFiles(plan, plugin)), ...generated, ...source]);
 }
 
-/** Returns the bindings of a language, without the plugin's own files. */
-export async function renderBindings(language: TemplateName, plugin: PluginInterface): Promise<Map<string, string>> {
+/** Loads the generator of a language's bindings: without the plugin's own files. */
+export async function loadBindings(language: TemplateName): Promise<BindingsGenerator> {
   const { library, files } = templates[language];
-  const read = async (name: string): Promise<[string, string]> => {
-    return [name, await readFile(fileURLToPath(new URL(`${language}/${name}`, locations.templates)), 'utf8')];
-  };
-  return new Map([...(await Promise.all(library.map(read))), ...files(plugin).generated]);
+  const fixed = await Promise.all(
+    library.map(async (name): Promise<[string, string]> => {
+      return [name, await readFile(fileURLToPath(new URL(`${language}/${name}`, locations.templates)), 'utf8')];
+    }),
+  );
+  return (schema) => new Map([...fixed, ...files(readPluginInterface(schema)).generated]);
 }
 
 /** The package of the command line that a server offers. */

@@ -1,4 +1,4 @@
-// Reads decimal numbers exactly. AssemblyScript's own parser loses digits.
+// Reads and writes decimal numbers exactly. AssemblyScript's own functions lose digits.
 
 const size = 48; // enough for the digits and exponents of every f64
 const exact: f64[] = [
@@ -43,11 +43,8 @@ function scale(mantissa: u64, exponent: i32, isCut: bool): f64 {
   if (!isCut && mantissa <= 9007199254740992 && exponent >= -22 && exponent <= 22) {
     return exponent < 0 ? <f64>mantissa / exact[-exponent] : <f64>mantissa * exact[exponent];
   }
-  const numerator = new StaticArray<u32>(size);
-  const denominator = new StaticArray<u32>(size);
-  numerator[0] = <u32>mantissa;
-  numerator[1] = <u32>(mantissa >> 32);
-  denominator[0] = 1;
+  const numerator = natural(mantissa);
+  const denominator = natural(1);
   if (isCut) {
     multiply(numerator, 10, 1);
     exponent--;
@@ -78,7 +75,93 @@ function scale(mantissa: u64, exponent: i32, isCut: bool): f64 {
   return power > 1023 ? Infinity : reinterpret<f64>(quotient);
 }
 
+/** Returns the shortest number that is read as the same value. */
+export function formatDecimal(value: f64): string {
+  const bits = reinterpret<u64>(value);
+  let mantissa = bits & 0xfffffffffffff;
+  let power = <i32>((bits >> 52) & 2047);
+  if (value == 0) return bits == 0 ? "0" : "-0";
+  const isEdge = mantissa == 0 && power > 1; // the gap below is half of that above
+  if (power > 0) mantissa |= <u64>1 << 52;
+  power = max(power, 1) - 1075;
+  // The value is top / bottom. Numbers that differ by less than below / bottom or above / bottom are read as it.
+  const top = natural(mantissa);
+  const bottom = natural(1);
+  const below = natural(1);
+  const above = natural(1);
+  const more = isEdge ? 2 : 1;
+  shift(top, max(power, 0) + more);
+  shift(bottom, max(-power, 0) + more);
+  shift(below, max(power, 0));
+  shift(above, max(power, 0) + more - 1);
+  let exponent = 0;
+  for (; ; exponent++) {
+    // while the value is 10 or more
+    const next = bottom.slice<StaticArray<u32>>();
+    multiply(next, 10, 0);
+    if (compare(top, next) < 0) break;
+    multiply(bottom, 10, 0);
+  }
+  for (; compare(top, bottom) < 0; exponent--) {
+    multiply(top, 10, 0);
+    multiply(below, 10, 0);
+    multiply(above, 10, 0);
+  }
+  const digits: i32[] = [];
+  for (;;) {
+    let digit = 0;
+    for (; compare(top, bottom) >= 0; digit++) subtract(top, bottom);
+    const upper = top.slice<StaticArray<u32>>();
+    add(upper, above);
+    const canStop = compare(top, below) < 0;
+    const canRound = compare(upper, bottom) > 0;
+    if (canStop || canRound) {
+      shift(top, 1);
+      digits.push(digit + (canRound && (!canStop || compare(top, bottom) >= 0) ? 1 : 0));
+      break;
+    }
+    digits.push(digit);
+    multiply(top, 10, 0);
+    multiply(below, 10, 0);
+    multiply(above, 10, 0);
+  }
+  for (let place = digits.length - 1; place > 0 && digits[place] > 9; place--) {
+    digits[place] = 0;
+    digits[place - 1]++;
+  }
+  if (digits[0] > 9) {
+    digits[0] = 1;
+    exponent++;
+  }
+  while (digits.length > 1 && digits[digits.length - 1] == 0) digits.pop();
+  const sign = value < 0 ? "-" : "";
+  const count = digits.length;
+  const text = digits.join("");
+  if (exponent >= 21 || exponent < -6) {
+    return sign + text.charAt(0) + (count > 1 ? "." + text.substring(1) : "") + "e" + exponent.toString();
+  }
+  if (exponent < 0) return sign + "0." + "0".repeat(-exponent - 1) + text;
+  if (count <= exponent + 1) return sign + text + "0".repeat(exponent + 1 - count);
+  return sign + text.substring(0, exponent + 1) + "." + text.substring(exponent + 1);
+}
+
 // Natural numbers of many digits, the lowest first.
+
+function natural(value: u64): StaticArray<u32> {
+  const number = new StaticArray<u32>(size);
+  number[0] = <u32>value;
+  number[1] = <u32>(value >> 32);
+  return number;
+}
+
+function add(to: StaticArray<u32>, amount: StaticArray<u32>): void {
+  let carry: u64 = 0;
+  for (let at = 0; at < size; at++) {
+    carry += <u64>to[at] + amount[at];
+    to[at] = <u32>carry;
+    carry >>= 32;
+  }
+}
 
 function multiply(number: StaticArray<u32>, factor: u64, carry: u64): void {
   for (let at = 0; at < size; at++) {

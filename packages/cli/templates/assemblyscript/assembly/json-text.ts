@@ -1,5 +1,6 @@
 // The text of JSON: a parser and a writer.
 
+import { formatDecimal } from "./decimal";
 import { fail } from "./extism";
 import { Json, Kind } from "./json";
 
@@ -48,8 +49,8 @@ export class Writer {
   }
 
   number<T extends number>(value: T): void {
-    if (!isFinite(value)) fail("output: " + (<f64>value).toString() + " can't be represented in JSON");
-    this.parts.push((<f64>value).toString());
+    if (isFinite(value)) this.parts.push(formatDecimal(<f64>value));
+    else fail("output: " + (<f64>value).toString() + " can't be represented in JSON");
   }
 
   bytes(value: Uint8Array): void {

@@ -151,19 +151,13 @@ LIBRARY size_t decimal_write(double value, char *to) {
   for (;; exponent++) { /* while the value is 10 or more */
     struct number next = bottom;
     number_multiply(&next, 10);
-    struct number upper = top;
-    if (mantissa % 2 == 0) number_add(&upper, &above, false);
-    if (number_compare(&upper, &next) < 0) break;
+    if (number_compare(&top, &next) < 0) break;
     bottom = next;
   }
-  while (number_compare(&top, &bottom) < 0) { /* while it is less than 1 */
-    struct number upper = top;
-    number_add(&upper, &above, false);
-    if (number_compare(&upper, &bottom) > 0) break;
+  for (; number_compare(&top, &bottom) < 0; exponent--) { /* while it is less than 1 */
     number_multiply(&top, 10);
     number_multiply(&below, 10);
     number_multiply(&above, 10);
-    exponent--;
   }
   char digits[24];
   int count = 0;
@@ -187,7 +181,13 @@ LIBRARY size_t decimal_write(double value, char *to) {
   for (int place = count - 1; place > 0 && digits[place] > '9'; place--) digits[place] = '0', digits[place - 1]++;
   if (digits[0] > '9') digits[0] = '1', exponent++;
   while (count > 1 && digits[count - 1] == '0') count--;
-  if (exponent >= 0 && exponent < 21) { /* 123.45 */
+  if (exponent >= -6 && exponent < 21) { /* 0.0012, 123.45 */
+    if (exponent < 0) {
+      to[at++] = '0', to[at++] = '.';
+      for (int zeros = exponent + 1; zeros < 0; zeros++) to[at++] = '0';
+      for (int place = 0; place < count; place++) to[at++] = digits[place];
+      return at;
+    }
     for (int place = 0; place <= exponent || place < count; place++) {
       if (place == exponent + 1) to[at++] = '.';
       to[at++] = place < count ? digits[place] : '0';
