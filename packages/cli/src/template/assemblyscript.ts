@@ -1,14 +1,15 @@
-import { blockComment, commentLines, functionLines, identifiers, memberNames, quote } from './names.ts';
+import { blockComment, commentLines, functionLines } from './comments.ts';
+import { identifiers, memberNames, quote } from './names.ts';
 import {
   type Declaration,
   type Field,
   type FunctionModel,
+  type GeneratedFiles,
   type PluginInterface,
   type Side,
   sampleInterface,
   type TypeModel,
 } from './plugin-interface.ts';
-import type { GeneratedFiles } from './template.ts';
 
 /** Generates AssemblyScript: `bindings.ts` with types and host functions, `exports.ts` with the exports, and the plugin's stubs. */
 export function assemblyScriptFiles(plugin: PluginInterface): GeneratedFiles {

@@ -1,15 +1,16 @@
-import { commentLines, functionLines, identifiers, memberNames, quote, snakeCase } from './names.ts';
+import { commentLines, functionLines } from './comments.ts';
+import { identifiers, memberNames, quote, snakeCase } from './names.ts';
 import {
   type Declaration,
   type Field,
   type FunctionModel,
+  type GeneratedFiles,
   type PluginInterface,
   type Side,
   sampleInterface,
   type TypeModel,
   typesOf,
 } from './plugin-interface.ts';
-import type { GeneratedFiles } from './template.ts';
 
 /** Generates C: `bindings.h` with types, host functions and exports, and the plugin's stubs. */
 export function cFiles(plugin: PluginInterface): GeneratedFiles {

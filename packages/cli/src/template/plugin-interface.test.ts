@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commentLines, distinctNames, identifiers, memberNames } from './names.ts';
+import { commentLines } from './comments.ts';
+import { distinctNames, identifiers, memberNames } from './names.ts';
 import { isRecursive, readPluginInterface } from './plugin-interface.ts';
 import { templateNames, templates } from './template.ts';
 

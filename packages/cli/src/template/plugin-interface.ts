@@ -46,6 +46,14 @@ export interface PluginInterface {
   readonly proposals?: readonly string[] | undefined;
 }
 
+/** Files by path, with `/`, relative to the plugin's folder. */
+export interface GeneratedFiles {
+  /** The bindings, which are generated again after a change of the schema. */
+  readonly generated: ReadonlyMap<string, string>;
+  /** The plugin's own files, which only a new plugin gets. */
+  readonly source: ReadonlyMap<string, string>;
+}
+
 const maxFunctions = 1000;
 const maxNameLength = 200;
 const maxDepth = 64;

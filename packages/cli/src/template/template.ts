@@ -1,24 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BindingsGenerator } from '../bindings/targets.ts';
 import { locations } from '../locations.ts';
 import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
-import { type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
+import { type GeneratedFiles, type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
 
 /** The languages of plugins. */
 export const templateNames = ['assemblyscript', 'c'] as const;
 export type TemplateName = (typeof templateNames)[number];
-
-/** Files by path, with `/`, relative to the plugin's folder. */
-export interface GeneratedFiles {
-  /** The bindings, which are generated again after a change of the schema. */
-  readonly generated: ReadonlyMap<string, string>;
-  /** The plugin's own files, which only a new plugin gets. */
-  readonly source: ReadonlyMap<string, string>;
-}
 
 interface Template {
   /** The requirements, for people. */
@@ -86,7 +77,7 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
 }
 
 /** Loads the generator of a language's bindings: without the plugin's own files. */
-export async function loadBindings(language: TemplateName): Promise<BindingsGenerator> {
+export async function loadBindings(language: TemplateName): Promise<(schema: unknown) => ReadonlyMap<string, string>> {
   const { library, files } = templates[language];
   const fixed = await Promise.all(
     library.map(async (name): Promise<[string, string]> => {
