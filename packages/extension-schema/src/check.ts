@@ -22,6 +22,8 @@ export interface FoundFault {
 
 export interface Check {
   readonly faults: FoundFault[];
+  /** What other tools accept and ignore: the schema stays valid. */
+  readonly warnings: FoundFault[];
   /** The components that a `$ref` can name. */
   readonly components: Plain;
 }
@@ -31,6 +33,15 @@ export type Keywords = ReadonlyMap<string, Rule>;
 
 export function addFault(check: Check, path: SchemaPath | undefined, detail: string, part: EntryPart = 'value'): void {
   if (check.faults.length < maxSchemaFaults) check.faults.push({ path, part, detail });
+}
+
+export function addWarning(
+  check: Check,
+  path: SchemaPath | undefined,
+  detail: string,
+  part: EntryPart = 'value',
+): void {
+  if (check.warnings.length < maxSchemaFaults) check.warnings.push({ path, part, detail });
 }
 
 /** Returns `; did you mean "greet"?`, or else the list of valid words if `list` is set. */
@@ -46,32 +57,55 @@ export function shown(name: unknown): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** Whether a key is allowed: a keyword, or an extension that begins with `x-`. */
-export function isKnown(keywords: Keywords, key: string): boolean {
-  return keywords.has(key) || key.startsWith('x-');
+/** Whether a key is allowed: a keyword, or an extension of another tool, which begins with `x-`. */
+function isKnown(keywords: Keywords, key: string): boolean {
+  return keywords.has(key) || (key.startsWith('x-') && !key.startsWith('x-tenon-'));
 }
 
+/** Lists of more words are too long for a warning. */
+const maxOfferedWords = 6;
+
+/**
+ * Checks the known keys of an object. An unknown key is ignored with a warning, as other tools ignore it. It is a fault if something that
+ * the object needs is missing, because then it is probably that, misspelled.
+ *
+ * @param isIncomplete whether something is missing that the object needs
+ */
 export function checkKeywords(
   check: Check,
   value: unknown,
   path: SchemaPath | undefined,
   keywords: Keywords,
   what: string,
+  isIncomplete: (value: Plain) => boolean = () => false,
 ): value is Plain {
   if (!isRecord(value)) {
     addFault(check, path, `expected ${what} as an object, found ${kindOf(value)}`);
     return false;
   }
+  const words = [...keywords.keys()];
   for (const [key, entry] of Object.entries(value)) {
     const rule = keywords.get(key);
-    if (rule !== undefined) rule(check, entry, { parent: path, key });
+    const inner = { parent: path, key };
+    if (rule !== undefined) rule(check, entry, inner);
     else if (!isKnown(keywords, key)) {
-      const detail = `${what} has no ${shown(key)}${hint(key, [...keywords.keys()])}`;
-      addFault(check, { parent: path, key }, detail, 'key');
+      const unknown = `${what} has no ${shown(key)}`;
+      if (isIncomplete(value)) addFault(check, inner, unknown + hint(key, words), 'key');
+      else addWarning(check, inner, `${unknown}, so it is ignored${ignoredHint(key, words)}`, 'key');
     }
     if (check.faults.length >= maxSchemaFaults) break;
   }
   return true;
+}
+
+function ignoredHint(key: string, words: readonly string[]): string {
+  if (key === 'contentType') return '; it belongs to an "input" or "output"';
+  return hint(key, words, words.length <= maxOfferedWords);
+}
+
+/** Whether each key of an object is known, so that no misspelled key stands for a missing one. */
+export function hasOnlyKnownKeys(value: Plain, keywords: Keywords): boolean {
+  return Object.keys(value).every((key) => isKnown(keywords, key));
 }
 
 export const text: Rule = (check, value, path) => {

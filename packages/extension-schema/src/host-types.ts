@@ -1,14 +1,5 @@
-import { contentTypes, isSameContentType } from './rules.ts';
-import {
-  docComment,
-  fieldName,
-  fieldsText,
-  nameTypes,
-  quote,
-  resolveComponent,
-  type TypeScope,
-  typeText,
-} from './type-text.ts';
+import { docComment, fieldName, fieldsText, nameTypes, quote, type TypeScope, typeText } from './type-text.ts';
+import { componentsOf, contentTypeOf, contentTypes, optionalKey, resolveType } from './types.ts';
 import { isRecord, type Plain, plainCopy } from './value.ts';
 
 export interface HostTypesOptions {
@@ -16,9 +7,7 @@ export interface HostTypesOptions {
   readonly source?: string | undefined;
 }
 
-type ContentType = (typeof contentTypes)[number];
-
-const [plainText, json, binary] = contentTypes;
+const [, json, binary] = contentTypes;
 
 /**
  * Generates the TypeScript that a host needs to call plugins of an extension point: an interface for each component, one for all exports,
@@ -30,7 +19,7 @@ const [plainText, json, binary] = contentTypes;
 export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): string {
   const copy = plainCopy(schema, undefined);
   const root = isRecord(copy) ? copy : {};
-  const components = isRecord(root.components) && isRecord(root.components.schemas) ? root.components.schemas : {};
+  const components = componentsOf(root);
   const scope: TypeScope = { components, names: nameTypes(components) };
   const exports = functionsOf(root.exports);
   const imports = functionsOf(root.imports);
@@ -78,7 +67,8 @@ function functionsText(scope: TypeScope, name: string, what: string, functions: 
     const parameter = entry.input === undefined ? '' : `input: ${parameterText(scope, entry.input)}`;
     const result = entry.output === undefined ? 'void' : parameterText(scope, entry.output);
     const comment = docComment(functionComment(entry), '  ');
-    return `${comment}  ${fieldName(functionName)}: (${parameter}) => ${result};\n`;
+    const mark = entry[optionalKey] === true ? '?' : '';
+    return `${comment}  ${fieldName(functionName)}${mark}: (${parameter}) => ${result};\n`;
   });
   return `${docComment(what)}export interface ${name} {${members.length === 0 ? '' : `\n${members.join('')}`}}\n`;
 }
@@ -97,21 +87,12 @@ function functionComment({ description, input, output }: Plain): string {
 /** The type of a decoded input or output. */
 function parameterText(scope: TypeScope, parameter: unknown): string {
   const nullable = isRecord(parameter) && parameter.nullable === true ? ' | null' : '';
-  const contentType = contentTypeOf(scope, parameter);
+  const contentType = contentTypeOf(parameter, scope.components);
   if (contentType === binary) return `Uint8Array${nullable}`;
   if (contentType === json) return typeText(scope, parameter, '  ');
-  const target = resolveComponent(scope, parameter);
+  const target = resolveType(parameter, scope.components);
   const isEnum = isRecord(target) && Array.isArray(target.enum);
   return isEnum ? typeText(scope, parameter, '  ') : `string${nullable}`;
-}
-
-/** The content type of a parameter. Without one in the schema, the type decides. */
-function contentTypeOf(scope: TypeScope, parameter: unknown): ContentType {
-  const { contentType, type } = isRecord(parameter) ? parameter : {};
-  const explicit = contentTypes.find((known) => isSameContentType(contentType, known));
-  if (explicit !== undefined) return explicit;
-  const isText = type === 'string' && isRecord(resolveComponent(scope, parameter));
-  return type === 'buffer' ? binary : isText ? plainText : json;
 }
 
 function contentTypesText(
@@ -119,7 +100,8 @@ function contentTypesText(
   exports: readonly [string, Plain][],
   imports: readonly [string, Plain][],
 ): string {
-  const side = (parameter: unknown) => (parameter === undefined ? 'null' : quote(contentTypeOf(scope, parameter)));
+  const side = (parameter: unknown) =>
+    parameter === undefined ? 'null' : quote(contentTypeOf(parameter, scope.components));
   const table = (functions: readonly [string, Plain][]) => {
     const rows = functions.map(
       ([name, { input, output }]) => `    ${valueKey(name)}: { input: ${side(input)}, output: ${side(output)} },\n`,

@@ -8,6 +8,7 @@ import {
   type ModuleInterface,
   maxMismatches,
   moduleInterface,
+  optionalExports,
   summarizeMismatches,
 } from './interface-check.ts';
 
@@ -43,6 +44,28 @@ const reported = (module: ModuleInterface, of: unknown = schema, limits: Interfa
 describe('checkInterface()', () => {
   it('accepts a module with the exports of the schema, and more', () => {
     assert.deepEqual(reported(moduleOf('greet count_vowels helper memory=memory')), []);
+  });
+
+  it('accepts a module without an optional export, and refuses one of another kind', () => {
+    const of = { exports: { greet: {}, render: { 'x-tenon-optional': true }, other: { 'x-tenon-optional': 'true' } } };
+    assert.deepEqual([...optionalExports(of)], ['render']);
+    assert.deepEqual(reported(moduleOf('greet other'), of), []);
+    assert.deepEqual(reported(moduleOf('greet other render'), of), []);
+    assert.deepEqual(reported(moduleOf('greet other render=memory'), of), [
+      'wrong_kind /exports/render The module exports "render" as a memory; it must be a function.',
+    ]);
+    assert.equal(reported(moduleOf('greet'), of).length, 1);
+    for (const none of [
+      null,
+      7,
+      [],
+      ['render'],
+      { exports: null },
+      { exports: ['render'] },
+      { exports: { a: null } },
+    ]) {
+      assert.deepEqual([...optionalExports(none)], []);
+    }
   });
 
   it('accepts imports of the schema, the kernel, WASI and tracing', () => {

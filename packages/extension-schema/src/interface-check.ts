@@ -11,8 +11,9 @@ import {
 import type { ModuleImport, ModuleInterface } from './module-interface.ts';
 import { nearestWord } from './nearest-word.ts';
 import { pointerTo } from './path.ts';
+import { optionalKey } from './types.ts';
 
-export { kernelModule, userModule, wasiModule } from './host-imports.ts';
+export { kernelModule, olderModule, userModule, wasiModule } from './host-imports.ts';
 export {
   type DescribedModule,
   type ExternKind,
@@ -61,7 +62,7 @@ function shown(name: string): string {
 /**
  * Checks a module against an extension point:
  *
- * - The module must export every export of the schema as a function.
+ * - The module must export every export of the schema as a function, except for those that are optional.
  * - Every import must be in the schema, or belong to Extism's runtime, WASI preview 1 (unless the limits forbid it), or tracing.
  * - Size, memory and proposals must be within the limits.
  *
@@ -75,7 +76,7 @@ export function checkInterface(module: ModuleInterface, schema: unknown, limits:
   const imports = functionNames(schema, 'imports');
   const found: Mismatch[] = [
     ...limitMismatches(module, limits),
-    ...exportMismatches(module, exports),
+    ...exportMismatches(module, exports, optionalExports(schema)),
     ...importMismatches(module, exports.length + imports.length > 0 ? imports : undefined, limits),
   ];
   if (found.length <= maxMismatches) return found;
@@ -96,6 +97,13 @@ export function functionNames(schema: unknown, part: 'exports' | 'imports'): str
   if (!Array.isArray(functions)) return isObject(functions) ? Object.keys(functions) : [];
   const names = functions.map((item: unknown) => (isObject(item) ? item.name : item));
   return names.filter((name) => typeof name === 'string');
+}
+
+/** Returns the names of the exports that a plugin may leave out. */
+export function optionalExports(schema: unknown): ReadonlySet<string> {
+  const functions = isObject(schema) && Object.hasOwn(schema, 'exports') ? schema.exports : undefined;
+  const entries = isObject(functions) && !Array.isArray(functions) ? Object.entries(functions) : [];
+  return new Set(entries.flatMap(([name, entry]) => (isObject(entry) && entry[optionalKey] === true ? [name] : [])));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -124,7 +132,11 @@ function limitMismatches(module: ModuleInterface, limits: InterfaceLimits): Mism
   return found;
 }
 
-function exportMismatches(module: ModuleInterface, names: readonly string[]): Mismatch[] {
+function exportMismatches(
+  module: ModuleInterface,
+  names: readonly string[],
+  optional: ReadonlySet<string>,
+): Mismatch[] {
   if (names.length === 0) return [];
   const kinds = new Map(module.exports.map(({ name, kind }) => [name, kind]));
   const wanted = new Set(names);
@@ -132,7 +144,7 @@ function exportMismatches(module: ModuleInterface, names: readonly string[]): Mi
   const found: Mismatch[] = [];
   for (const name of wanted) {
     const kind = kinds.get(name);
-    if (kind === 'function') continue;
+    if (kind === 'function' || (kind === undefined && optional.has(name))) continue;
     const pointer = pointerTo(['exports', name]);
     if (kind !== undefined) {
       const detail = `The module exports ${shown(name)} as a ${kind}; it must be a function.`;

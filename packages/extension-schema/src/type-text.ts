@@ -1,5 +1,5 @@
 import { isIdentifier } from './check.ts';
-import { componentPrefix } from './rules.ts';
+import { referencedName, resolveType, type Union, unionOf } from './types.ts';
 import { isRecord, type Plain } from './value.ts';
 
 /* Generates TypeScript for the types of a schema. */
@@ -62,26 +62,6 @@ export interface TypeScope {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Returns the name of the component that a type references; `undefined` for a type without a valid reference. */
-export function referencedName({ components }: TypeScope, type: unknown): string | undefined {
-  const ref = isRecord(type) && Object.hasOwn(type, '$ref') ? type.$ref : undefined;
-  if (typeof ref !== 'string' || !ref.startsWith(componentPrefix)) return undefined;
-  const name = ref.slice(componentPrefix.length);
-  return Object.hasOwn(components, name) ? name : undefined;
-}
-
-/** Follows references to the final type; returns `undefined` for a cycle. */
-export function resolveComponent(scope: TypeScope, type: unknown): unknown {
-  const visited = new Set<string>();
-  let current = type;
-  for (let name = referencedName(scope, current); name !== undefined; name = referencedName(scope, current)) {
-    if (visited.has(name)) return undefined;
-    visited.add(name);
-    current = scope.components[name];
-  }
-  return current;
-}
-
 /** Returns the TypeScript type of a value in JSON. */
 export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
   const bare = bareTypeText(scope, type, indent);
@@ -91,11 +71,13 @@ export function typeText(scope: TypeScope, type: unknown, indent = ''): string {
 function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
   if (!isRecord(type)) return 'unknown';
   if (Object.hasOwn(type, '$ref')) {
-    const name = referencedName(scope, type);
-    const isResolvable = name !== undefined && resolveComponent(scope, type) !== undefined;
+    const name = referencedName(type, scope.components);
+    const isResolvable = name !== undefined && resolveType(type, scope.components) !== undefined;
     return (isResolvable ? scope.names.get(name) : undefined) ?? 'unknown';
   }
   if (Array.isArray(type.enum)) return enumText(type.enum);
+  const union = unionOf(type, scope.components);
+  if (union !== undefined) return unionText(scope, union);
   if (isRecord(type.properties)) return fieldsText(scope, type, indent);
   if (type.additionalProperties !== undefined) {
     return `{ [name: string]: ${typeText(scope, type.additionalProperties, indent)} }`;
@@ -118,6 +100,11 @@ const simpleTypes: Readonly<Record<string, string>> = Object.assign(Object.creat
 function enumText(values: readonly unknown[]): string {
   const literals = values.flatMap((value) => (typeof value === 'string' ? [quote(value)] : []));
   return literals.length === 0 || literals.length < values.length ? 'unknown' : [...new Set(literals)].join(' | ');
+}
+
+function unionText({ names }: TypeScope, { variants }: Union): string {
+  const made = variants.flatMap(({ name }) => names.get(name) ?? []);
+  return made.length === 0 ? 'unknown' : [...new Set(made)].join(' | ');
 }
 
 function listText(item: string): string {

@@ -1,10 +1,13 @@
+import { parseJson } from './json.ts';
 import { pointerTo } from './path.ts';
-import { componentPrefix, contentTypes, isSameContentType } from './rules.ts';
+import { contentTypeOf, contentTypes, resolveType, type Union, unionOf } from './types.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
 export { pointerTo };
 
 /* Checks values against the types of a schema. Invalid parts of a schema allow any value. */
+
+export { componentsOf, contentTypeOf } from './types.ts';
 
 /** One way in which a value does not fit its type. */
 export interface ValueFault {
@@ -19,23 +22,7 @@ export const maxValueFaults = 20;
 /** The maximum nesting depth of a value. */
 const maxDepth = 200;
 
-type ContentType = (typeof contentTypes)[number];
-const [plainText, json, binary] = contentTypes;
-
-/** Returns the types that a `$ref` can name. */
-export function componentsOf(schema: unknown): Plain {
-  const components = isRecord(schema) && isRecord(schema.components) ? schema.components.schemas : undefined;
-  return isRecord(components) ? components : {};
-}
-
-/** Returns the content type of an input or output. Without one in the schema, the type decides. */
-export function contentTypeOf(parameter: unknown, components: Plain): ContentType {
-  const { contentType, type } = isRecord(parameter) ? parameter : {};
-  const explicit = contentTypes.find((known) => isSameContentType(contentType, known));
-  if (explicit !== undefined) return explicit;
-  const isText = type === 'string' && isRecord(resolve(parameter, components));
-  return type === 'buffer' ? binary : isText ? plainText : json;
-}
+const [plainText, , binary] = contentTypes;
 
 /** Checks the bytes of an input or output: decodes them by content type, and checks the value. */
 export function validateBytes(bytes: Uint8Array, parameter: unknown, components: Plain): ValueFault[] {
@@ -47,11 +34,11 @@ export function validateBytes(bytes: Uint8Array, parameter: unknown, components:
   } catch {
     return [{ pointer: '', detail: 'expected UTF-8 text, found other bytes' }];
   }
-  const target = resolve(parameter, components);
+  const target = resolveType(parameter, components);
   const isText = isRecord(target) && (target.type === 'string' || Array.isArray(target.enum));
   if (contentType === plainText && isText) return validateValue(text, parameter, components);
   try {
-    return validateValue(JSON.parse(text), parameter, components);
+    return validateValue(parseJson(text), parameter, components);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return [{ pointer: '', detail: text.trim() === '' ? 'expected JSON, found no output' : 'expected JSON' }];
@@ -59,7 +46,8 @@ export function validateBytes(bytes: Uint8Array, parameter: unknown, components:
 }
 
 /**
- * Checks a value, as JSON has it, against a type. Integers may be bigints. Objects may have fields that the type does not declare.
+ * Checks a value against a type: as JSON has it, or with bytes as a Uint8Array and integers as bigints. Objects may have fields that the
+ * type does not declare. A field that is not required may be null.
  *
  * @param components the result of {@link componentsOf}
  * @returns an empty array for a value that fits; otherwise at most {@link maxValueFaults}
@@ -96,26 +84,17 @@ function add({ faults }: Check, path: Path | undefined, detail: string): void {
 
 function checkValue(check: Check, value: unknown, type: unknown, path: Path | undefined) {
   if (!isRecord(type) || check.faults.length >= maxValueFaults) return;
-  const target = resolve(type, check.components);
+  const target = resolveType(type, check.components);
   if (!isRecord(target)) return;
   if (value === null && (type.nullable === true || target.nullable === true)) return;
   if (Array.isArray(target.enum)) return checkEnum(check, value, target.enum, path);
   if (isRecord(target.properties)) return checkFields(check, value, target, target.properties, path);
   if (target.additionalProperties !== undefined) return checkMap(check, value, target.additionalProperties, path);
   if (target.items !== undefined) return checkItems(check, value, target.items, path);
-  const detail = simpleFault(value, target);
+  const union = unionOf(target, check.components);
+  const detail = union === undefined ? simpleFault(value, target) : undefined;
   if (detail !== undefined) add(check, path, detail);
-}
-
-/** Follows references to the final type; `undefined` for a cycle or an unknown component. */
-function resolve(type: unknown, components: Plain): unknown {
-  let current = type;
-  for (let steps = 0; isRecord(current) && typeof current.$ref === 'string'; steps += 1) {
-    const name = current.$ref.slice(componentPrefix.length);
-    if (steps > Object.keys(components).length || !Object.hasOwn(components, name)) return undefined;
-    current = components[name];
-  }
-  return current;
+  if (union !== undefined) checkValue(check, value, chooseVariant(check, value, union, path), path);
 }
 
 function inside(check: Check, path: Path | undefined, key: string | number): Path | undefined {
@@ -141,9 +120,31 @@ function checkFields(check: Check, value: unknown, type: Plain, fields: Plain, p
   const required = new Set<unknown>(Array.isArray(type.required) ? type.required : []);
   for (const [name, field] of Object.entries(fields)) {
     const entry = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (entry !== undefined) checkInside(check, entry, field, path, name);
-    else if (required.has(name)) add(check, path, `expected the field ${JSON.stringify(name)}, which is missing`);
+    // Many languages write null for a missing field.
+    const isMissing = entry === undefined || (entry === null && !required.has(name));
+    if (!isMissing) checkInside(check, entry, field, path, name);
+    else if (required.has(name)) add(check, path, missing(name));
   }
+}
+
+/** Returns the variant that an object says it is; reports an object that says none. */
+function chooseVariant(
+  check: Check,
+  value: unknown,
+  { discriminator, variants }: Union,
+  path: Path | undefined,
+): unknown {
+  const chosen = isRecord(value) && Object.hasOwn(value, discriminator) ? value[discriminator] : undefined;
+  const variant = variants.find(({ values }) => values.some((known) => known === chosen));
+  if (variant !== undefined) return check.components[variant.name];
+  if (!isRecord(value)) add(check, path, `expected an object, found ${found(value)}`);
+  else if (chosen === undefined) add(check, path, missing(discriminator));
+  else checkInside(check, chosen, { enum: variants.flatMap(({ values }) => values) }, path, discriminator);
+  return undefined;
+}
+
+function missing(field: string): string {
+  return `expected the field ${JSON.stringify(field)}, which is missing`;
 }
 
 function checkMap(check: Check, value: unknown, type: unknown, path: Path | undefined) {
@@ -177,7 +178,7 @@ function simpleFault(value: unknown, { type, format }: Plain): string | undefine
     case 'integer':
       return integerFault(value, format);
     case 'number':
-      return expected(typeof value === 'number', 'a number');
+      return expected(Number.isFinite(value) || typeof value === 'bigint', 'a number');
     case 'boolean':
       return expected(typeof value === 'boolean', 'true or false');
     case 'object':
@@ -192,15 +193,21 @@ function simpleFault(value: unknown, { type, format }: Plain): string | undefine
 function integerFault(value: unknown, format: unknown): string | undefined {
   if (typeof value !== 'bigint' && !Number.isInteger(value)) return `expected an integer, found ${found(value)}`;
   const [, sign, bits] = /^(u?)int(8|16|32|64)$/.exec(String(format)) ?? [];
-  if (bits === undefined) return undefined;
-  const size = Number(bits);
-  const [least, most] =
-    sign === 'u' ? [0n, (1n << BigInt(size)) - 1n] : [-(1n << BigInt(size - 1)), (1n << BigInt(size - 1)) - 1n];
-  // A JSON number near the ends of 64 bits has been rounded.
+  const range = bits === undefined ? safeIntegers : rangeOf(sign === 'u', Number(bits));
   const exact = BigInt(value as number | bigint);
-  const isRounded = typeof value === 'number' && size === 64 && exact === most + 1n;
-  if ((exact >= least && exact <= most) || isRounded) return undefined;
-  return `expected an integer from ${least} to ${most}, found ${exact.toString().slice(0, 40)}`;
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
+  if (exact < range.least || exact > range.most) {
+    return `expected an integer from ${range.least} to ${range.most}, found ${exact.toString().slice(0, 40)}`;
+  }
+  return isRounded ? `expected a bigint, because numbers beyond 2^53 are rounded, found ${value}` : undefined;
+}
+
+/** An integer without a format is a JavaScript number. */
+const safeIntegers = { least: BigInt(Number.MIN_SAFE_INTEGER), most: BigInt(Number.MAX_SAFE_INTEGER) };
+
+function rangeOf(isUnsigned: boolean, bits: number): typeof safeIntegers {
+  const half = 1n << BigInt(bits - 1);
+  return isUnsigned ? { least: 0n, most: half * 2n - 1n } : { least: -half, most: half - 1n };
 }
 
 /** Names what was found. Texts are shortened, since values are untrusted. */
@@ -208,5 +215,6 @@ function found(value: unknown): string {
   if (typeof value === 'string')
     return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}…` : JSON.stringify(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'bigint') return `${String(value).slice(0, 40)}n`;
   return value === null ? 'null' : kindOf(value);
 }

@@ -1,4 +1,5 @@
-import { componentPrefix, contentTypes, formats, schemaTypes, schemaVersions } from './rules.ts';
+import { schemaVersions } from './rules.ts';
+import { componentPrefix, contentTypes, formats, optionalKey, schemaTypes } from './types.ts';
 
 export { componentPrefix };
 
@@ -12,6 +13,8 @@ export type Place =
   | 'codeSample'
   | 'type'
   | 'parameter'
+  | 'discriminator'
+  | 'variants'
   | 'functions'
   | 'types'
   | 'codeSamples'
@@ -45,6 +48,11 @@ const typeKeys: Keys = {
   required: value('The names of the fields that an object must have, as a list.'),
   items: { description: "The type of an array's elements.", leadsTo: 'type' },
   additionalProperties: { description: "The type of a map's values.", leadsTo: 'type' },
+  oneOf: {
+    description: 'The objects that the value can be, as a list of $ref. Needs a discriminator.',
+    leadsTo: 'variants',
+  },
+  discriminator: { description: 'What tells the objects of oneOf apart.', leadsTo: 'discriminator' },
 };
 
 /** The known keys of each place. */
@@ -63,6 +71,10 @@ export const schemaKeys: Readonly<Partial<Record<Place, Keys>>> = {
     input: { description: 'The type of what the function receives.', leadsTo: 'parameter' },
     output: { description: 'The type of what the function returns.', leadsTo: 'parameter' },
     codeSamples: { description: 'Examples for the authors of plugins, as a list.', leadsTo: 'codeSamples' },
+    [optionalKey]: value('For an export: whether a plugin may leave it out.', ['true', 'false']),
+  },
+  discriminator: {
+    propertyName: value('A required field of each object, an enum whose values no other object has.'),
   },
   codeSample: {
     lang: value('The programming language, such as typescript.'),
@@ -85,7 +97,7 @@ export function placeAt(path: readonly (string | number)[]): Place {
 
 function placeUnder(place: Place, key: string | number): Place {
   if (place === 'functions') return 'function';
-  if (place === 'types') return 'type';
+  if (place === 'types' || place === 'variants') return 'type';
   if (place === 'codeSamples') return 'codeSample';
   const keys = schemaKeys[place];
   if (keys === undefined || typeof key === 'number' || !Object.hasOwn(keys, key)) return 'value';

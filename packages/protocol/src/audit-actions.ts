@@ -42,6 +42,8 @@ const action = <const T extends AuditTrail, const K extends AuditTargetKind, con
 
 const extensionPointDetails = Object.keys(extensionPointInput.properties) as (keyof ExtensionPointInput)[];
 
+const simulationDetails = ['simulation', 'revision', 'kind', 'testModule', 'mockHost', 'size'] as const;
+
 /**
  * All audited actions. `docs/reference/audit.md` has the same list.
  *
@@ -58,6 +60,11 @@ export const auditActions = {
   'extension_point.create': action('app', 'extension_point', 'created the extension point', extensionPointDetails),
   'extension_point.update': action('app', 'extension_point', 'changed the extension point', extensionPointDetails),
   'extension_point.delete': action('app', 'extension_point', 'deleted the extension point', []),
+  'simulation.put': action('app', 'extension_point', 'set a simulation of the extension point', simulationDetails),
+  'simulation.delete': action('app', 'extension_point', 'deleted a simulation of the extension point', [
+    'simulation',
+    'revision',
+  ]),
   'guest.invite': action('app', 'guest', 'invited a user for the guest', ['guestIds', 'invitationId']),
   'guest.update': action('app', 'guest', 'changed the guest', ['guestIds', 'fields']),
   'guest.remove': action('app', 'guest', 'removed the guest', ['guestIds']),

@@ -19,6 +19,12 @@ export const simulationNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 /** How many simulations an extension point has at most. */
 export const maxSimulations = 20;
 
+/** The maximum size of a simulation's fixtures as JSON, and of its mock input, in bytes. */
+export const maxSimulationTextBytes = 256 * 1024;
+
+/** The maximum size of the body that sets a simulation, in bytes. */
+export const maxSimulationBodyBytes = 16 * 1024 * 1024;
+
 /** The text or bytes of a block of memory. */
 const memoryValue = Type.Union(
   [Type.String(), Type.Object({ base64: Type.String() }, { additionalProperties: false })],
@@ -87,7 +93,11 @@ export const simulation = Type.Object({
   id: id('simulation', 'the simulation'),
   extensionPointId: id('extensionPoint', 'the extension point'),
   name: Type.String({ pattern: simulationNamePattern }),
-  revision: Type.Integer({ minimum: 1, description: '1, 2, 3, …: grows with each change' }),
+  revision: Type.Integer({
+    minimum: 1,
+    description:
+      "which of the changes of the extension point's simulations was the last one of this simulation: 1, 2, 3, …",
+  }),
   kind: oneOf(['module', 'fixtures']),
   testModule: nullable(storedModule, { description: 'the test module; `null` for fixtures' }),
   mockHost: nullable(storedModule, { description: 'the module with the host functions; `null` without one' }),

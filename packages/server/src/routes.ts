@@ -28,6 +28,7 @@ import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
 import { hostControlRoutes } from './plugins/host-control-routes.ts';
 import { pluginRoutes } from './plugins/plugin-routes.ts';
 import { versionRoutes } from './plugins/version-routes.ts';
+import { simulationRoutes } from './simulations/simulation-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 
 export const allRoutes: readonly Route[] = [
@@ -41,6 +42,7 @@ export const allRoutes: readonly Route[] = [
   ...memberRoutes,
   ...quotaRoutes,
   ...extensionPointRoutes,
+  ...simulationRoutes,
   ...guestRoutes,
   ...bulkInvitationRoutes,
   ...invitationRoutes,

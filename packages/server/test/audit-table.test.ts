@@ -136,7 +136,23 @@ function byOperator(action: AuditAction, method: string, rest: string, json?: un
   };
 }
 
+const simulation = { fixtures: [{ export: 'evaluate', expect: {} }] };
+const simulationPath = (name: string, { extensionPointId }: World) =>
+  `/extension-points/${extensionPointId}/simulations/${name}`;
+
 const rows: Readonly<Record<string, Row>> = {
+  'PUT /api/v1/extension-points/:extensionPointId/simulations/:name': {
+    actions: ['simulation.put'],
+    prepare: async (world) => calling(world, world.admin, 'PUT', simulationPath('put', world), simulation),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/simulations/:name': {
+    actions: ['simulation.delete'],
+    prepare: async (world) => {
+      const path = simulationPath('deleted', world);
+      await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: simulation });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
   'PUT /api/v1/users/:userId/suspension': byOperator('account.suspend', 'PUT', '/suspension'),
   'DELETE /api/v1/users/:userId/suspension': byOperator(
     'account.unsuspend',

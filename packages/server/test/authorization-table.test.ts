@@ -17,6 +17,7 @@ import {
   makeWorld,
   ok,
   publishAs,
+  testModule,
   tinyModule,
   type World,
   withdrawnBytes,
@@ -119,6 +120,20 @@ async function awaitingPlugin(world: World): Promise<string> {
   const json = { requiresApproval: true };
   await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json });
   return freshPlugin(world, at);
+}
+
+const aSimulation = {
+  testModuleBase64: testModule.toString('base64'),
+  mockHostBase64: tinyModule(8).toString('base64'),
+  mockInput: 'input',
+};
+
+/** A route of a fresh simulation. */
+async function inSimulation({ service, owner, extensionPointId }: World, rest: string): Promise<Target> {
+  const path = `${api}/extension-points/${extensionPointId}/simulations/table`;
+  const { statusCode } = await service.call('PUT', path, { token: owner.token, json: aSimulation });
+  assert.ok(statusCode < 300);
+  return { path: `${path}${rest}` };
 }
 
 const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
@@ -255,6 +270,36 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 403f 403f 403f 200 200`,
     scope: 'manage',
     target: (world) => ({ ...inExtensionPoint('/schema/trial')(world), json: { schema: 'exports: [evaluate]' } }),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/simulations': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/simulations'),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/simulations/:name': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: (world) => inSimulation(world, ''),
+  },
+  'PUT /api/v1/extension-points/:extensionPointId/simulations/:name': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ ...(await inSimulation(world, '')), json: aSimulation }),
+  },
+  'DELETE /api/v1/extension-points/:extensionPointId/simulations/:name': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: (world) => inSimulation(world, ''),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/simulations/:name/test-module': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: (world) => inSimulation(world, '/test-module'),
+  },
+  'GET /api/v1/extension-points/:extensionPointId/simulations/:name/mock-host': {
+    cells: `${refused} 403s 404 200 200 200 200 200`,
+    scope: 'read',
+    target: (world) => inSimulation(world, '/mock-host'),
   },
   'GET /api/v1/extension-points/:extensionPointId/schema/revisions': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,

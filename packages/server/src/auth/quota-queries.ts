@@ -92,12 +92,15 @@ export const quotaQueries = {
     return plugin?.publishChargedUntilMs ?? 0;
   },
 
-  /** Counts an application's plugins and the bytes of their versions. */
+  /** Counts an application's plugins, and the bytes of their versions and of its simulations. */
   countPlugins: (db: Db, appId: AppId): Promise<{ readonly plugins: number; readonly bytes: number }> =>
     firstRow(
       db,
       sql<{ plugins: number; bytes: number }>`
-        select count(*) as plugins, cast(coalesce(sum(bytes), 0) as bigint) as bytes
+        select count(*) as plugins, cast(coalesce(sum(bytes), 0) + (
+          select coalesce(sum(s.bytes), 0) from extension_points e join simulations s on s."extensionPointId" = e.id
+          where e."appId" = ${appId} and e."deletedAtMs" is null
+        ) as bigint) as bytes
         from plugins where "appId" = ${appId} and "deletedAtMs" is null
       `,
     ),

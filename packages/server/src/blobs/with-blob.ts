@@ -1,5 +1,5 @@
 import type { ContentAddress } from '@tenon/protocol';
-import { type BlobKey, blobKey, newGeneration } from '../db/blob-key.ts';
+import { type BlobId, type BlobKey, blobKey, newGeneration } from '../db/blob-key.ts';
 import { type Transaction, UnavailableError } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 
@@ -27,25 +27,43 @@ type JobDeps = Pick<Deps, 'store' | 'blobs' | 'clock' | 'random'>;
  * @param beforeStoring runs in the transaction of step 1
  * @throws UnavailableError if the bytes are marked for deletion during every attempt; StorageFullError; the errors of the callbacks
  */
-export async function writeWithBlob<T>(
+export function writeWithBlob<T>(
   deps: JobDeps,
   address: ContentAddress,
   bytes: Uint8Array,
   work: (tx: Transaction) => Promise<T>,
   beforeStoring?: (tx: Transaction) => Promise<void>,
 ): Promise<T> {
+  return writeWithBlobs(deps, [{ address, bytes }], work, beforeStoring);
+}
+
+/** As {@link writeWithBlob}, for any number of contents, each once. */
+export async function writeWithBlobs<T>(
+  deps: JobDeps,
+  contents: readonly { readonly address: ContentAddress; readonly bytes: Uint8Array }[],
+  work: (tx: Transaction) => Promise<T>,
+  beforeStoring?: (tx: Transaction) => Promise<void>,
+): Promise<T> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const generation = await storeBlob(deps, address, bytes, attempt === 0 ? beforeStoring : undefined);
-    const outcome = await deps.store.write(async (tx) => {
-      if (await tx.markPresent(address, generation)) return { result: await work(tx) };
-      // The object may have been stored after its deletion, so it is marked for deletion again.
-      await tx.putBlobDeletion({ address, generation, size: bytes.length });
-      return undefined;
-    });
-    if (outcome !== undefined) {
-      await ensureObject(deps, blobKey({ address, generation }), bytes);
-      return outcome.result;
+    const stored: (BlobId & { readonly bytes: Uint8Array })[] = [];
+    for (const { address, bytes } of contents) {
+      const isFirst = attempt === 0 && stored.length === 0;
+      const generation = await storeBlob(deps, address, bytes, isFirst ? beforeStoring : undefined);
+      stored.push({ address, generation, bytes });
     }
+    const outcome = await deps.store.write(async (tx) => {
+      let areAllPresent = true;
+      for (const { address, generation, bytes } of stored) {
+        if (await tx.markPresent(address, generation)) continue;
+        // The object may have been stored after its deletion, so it is marked for deletion again.
+        await tx.putBlobDeletion({ address, generation, size: bytes.length });
+        areAllPresent = false;
+      }
+      return areAllPresent ? { result: await work(tx) } : undefined;
+    });
+    if (outcome === undefined) continue;
+    for (const blob of stored) await ensureObject(deps, blobKey(blob), blob.bytes);
+    return outcome.result;
   }
   throw new UnavailableError(`Cannot store the bytes: they were deleted ${maxAttempts} times while they were stored`);
 }

@@ -11,6 +11,7 @@ export const example = {
   tokenId: 'tok_01j29hxk3mfpq8ad68ha6hbsex',
   apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
   sessionId: 'ses_01j29hxk3mfpq8ad68ha6hbsex',
+  simulationId: 'sim_01j29hxk3mfpq8ad68ha6hbsex',
   auditEventId: 'evt_01j29hxk3mfpq8ad68ha6hbsex',
   contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   time: '2026-03-01T12:00:00.000Z',
@@ -44,8 +45,27 @@ export const schemaRevisionsExample = {
       user: { id: example.userId, name: 'Ada' },
       before: { exports: { evaluate: {} } },
       after: { exports: { evaluate: {}, describe: {} } },
+      simulation: null,
     },
   ],
+};
+
+export const simulationInputExample = {
+  fixtures: [{ export: 'evaluate', input: '{"formula":"1+1"}', expect: { jsonSubset: { result: 2 } } }],
+};
+
+export const simulationExample = {
+  id: example.simulationId,
+  extensionPointId: example.extensionPointId,
+  name: 'basics',
+  revision: 1,
+  kind: 'fixtures' as const,
+  testModule: null,
+  mockHost: null,
+  mockInputBase64: null,
+  fixtures: simulationInputExample.fixtures,
+  createdAt: example.time,
+  updatedAt: example.time,
 };
 
 export const schemaTrialExample = {

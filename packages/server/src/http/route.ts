@@ -85,6 +85,7 @@ export const tags = {
   'Team control': "decisions of an application's team: pin bindings, block plugins, end withdrawals",
   Applications: 'applications and their members',
   'Extension points': "an application's extension points and their schemas",
+  Simulations: 'tests of an extension point that plugins must pass',
   Guests: "an application's guests and their invitations",
   Invitations: 'accept or decline an invitation',
   Usage: 'how often hosts list and fetch plugins, and which versions they run',

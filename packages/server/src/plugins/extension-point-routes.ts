@@ -113,7 +113,7 @@ export const extensionPointRoutes: readonly Route[] = [
   route('GET', '/api/v1/extension-points/:extensionPointId/schema/revisions', {
     access: { kind: 'extensionPoint', purpose: 'readBindings' },
     id: 'listSchemaRevisions',
-    summary: 'Read the last changes of the schema',
+    summary: 'Read the last changes of the schema and the simulations',
     description: 'For members. The changes are those of the audit trail, as long as it is kept.',
     responses: { 200: json('the changes', schemaRevisions, schemaRevisionsExample) },
     handle: ({ deps }, { auth }) => readSchemaRevisions(deps, auth.access),

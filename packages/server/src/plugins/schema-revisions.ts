@@ -4,24 +4,46 @@ import type { AuditEventRecord } from '../db/audit-records.ts';
 import type { Deps } from '../deps.ts';
 
 const maxRevisions = 10;
-/** How many changes of an extension point are searched. Some change only its name or rules. */
+/** How many changes of each kind are searched. Some change only an extension point's name or rules. */
 const maxEvents = 100;
 
-/** Reads the last changes of an extension point's schema from the audit trail, as far back as that goes. */
+const actions = ['extension_point.update', 'simulation.put', 'simulation.delete'] as const;
+
+/** Reads the last changes of an extension point's schema and simulations from the audit trail, as far back as that goes. */
 export async function readSchemaRevisions(
   { store }: Deps,
   { app, extensionPoint }: ExtensionPointAccess,
 ): Promise<SchemaRevisions> {
-  const filter = { action: 'extension_point.update', targetId: extensionPoint.id } as const;
-  const events = await store.read.auditOfApp(app.id, filter, { limit: maxEvents });
-  return { objects: events.flatMap(toRevision).slice(0, maxRevisions) };
+  const events = await Promise.all(
+    actions.map((action) =>
+      store.read.auditOfApp(app.id, { action, targetId: extensionPoint.id }, { limit: maxEvents }),
+    ),
+  );
+  const revisions = events.flat().flatMap(toRevision).sort(newestFirst);
+  const ofSchema = revisions.filter(({ simulation }) => simulation === null).slice(0, maxRevisions);
+  const ofSimulations = revisions.filter(({ simulation }) => simulation !== null).slice(0, maxRevisions);
+  return { objects: [...ofSchema, ...ofSimulations].sort(newestFirst) };
 }
 
-function toRevision({ id, atMs, userId, userName, details }: AuditEventRecord): SchemaRevision[] {
-  const { schema } = details as { readonly schema?: { readonly before: object; readonly after: object } };
-  if (schema === undefined) return [];
+const orderOf = ({ at, id }: SchemaRevision): string => `${at} ${id}`;
+const newestFirst = (a: SchemaRevision, b: SchemaRevision): number => (orderOf(a) < orderOf(b) ? 1 : -1);
+
+interface RevisionDetails {
+  readonly schema?: { readonly before: object; readonly after: object };
+  readonly simulation?: string;
+  readonly revision?: number;
+}
+
+function toRevision({ id, atMs, action, userId, userName, details }: AuditEventRecord): SchemaRevision[] {
+  const { schema, simulation: name, revision = 0 } = details as RevisionDetails;
   const user = userId === null ? null : { id: userId, name: userName ?? '' };
-  return [{ id, at: new Date(atMs).toISOString(), user, before: kept(schema.before), after: kept(schema.after) }];
+  const change = { id, at: new Date(atMs).toISOString(), user };
+  if (name !== undefined) {
+    const simulation = { name, revision, change: action === 'simulation.put' ? ('put' as const) : ('delete' as const) };
+    return [{ ...change, before: null, after: null, simulation }];
+  }
+  if (schema === undefined) return [];
+  return [{ ...change, before: kept(schema.before), after: kept(schema.after), simulation: null }];
 }
 
 /** Of a large schema, the audit trail has only a hash. */

@@ -33,6 +33,17 @@ export function tinyModule(number: number): Buffer {
   return Buffer.concat([evaluating, Buffer.from([0, section.length]), section]);
 }
 
+/** `(module (func (export "test") (result i32) i32.const 0))`: a test of a simulation that passes. */
+export const testModule = Buffer.concat([
+  Buffer.from('0061736d01000000', 'hex'),
+  Buffer.from([1, 5, 1, 0x60, 0, 1, 0x7f]), // types: one function that returns an i32
+  Buffer.from([3, 2, 1, 0]), // functions: one of it
+  Buffer.from([7, 8, 1, 4]), // exports: one, with a name of 4 bytes
+  Buffer.from('test'),
+  Buffer.from([0, 0]), // which is the function 0
+  Buffer.from([10, 6, 1, 4, 0, 0x41, 0, 0x0b]), // code: one body that returns 0
+]);
+
 let lastFresh = 1_000_000;
 
 /** A {@link tinyModule} whose bytes nothing has published yet: bytes that a team withdraws stay withdrawn. */

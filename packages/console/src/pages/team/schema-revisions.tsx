@@ -34,7 +34,7 @@ function Revisions({ apiPath, onUse }: RevisionsProps) {
       <Loaded of={revisions}>
         {({ objects }) =>
           objects.length === 0 ? (
-            <p class="soft">The audit trail has no change of the schema.</p>
+            <p class="soft">The audit trail has no change of the schema or the simulations.</p>
           ) : (
             <ol class="stack">
               {objects.map((revision) => (
@@ -49,13 +49,17 @@ function Revisions({ apiPath, onUse }: RevisionsProps) {
 }
 
 function Revision({ revision, onUse }: Pick<RevisionsProps, 'onUse'> & { readonly revision: SchemaRevision }) {
-  const { at, user, before, after } = revision;
+  const { at, user, before, after, simulation } = revision;
   return (
     <li class="stack">
       <p>
         <Time at={at} /> <span class="soft">by {user === null ? 'the operator' : user.name || user.id}</span>
       </p>
-      {before === null || after === null ? (
+      {simulation !== null ? (
+        <p class="small">
+          Simulation <b>{simulation.name}</b> {simulation.change === 'put' ? 'changed' : 'deleted'}.
+        </p>
+      ) : before === null || after === null ? (
         <p class="soft small">The schema was too large for the audit trail.</p>
       ) : (
         <>

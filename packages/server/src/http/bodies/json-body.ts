@@ -2,13 +2,22 @@ import { type Fault, faultsOf } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
 import { DomainError, invalidField } from '../domain-errors.ts';
 import { HttpError } from '../http-error.ts';
-import type { BodyReader } from './body-reader.ts';
+import type { BodyReader, BodySource } from './body-reader.ts';
+import { type JsonBounds, requireJsonBounds } from './json-bounds.ts';
 import { readBytes } from './read-bytes.ts';
 
 const maxFaults = 20;
 
-/** Reads and validates a JSON body. Ignores properties that the schema doesn't name. */
-export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<Static<T>>): BodyReader<Static<T>> {
+/**
+ * Reads and validates a JSON body. Ignores properties that the schema doesn't name, unless it forbids them.
+ *
+ * @param boundsOf the bounds of a body that may be larger than `json-bytes`
+ */
+export function jsonBody<const T extends TSchema>(
+  schema: T,
+  example: NoInfer<Static<T>>,
+  boundsOf?: (limits: BodySource['limits']) => JsonBounds,
+): BodyReader<Static<T>> {
   return {
     async read(source) {
       if (source.mediaType !== 'application/json') {
@@ -16,7 +25,9 @@ export function jsonBody<const T extends TSchema>(schema: T, example: NoInfer<St
           accept: 'application/json',
         });
       }
-      const bytes = await readBytes(source, source.limits.maxJsonBytes, 'A JSON body');
+      const bounds = boundsOf?.(source.limits);
+      const bytes = await readBytes(source, bounds?.maxBytes ?? source.limits.maxJsonBytes, 'A JSON body');
+      if (bounds !== undefined) requireJsonBounds(bytes, bounds, 'A JSON body');
       const value = parseJson(bytes);
       const faults = faultsOf(schema, value);
       if (faults.length > 0) throw invalidBody(faults);

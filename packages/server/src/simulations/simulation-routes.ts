@@ -1,0 +1,102 @@
+import { maxSimulationBodyBytes, simulation, simulationInput } from '@tenon/protocol';
+import type { BodySource } from '../http/bodies/body-reader.ts';
+import { jsonBody } from '../http/bodies/json-body.ts';
+import { notFound } from '../http/domain-errors.ts';
+import { simulationExample, simulationInputExample } from '../http/examples.ts';
+import { disconnectSignal } from '../http/reply.ts';
+import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { contentRequestHeaders, contentResponses, sendContent } from '../plugins/send-content.ts';
+import { toSimulation } from './simulation-wire.ts';
+import { deleteSimulation, putSimulation, readSimulation, requireSimulationName } from './simulations.ts';
+
+const route = routeTagged('Simulations');
+
+/** Modules are in the body as base64. */
+const bodyBounds = ({ maxModuleBytes, maxJsonBytes }: BodySource['limits']) => ({
+  maxBytes: Math.max(maxJsonBytes, Math.min(maxSimulationBodyBytes, maxModuleBytes)),
+  maxValues: 100_000,
+  maxDepth: 64,
+});
+
+/** A name can later stand for other bytes. */
+const cacheControl = 'private, no-cache';
+
+const list = '/api/v1/extension-points/:extensionPointId/simulations';
+const one = `${list}/:name` as const;
+
+/** A route that sends a module of a simulation. */
+const moduleRoute = (path: 'test-module' | 'mock-host', id: string, summary: string): Route =>
+  route('GET', `${one}/${path}`, {
+    access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
+    id,
+    summary,
+    description: 'The entity tag is the content address.',
+    requestHeaders: contentRequestHeaders,
+    responses: contentResponses(cacheControl),
+    errors: ['precondition_failed', 'range_not_satisfiable', 'content_damaged'],
+    handle: async (services, { request, auth, params }, reply) => {
+      const { testModule, mockHost } = await readSimulation(services.deps.store.read, auth.access, params.name);
+      const address = path === 'test-module' ? testModule : mockHost;
+      if (address === null) throw notFound('module');
+      reply.header('content-disposition', `attachment; filename="${params.name}-${path}.wasm"`);
+      return sendContent(services, address, cacheControl, request, reply);
+    },
+  });
+
+export const simulationRoutes: readonly Route[] = [
+  route('GET', list, {
+    access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
+    id: 'listSimulations',
+    summary: 'List the simulations of an extension point',
+    description: 'By name; at most 20. For members and guests, who can run the same on their machines.',
+    responses: { 200: jsonList('the simulations', simulation, simulationExample) },
+    handle: async ({ deps }, { auth }) => {
+      const found = await deps.store.read.simulations(auth.access.extensionPoint.id);
+      return { objects: found.map(toSimulation) };
+    },
+  }),
+  route('GET', one, {
+    access: { kind: 'extensionPoint', purpose: 'readExtensionPoints' },
+    id: 'readSimulation',
+    summary: 'Read a simulation',
+    ...conditionalRead('the simulation', simulation, simulationExample),
+    handle: async ({ deps }, { request, auth, params }, reply) =>
+      sendRepresentation(request, reply, toSimulation(await readSimulation(deps.store.read, auth.access, params.name))),
+  }),
+  route('PUT', one, {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    body: jsonBody(simulationInput, simulationInputExample, bodyBounds),
+    id: 'putSimulation',
+    summary: 'Create or replace a simulation',
+    description:
+      'It has either `fixtures`, or a test module with an optional mock host and mock input. Versions are tested against it from their next publish on. The same content changes nothing.',
+    requestHeaders: conditionalWrite.requestHeaders,
+    responses: {
+      200: json('the simulation', simulation, simulationExample, conditionalWrite.headers),
+      201: json('the new simulation', simulation, simulationExample, conditionalWrite.headers),
+    },
+    errors: ['invalid_request', 'limit_exceeded', 'precondition_failed', 'quota_exceeded', 'rate_limited'],
+    beforeBody: (_services, { params }) => requireSimulationName(params.name),
+    handle: async ({ deps }, { request, auth: { actor, access }, params, body }, reply) => {
+      const put = await putSimulation(deps, access, params.name, body, {
+        jobOptions: { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) },
+        precondition: preconditionOf(request, toSimulation),
+      });
+      if (put.isCreated) reply.code(201);
+      return sendRepresentation(request, reply, toSimulation(put.simulation));
+    },
+  }),
+  route('DELETE', one, {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    id: 'deleteSimulation',
+    summary: 'Delete a simulation',
+    requestHeaders: conditionalWrite.requestHeaders,
+    responses: { 204: { description: 'deleted' } },
+    errors: ['precondition_failed'],
+    handle: ({ deps }, { request, auth, params }) =>
+      deleteSimulation(deps, auth.access, params.name, preconditionOf(request, toSimulation)),
+  }),
+  moduleRoute('test-module', 'readTestModule', "Fetch a simulation's test module"),
+  moduleRoute('mock-host', 'readMockHost', "Fetch a simulation's mock host"),
+];

@@ -1,0 +1,28 @@
+import type { ContentAddress, Fixture, Simulation } from '@tenon/protocol';
+import type { SimulationRecord } from '../db/simulation-records.ts';
+import { time } from '../http/wire-time.ts';
+
+export function toSimulation(record: SimulationRecord): Simulation {
+  const { id, extensionPointId, name, revision, mockInputBase64, fixturesJson, createdAtMs, updatedAtMs } = record;
+  return {
+    id,
+    extensionPointId,
+    name,
+    revision,
+    kind: kindOf(record),
+    testModule: toModule(record.testModule, record.testModuleSize),
+    mockHost: toModule(record.mockHost, record.mockHostSize),
+    mockInputBase64,
+    fixtures: fixturesJson === null ? null : (JSON.parse(fixturesJson) as Fixture[]),
+    createdAt: time(createdAtMs),
+    updatedAt: time(updatedAtMs),
+  };
+}
+
+export function kindOf({ testModule }: Pick<SimulationRecord, 'testModule'>): Simulation['kind'] {
+  return testModule === null ? 'fixtures' : 'module';
+}
+
+function toModule(contentAddress: ContentAddress | null, size: number | null): Simulation['testModule'] {
+  return contentAddress === null || size === null ? null : { contentAddress, size };
+}
