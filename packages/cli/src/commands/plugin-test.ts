@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { SimulationInputs } from '@tenon/run-kit/simulation';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
 import { parseTimeout } from '../duration.ts';
@@ -21,9 +22,16 @@ import { runTests } from '../testing/run-tests.ts';
 import { fetchSimulations, type ServerSimulations } from '../testing/server-simulations.ts';
 import { showReport } from '../testing/show-report.ts';
 import { formatTap } from '../testing/tap.ts';
-import { type FoundTest, readTest, type TestFiles, testOfOptions, testOfProject } from '../testing/test-inputs.ts';
+import {
+  type FoundTest,
+  filesOf,
+  readTest,
+  type TestFiles,
+  testOfOptions,
+  testOfProject,
+} from '../testing/test-inputs.ts';
 import { exitCodeOfVerdict, type TestRun } from '../testing/test-run.ts';
-import { watchTests } from '../testing/watch-tests.ts';
+import { type RunOnce, watchTests } from '../testing/watch-tests.ts';
 import { count, printable } from '../text.ts';
 
 interface Options extends TestFiles, ProjectOptions {
@@ -83,7 +91,7 @@ can't be run, and 11 if there is none. Without --build, a command of a project f
 after you confirm it. With --watch and --build, it watches all files of the plugin's folder.`,
     )
     .action(async (file: string | undefined, options: Options, self: Command) => {
-      assertOneStdin(file, options);
+      assertPossible(file, options);
       if (await needsServer(io, options)) await onServer(io)(file, options, self);
       else await offline(io, file, options);
     });
@@ -98,8 +106,15 @@ async function needsServer(io: Io, options: Options): Promise<boolean> {
   return (options.extensionPoint ?? project?.settings.extensionPoint) !== undefined;
 }
 
-function assertOneStdin(file: string | undefined, options: Options): void {
-  const { with: module, mockHost, mockInputFile, fixtures, schema } = options;
+/** @throws CliError for options that don't go together */
+function assertPossible(file: string | undefined, options: Options): void {
+  const { with: module, mockHost, mockInputData, mockInputFile, fixtures, schema } = options;
+  if (module === undefined && (mockInputData ?? mockInputFile) !== undefined) {
+    throw usageError('A mock input needs a test module that reads it.', 'Name one with --with.');
+  }
+  if ((module ?? fixtures) === undefined && mockHost !== undefined) {
+    throw usageError('A mock host needs a test.', 'Name a test module with --with, or fixtures with --fixtures.');
+  }
   const ofStdin = [file, module, mockHost, mockInputFile, fixtures, schema].filter((name) => name === standardStream);
   if (ofStdin.length > 1) throw usageError('Only one of the files can come from stdin.');
   if (ofStdin.length > 0 && options.watch) throw usageError('--watch needs files, and stdin is not one.');
@@ -127,14 +142,13 @@ async function testPlugin(
 ): Promise<void> {
   const { io, out, project } = session;
   const schema = options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema));
-  const once = async (isBuilding: boolean, onFiles: (files: readonly string[]) => void): Promise<void> => {
-    const build = { build: isBuilding };
-    const found = stored === undefined ? await findTests(session, options, build) : [];
-    const module = await moduleFile(session, { build: isBuilding && hasOwnBuild(project, file) }, file);
-    const files = found.flatMap(filesOf);
-    onFiles([module, ...files, ...(project === undefined ? [] : [project.file])]);
-    const tests = [];
-    for (const test of found) tests.push((await readTest(io, test)).inputs);
+  const once: RunOnce = async (isBuilding, onFiles) => {
+    const build = { build: isBuilding && hasOwnBuild(project) };
+    const module = await moduleFile(session, build, file);
+    const found = stored === undefined ? await findTests(session, options, isBuilding) : [];
+    await onFiles([module, ...found.flatMap(filesOf), ...(project === undefined ? [] : [project.file])]);
+    const tests: SimulationInputs[] = [];
+    for (const test of found) tests.push(await readTest(io, test));
     const run = await runTests(io, {
       file: module,
       simulations: stored?.simulations ?? tests,
@@ -146,20 +160,16 @@ async function testPlugin(
     await report(io, out, options, run);
     assertPassed(run);
   };
-  if (!options.watch) return once(options.build === true, () => {});
+  if (!options.watch) return once(options.build === true, async () => {});
   await watchTests(session, options.build === true, once, (error) => reportError(error, io, false));
 }
 
-/** The module's build command is that of the project: it runs for the project's module. */
-function hasOwnBuild(project: Project | undefined, file: string | undefined): boolean {
-  return file === undefined || project?.settings.build !== undefined;
+/** Whether `--build` builds the module, and not only test modules. */
+function hasOwnBuild(project: Project | undefined): boolean {
+  return project?.settings.build !== undefined || !project?.settings.tests?.some(({ build }) => build !== undefined);
 }
 
-async function findTests(
-  session: BuildSession,
-  options: Options,
-  { build }: { readonly build: boolean },
-): Promise<readonly FoundTest[]> {
+async function findTests(session: BuildSession, options: Options, isBuilding: boolean): Promise<readonly FoundTest[]> {
   const { project } = session;
   const named = testOfOptions(session.io, options);
   if (named !== undefined) return [named];
@@ -170,16 +180,11 @@ async function findTests(
       'Name a test module with --with, fixtures with --fixtures, or an extension point with -e.',
     );
   }
-  const commands = new Set(build ? tests.flatMap((test) => test.build ?? []) : []);
+  const commands = new Set(isBuilding ? tests.flatMap((test) => test.build ?? []) : []);
   for (const command of commands) await runBuild(session, { folder: project.folder, command });
   const found: FoundTest[] = [];
-  for (const test of tests) found.push(await testOfProject(session, project, test, { build }));
+  for (const test of tests) found.push(await testOfProject(session, project, test, { build: isBuilding }));
   return found;
-}
-
-function filesOf({ with: module, mockHost, mockInput, fixtures }: FoundTest): string[] {
-  const ofInput = mockInput !== undefined && 'file' in mockInput ? mockInput.file : undefined;
-  return [module, mockHost, ofInput, fixtures].filter((file) => file !== undefined);
 }
 
 async function report(io: Io, out: Reporter, { tap, junit }: Options, run: TestRun): Promise<void> {

@@ -18,12 +18,6 @@ export interface TestFiles {
   readonly fixtures?: string | undefined;
 }
 
-/** One test of the module, with the files that it comes from. */
-export interface LocalTest {
-  readonly inputs: SimulationInputs;
-  readonly files: readonly string[];
-}
-
 /** A test whose files lie where they lie: the user has named them. */
 export interface FoundTest {
   readonly name: string;
@@ -82,23 +76,25 @@ export async function testOfProject(
   };
 }
 
+/** The files of a test that can change. */
+export function filesOf({ with: module, mockHost, mockInput, fixtures }: FoundTest): string[] {
+  const ofInput = mockInput !== undefined && 'file' in mockInput ? mockInput.file : undefined;
+  return [module, mockHost, ofInput, fixtures].filter((file) => file !== undefined);
+}
+
 /** Reads a test's files. */
-export async function readTest(io: Pick<Io, 'stdin'>, test: FoundTest): Promise<LocalTest> {
+export async function readTest(io: Pick<Io, 'stdin'>, test: FoundTest): Promise<SimulationInputs> {
   const { name, with: module, mockHost, mockInput, fixtures } = test;
-  const inputFile = mockInput !== undefined && 'file' in mockInput ? mockInput.file : undefined;
-  const inputs: SimulationInputs = {
+  const read = (file: string, what: string) => readInput(io, file, what);
+  return {
     name,
     revision: null,
-    ...(module !== undefined && { testModule: await readInput(io, module, 'the test module') }),
-    ...(mockHost !== undefined && { mockHost: await readInput(io, mockHost, 'the mock host') }),
-    ...(fixtures !== undefined && { fixtures: parseFixtures(await readInput(io, fixtures, 'the fixtures'), fixtures) }),
+    ...(module !== undefined && { testModule: await read(module, 'the test module') }),
+    ...(mockHost !== undefined && { mockHost: await read(mockHost, 'the mock host') }),
+    ...(fixtures !== undefined && { fixtures: parseFixtures(await read(fixtures, 'the fixtures'), fixtures) }),
     ...(mockInput !== undefined && {
       mockInput:
-        'data' in mockInput
-          ? new TextEncoder().encode(mockInput.data)
-          : await readInput(io, mockInput.file, 'the mock input'),
+        'data' in mockInput ? new TextEncoder().encode(mockInput.data) : await read(mockInput.file, 'the mock input'),
     }),
   };
-  const files = [module, mockHost, inputFile, fixtures].filter((file) => file !== undefined && file !== standardStream);
-  return { inputs, files: files as string[] };
 }

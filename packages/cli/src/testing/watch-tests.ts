@@ -4,7 +4,7 @@ import { printable } from '../text.ts';
 import { createWatcher, fileInWords } from './watch-files.ts';
 
 /** Runs the tests once. It names the files on which they depend before it runs them. */
-export type RunOnce = (isBuilding: boolean, onFiles: (files: readonly string[]) => void) => Promise<void>;
+export type RunOnce = (isBuilding: boolean, onFiles: (files: readonly string[]) => Promise<void>) => Promise<void>;
 
 const clearScreen = '\u001b[2J\u001b[3J\u001b[H';
 
@@ -25,13 +25,15 @@ export async function watchTests(
   try {
     for (;;) {
       try {
-        await once(isBuilding, (files) => {
+        await once(isBuilding, async (files) => {
           areFilesKnown = true;
           watcher.set(files, folder);
+          if (isBuilding) await watcher.forget();
         });
       } catch (error) {
         if (signal.aborted || !areFilesKnown || !(error instanceof CliError)) throw error;
         onError(error);
+        if (error.code === 'build_failed') await watcher.forget();
       }
       out.note(`Watching for changes of ${isBuilding ? 'the plugin’s folder' : 'the files'}. Ctrl-C ends it.`);
       const changed = await watcher.changes(signal);
