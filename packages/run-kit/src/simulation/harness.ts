@@ -135,7 +135,7 @@ export function runTestModule(
         if (error !== undefined) return `the test module reported an error: ${shorten(error, maxTextLength)}`;
         return result === undefined || result === 0 || result === 0n ? undefined : `"test" returned ${String(result)}`;
       } finally {
-        instance.close();
+        instance.flush();
       }
     } catch (thrown) {
       const ending = endingOf(thrown);

@@ -18,7 +18,8 @@ export interface HostFunctions {
 
 export interface HostInstance {
   readonly call: (target: FunctionImport, args: readonly unknown[]) => unknown;
-  readonly close: () => void;
+  /** Call it after each call of the plugin. */
+  readonly flush: () => void;
 }
 
 /** The module that a mock host imports to get the mock input. */
@@ -33,7 +34,7 @@ export const noHostFunctions: HostFunctions = {
         `The plugin imports ${module}.${name}, but the simulation has no mock host, which would provide it`,
       );
     }
-    return { call: () => undefined, close() {} };
+    return { call: () => undefined, flush() {} };
   },
 };
 
@@ -69,7 +70,7 @@ export function mockHostFunctions(
             throw new RunFailure(`the mock host's function ${name} failed: ${reasonOf(error)}`);
           }
         },
-        close: instance.close,
+        flush: instance.flush,
       };
     },
   };
@@ -134,7 +135,7 @@ export function listedCalls(hostCalls: NonNullable<Fixture['hostCalls']> | undef
     }
   };
   return {
-    create: (_, kernel) => ({ call: (target, args) => call(kernel, target, args), close() {} }),
+    create: (_, kernel) => ({ call: (target, args) => call(kernel, target, args), flush() {} }),
     difference() {
       if (wrong !== undefined || made >= listed.length) return wrong;
       return `expected ${listed.length} calls of host functions, the plugin made ${made}; the next is ${listed[made]?.name}`;

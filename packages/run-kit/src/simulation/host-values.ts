@@ -53,7 +53,7 @@ export function matchesRaw(raw: unknown, expected: HostValue, kernel: Kernel, is
   }
   const bytes = blockOf(raw, kernel) ?? (raw === 0n ? new Uint8Array() : undefined);
   if (typeof expected === 'number') {
-    if (isMemory) return bytes !== undefined && textOf(bytes)?.trim() === JSON.stringify(expected);
+    if (isMemory && bytes !== undefined) return textOf(bytes)?.trim() === JSON.stringify(expected);
     return Number.isInteger(expected) && BigInt.asUintN(64, raw) === BigInt.asUintN(64, BigInt(expected));
   }
   return bytes !== undefined && equalBytes(bytes, bytesOf(expected));

@@ -26,8 +26,8 @@ export interface ModuleInstance {
   readonly memoryPages: () => number | null;
   /** Throws the failure of an instance that is beyond its limit, also if it caught the first throw. */
   readonly check: () => void;
-  /** Logs the lines that are not complete. */
-  readonly close: () => void;
+  /** Logs the lines that are not complete. Call it after each call. */
+  readonly flush: () => void;
 }
 
 /** A problem of the plugin, the test module or the mock host that ends a simulation. Its message is for people. */
@@ -97,8 +97,8 @@ export function prepareModule(
         isBeyondLimit ||= (memory?.buffer.byteLength ?? 0) > maxMemoryBytes;
         check();
       },
-      close() {
-        for (const [, each] of wasi) each.close();
+      flush() {
+        for (const [, each] of wasi) each.flush();
       },
     };
     initialize(instance.exports, '');

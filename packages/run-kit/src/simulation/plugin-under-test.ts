@@ -82,15 +82,13 @@ export function createPluginUnderTest(
     }
 
     const reset = () => {
-      running?.plugin.close();
-      running?.host.close();
       running = undefined;
     };
 
     function call(exportName: string, input: Uint8Array): CallResult {
       hostCalls = [];
       running ??= start();
-      const { kernel, plugin } = running;
+      const { kernel, plugin, host } = running;
       const callsBefore = plugin.functionCalls();
       const startMs = performance.now();
       let outcome: CallResult['outcome'];
@@ -102,6 +100,8 @@ export function createPluginUnderTest(
         if (!(error instanceof ReportedError)) reset();
       }
       const timeNano = Math.round((performance.now() - startMs) * 1e6);
+      plugin.flush();
+      host.flush();
       kernel.blocks.clear();
       if (isCutBytes(input) || ('output' in outcome && isCutBytes(outcome.output))) report.cut();
       report.call({

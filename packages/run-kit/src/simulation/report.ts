@@ -16,8 +16,8 @@ export interface ReportBuilder {
   readonly finish: (verdict: SimulationVerdict, detail: string | undefined) => SimulationReport;
 }
 
-/** The maximum length of each list. */
-export const maxListed = 1_000;
+/** The maximum number of passed assertions, failed assertions, calls, and lines of the log. */
+const maxListed = 1_000;
 
 /** The shares of a report of 256 KiB, in bytes of JSON. Failed assertions have a share that passed ones can't use up. */
 const budgets = { passed: 64 * 1024, failed: 64 * 1024, calls: 80 * 1024, log: 40 * 1024 };
@@ -25,12 +25,13 @@ const budgets = { passed: 64 * 1024, failed: 64 * 1024, calls: 80 * 1024, log: 4
 export function createReport(name: string, revision: number | null): ReportBuilder {
   const startMs = performance.now();
   const left = { ...budgets };
+  const listed = { passed: 0, failed: 0, calls: 0, log: 0 };
   const encoder = new TextEncoder();
   const lists = { assertions: [] as Assertion[], calls: [] as SimulatedCall[], log: [] as LogLine[] };
   let isCut = false;
   let [total, failed, calls] = [0, 0, 0];
   const add = <Item>(list: Item[], share: keyof typeof budgets, item: Item): void => {
-    const size = list.length < maxListed && left[share] > 0 ? encoder.encode(JSON.stringify(item)).length + 1 : 0;
+    const size = listed[share] < maxListed && left[share] > 0 ? encoder.encode(JSON.stringify(item)).length + 1 : 0;
     if (size === 0 || size > left[share]) {
       // Later items are left out too, so that a list has no gaps.
       left[share] = 0;
@@ -38,6 +39,7 @@ export function createReport(name: string, revision: number | null): ReportBuild
       return;
     }
     left[share] -= size;
+    listed[share] += 1;
     list.push(item);
   };
   const shortened = (text: string, maxLength: number): string => {

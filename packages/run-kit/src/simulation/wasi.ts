@@ -7,11 +7,19 @@ const startMs = 1_767_225_600_000;
 const readingMs = 0.001;
 const maxLineBytes = 2_000;
 
+export interface SimulationWasi extends Wasi {
+  /** Ends lines that are not complete. */
+  readonly flush: () => void;
+}
+
 /**
  * Creates WASI without files, arguments, variables and input. The same calls return the same values: the clock starts at a
  * fixed time and only advances when it is read or a program waits, and random numbers are a fixed sequence.
  */
-export function createSimulationWasi(module: WasiModule, onLine: (stream: StreamName, text: string) => void): Wasi {
+export function createSimulationWasi(
+  module: WasiModule,
+  onLine: (stream: StreamName, text: string) => void,
+): SimulationWasi {
   let elapsedMs = 0;
   const read = () => {
     elapsedMs += readingMs;
@@ -34,11 +42,11 @@ export function createSimulationWasi(module: WasiModule, onLine: (stream: Stream
     wallClock: () => startMs + read(),
     random: createRandom(),
   });
-  const close = () => {
+  const flush = () => {
     lines.stdout.end();
     lines.stderr.end();
   };
-  return { ...wasi, close };
+  return { ...wasi, flush };
 }
 
 /** Splits a stream into lines. Longer ones are shortened. */
