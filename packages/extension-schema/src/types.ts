@@ -53,6 +53,13 @@ export function resolveType(type: unknown, components: Plain): unknown {
   return current;
 }
 
+/** Whether a type, or a component on the way of its references, is nullable. The references must not be a cycle. */
+export function isNullable(type: unknown, components: Plain): boolean {
+  if (isRecord(type) && type.nullable === true) return true;
+  const name = referencedName(type, components);
+  return name !== undefined && isNullable(components[name], components);
+}
+
 /** The content type of a parameter. Without one in the schema, the type decides. */
 export function contentTypeOf(parameter: unknown, components: Plain): ContentType {
   const { contentType, type } = isRecord(parameter) ? parameter : {};

@@ -1,6 +1,6 @@
 import { parseJson } from './json.ts';
 import { pointerTo } from './path.ts';
-import { contentTypeOf, contentTypes, resolveType, type Union, unionOf } from './types.ts';
+import { contentTypeOf, contentTypes, isNullable, resolveType, type Union, unionOf } from './types.ts';
 import { isRecord, kindOf, type Plain } from './value.ts';
 
 export { pointerTo };
@@ -86,7 +86,7 @@ function checkValue(check: Check, value: unknown, type: unknown, path: Path | un
   if (!isRecord(type) || check.faults.length >= maxValueFaults) return;
   const target = resolveType(type, check.components);
   if (!isRecord(target)) return;
-  if (value === null && (type.nullable === true || target.nullable === true)) return;
+  if (value === null && isNullable(type, check.components)) return;
   if (Array.isArray(target.enum)) return checkEnum(check, value, target.enum, path);
   if (isRecord(target.properties)) return checkFields(check, value, target, target.properties, path);
   if (target.additionalProperties !== undefined) return checkMap(check, value, target.additionalProperties, path);
