@@ -26,6 +26,11 @@ export const simulationTrialInput = Type.Object(
 );
 export type SimulationTrialInput = Static<typeof simulationTrialInput>;
 
+/** A request tries some of the bound versions. */
+export const simulationTrialQuery = Type.Object({
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the `nextCursor` of the previous request' })),
+});
+
 const triedVersion = Type.Object({
   pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
   name: Type.String({ description: "the plugin's name" }),
@@ -36,10 +41,15 @@ const triedVersion = Type.Object({
   simulations: Type.Array(simulationReport),
 });
 
+export type TriedVersion = Static<typeof triedVersion>;
+
 /** What a change would mean for the bound versions. */
 export const simulationTrial = Type.Object({
   objects: Type.Array(triedVersion, { description: 'the bound versions, each once' }),
   isCut: Type.Boolean({ description: 'whether there are more bound versions, which were not tried' }),
+  nextCursor: Type.Optional(
+    Type.String({ description: 'the `cursor` of the next request; absent after the last one' }),
+  ),
 });
 export type SimulationTrial = Static<typeof simulationTrial>;
 

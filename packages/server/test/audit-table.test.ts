@@ -574,6 +574,11 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
       token: owner.token,
       json: { schema: { exports: ['evaluate'] } },
     }),
+  'POST /api/v1/extension-points/:extensionPointId/simulations/trial': ({ service, owner, extensionPointId }) =>
+    service.call('POST', `${api}/extension-points/${extensionPointId}/simulations/trial`, {
+      token: owner.token,
+      json: { simulation },
+    }),
   // They queue a mail. A password link is recorded when it is made, before the mail is sent.
   'POST /session/password-link': async ({ service }) =>
     openJar(service).call('POST', '/session/password-link', { email: (await signUpPerson(service)).email }),

@@ -276,6 +276,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: inExtensionPoint('/simulations'),
   },
+  'POST /api/v1/extension-points/:extensionPointId/simulations/trial': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({ ...inExtensionPoint('/simulations/trial')(world), json: {} }),
+  },
   'GET /api/v1/extension-points/:extensionPointId/simulations/:name': {
     cells: `${refused} 403s 404 200 200 200 200 200`,
     scope: 'read',

@@ -68,6 +68,33 @@ export const simulationExample = {
   updatedAt: example.time,
 };
 
+export const simulationReportExample = {
+  name: 'basics',
+  revision: null,
+  verdict: 'failed' as const,
+  detail: null,
+  assertions: [{ group: null, name: 'evaluate 1', passed: false, reason: 'the output lacks "result"' }],
+  calls: [],
+  log: [],
+  durationMs: 3.4,
+  isCut: false,
+};
+
+export const simulationTrialExample = {
+  objects: [
+    {
+      pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+      name: 'median',
+      userName: 'Ada',
+      version: 3,
+      verdict: 'failed' as const,
+      detail: null,
+      simulations: [simulationReportExample],
+    },
+  ],
+  isCut: false,
+};
+
 export const schemaTrialExample = {
   schema: { exports: { evaluate: {}, describe: {} } },
   limits: extensionPointExample.limits,

@@ -1,13 +1,21 @@
-import { maxSimulationBodyBytes, simulation, simulationInput } from '@tenon/protocol';
+import {
+  maxSimulationBodyBytes,
+  simulation,
+  simulationInput,
+  simulationTrial,
+  simulationTrialInput,
+  simulationTrialQuery,
+} from '@tenon/protocol';
 import type { BodySource } from '../http/bodies/body-reader.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { notFound } from '../http/domain-errors.ts';
-import { simulationExample, simulationInputExample } from '../http/examples.ts';
+import { simulationExample, simulationInputExample, simulationTrialExample } from '../http/examples.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { contentRequestHeaders, contentResponses, sendContent } from '../plugins/send-content.ts';
-import { toSimulation } from './simulation-wire.ts';
+import { trySimulations } from './simulation-trial.ts';
+import { toSimulation, toSimulationTrial } from './simulation-wire.ts';
 import { deleteSimulation, putSimulation, readSimulation, requireSimulationName } from './simulations.ts';
 
 const route = routeTagged('Simulations');
@@ -96,6 +104,21 @@ export const simulationRoutes: readonly Route[] = [
     errors: ['precondition_failed'],
     handle: ({ deps }, { request, auth, params }) =>
       deleteSimulation(deps, auth.access, params.name, preconditionOf(request, toSimulation)),
+  }),
+  route('POST', `${list}/trial`, {
+    access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
+    query: simulationTrialQuery,
+    body: jsonBody(simulationTrialInput, { name: 'basics', simulation: simulationInputExample }, bodyBounds),
+    id: 'trySimulations',
+    summary: 'Test bound versions with simulations, or with another schema, before you set them',
+    description:
+      'Runs `simulation`, the stored one with the `name`, or all. A request tries some versions, for about 10 seconds; repeat it with `nextCursor` as `cursor` for the others. Changes nothing.',
+    responses: { 200: json('the results', simulationTrial, simulationTrialExample) },
+    errors: ['unavailable'],
+    handle: async ({ deps }, { auth: { actor, access }, query, body }, reply) => {
+      const jobOptions = { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) };
+      return toSimulationTrial(await trySimulations(deps, access, body, query.cursor, jobOptions));
+    },
   }),
   moduleRoute('test-module', 'readTestModule', "Fetch a simulation's test module"),
   moduleRoute('mock-host', 'readMockHost', "Fetch a simulation's mock host"),

@@ -1,6 +1,7 @@
-import type { ContentAddress, Fixture, Simulation } from '@tenon/protocol';
+import { type ContentAddress, type Fixture, pluginId, type Simulation, type SimulationTrial } from '@tenon/protocol';
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import { time } from '../http/wire-time.ts';
+import type { SimulationTrialPage } from './simulation-trial.ts';
 
 export function toSimulation(record: SimulationRecord): Simulation {
   const { id, extensionPointId, name, revision, mockInputBase64, fixturesJson, createdAtMs, updatedAtMs } = record;
@@ -16,6 +17,22 @@ export function toSimulation(record: SimulationRecord): Simulation {
     fixtures: fixturesJson === null ? null : (JSON.parse(fixturesJson) as Fixture[]),
     createdAt: time(createdAtMs),
     updatedAt: time(updatedAtMs),
+  };
+}
+
+export function toSimulationTrial({ tried, next }: SimulationTrialPage): SimulationTrial {
+  return {
+    objects: tried.map(({ version, verdict, detail, reports }) => ({
+      pluginId: pluginId(version.extensionPointId, version.userId, version.name),
+      name: version.name,
+      userName: version.userName,
+      version: version.number,
+      verdict,
+      detail,
+      simulations: [...reports],
+    })),
+    isCut: next !== undefined,
+    ...(next !== undefined && { nextCursor: next }),
   };
 }
 
