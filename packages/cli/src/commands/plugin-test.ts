@@ -140,12 +140,13 @@ async function testPlugin(
   file: string | undefined,
   stored: ServerSimulations | undefined,
 ): Promise<void> {
-  const { io, out, project } = session;
+  const { io, out } = session;
   const schema = options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema));
   const once: RunOnce = async (isBuilding, onFiles) => {
-    const build = { build: isBuilding && hasOwnBuild(project) };
-    const module = await moduleFile(session, build, file);
-    const found = stored === undefined ? await findTests(session, options, isBuilding) : [];
+    const project = options.watch ? await openProject(io, options) : session.project;
+    const current = { ...session, project };
+    const module = await moduleFile(current, { build: isBuilding && hasOwnBuild(project) }, file);
+    const found = stored === undefined ? await findTests(current, options, isBuilding) : [];
     await onFiles([module, ...found.flatMap(filesOf), ...(project === undefined ? [] : [project.file])]);
     const tests: SimulationInputs[] = [];
     for (const test of found) tests.push(await readTest(io, test));

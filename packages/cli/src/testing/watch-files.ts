@@ -1,5 +1,6 @@
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { fileError } from '../files.ts';
 
 /** Further changes within this time belong to the same save or build. */
 const settleMs = 100;
@@ -26,8 +27,7 @@ export function createWatcher(): Watcher {
   function open(folder: string, recursive: boolean): void {
     const key = `${recursive} ${folder}`;
     if (closers.has(key)) return;
-    const watcher = watch(folder, { recursive }, (_, name) => {
-      if (name === null) return;
+    const watcher = startWatching(folder, recursive, (name) => {
       const path = resolve(folder, name);
       const isSource =
         recursive &&
@@ -81,6 +81,16 @@ export function createWatcher(): Watcher {
       for (const close of closers.values()) close();
     },
   };
+}
+
+function startWatching(folder: string, recursive: boolean, onChange: (name: string) => void): FSWatcher {
+  try {
+    return watch(folder, { recursive }, (_, name) => {
+      if (name !== null) onChange(name);
+    });
+  } catch (cause) {
+    throw fileError(`Cannot watch ${folder}`, cause);
+  }
 }
 
 /** A path as people say it, in a line about a change. */

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { newId, type SimulationInput } from '@tenon/protocol';
+import { createPluginWorld, type PluginWorld } from './helpers/plugin-world.ts';
+import { cuttingPlugin, echoPlugin, lengthTest } from './helpers/simulation-modules.ts';
+
+let world: PluginWorld;
+
+before(async () => {
+  world = await createPluginWorld();
+});
+
+after(() => world.stop());
+
+/** A guest at an extension point with these simulations. */
+async function makeTestedGuest(simulations: Readonly<Record<string, SimulationInput>>) {
+  const guest = await world.makeGuest('exports: [echo]');
+  const token = world.server.quickstart.TENON_TOKEN ?? '';
+  for (const [name, simulation] of Object.entries(simulations)) {
+    const answer = await fetch(
+      `${world.server.url}/api/v1/extension-points/${guest.extensionPoint}/simulations/${name}`,
+      {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(simulation),
+      },
+    );
+    assert.ok(answer.ok, await answer.text());
+  }
+  return {
+    ...guest,
+    test: (...args: string[]) => world.tenon(['plugin', 'test', ...args], guest.setting),
+  };
+}
+
+const modules = { testModuleBase64: lengthTest.toString('base64'), mockInput: 'Ada' };
+const fixtures = [
+  { export: 'echo', input: '', expect: { equals: '' } },
+  { export: 'echo', input: '"a"', expect: { jsonSubset: 'a' } },
+];
+
+describe("tenon plugin test: the extension point's simulations", () => {
+  it('gives the verdict that a publish gets, to a guest, without a publish', async () => {
+    const guest = await makeTestedGuest({ lengths: modules, texts: { fixtures } });
+    await guest.write(echoPlugin());
+    const good = await guest.test();
+    assert.equal(good.exitCode, 0, good.stderr);
+    assert.match(good.stdout, /✔ lengths \([\s\S]*✔ texts \([\s\S]*2 of 2 simulations passed\n$/);
+    await guest.write(cuttingPlugin);
+    const bad = await guest.test('--simulations', '--json');
+    assert.equal(bad.exitCode, 1);
+    const { verdict, simulations } = bad.json();
+    assert.equal(verdict, 'failed');
+    assert.deepEqual(
+      simulations.map((each: { name: string }) => each.name),
+      ['lengths', 'texts'],
+    );
+    assert.ok(simulations.every(({ revision }: { revision: number }) => revision > 0));
+    assert.equal(await guest.bound(), undefined);
+  });
+
+  it('runs the tests of tenon.toml without them, unless they are asked for', async () => {
+    const guest = await makeTestedGuest({ texts: { fixtures } });
+    await guest.write(echoPlugin());
+    await writeFile(join(guest.path, 'test.wasm'), lengthTest);
+    const toml = `[plugin]\nextension-point = "${guest.extensionPoint}"\nmodule = "sums.wasm"\n\n[[test]]\nname = "mine"\nwith = "test.wasm"\n`;
+    await writeFile(join(guest.path, 'tenon.toml'), toml);
+    assert.match((await guest.test()).stdout, /^✔ mine \(/);
+    assert.match((await guest.test('--simulations')).stdout, /^✔ texts \(/);
+  });
+
+  it('ends with 11 if there is none', async () => {
+    const guest = await makeTestedGuest({});
+    await guest.write(echoPlugin());
+    const { exitCode, stderr } = await guest.test();
+    assert.deepEqual([exitCode, /there is none/.test(stderr)], [11, true], stderr);
+  });
+
+  it('says that an extension point does not exist', async () => {
+    const guest = await makeTestedGuest({});
+    const { exitCode } = await guest.test('--simulations', '-e', newId('extensionPoint'));
+    assert.equal(exitCode, 4);
+  });
+});
