@@ -20,6 +20,7 @@ export function serveConfined<Task>(run: (task: Task) => TaskResponse<unknown>):
     confine() {
       const user = dropUser();
       dropPermissions();
+      dropSignals();
       return { user };
     },
   });
@@ -62,4 +63,9 @@ function dropPermissions(): void {
   for (const scope of ['fs', 'fs.read', 'fs.write', 'net', 'child', 'worker', 'wasi', 'addon', 'inspector']) {
     if (permission.has(scope)) throw new Error(`The process has the permission ${scope}`);
   }
+}
+
+/** Without its own user, this process may send signals to the server. The permission model doesn't restrict these functions. */
+function dropSignals(): void {
+  for (const name of ['kill', '_kill', '_debugProcess']) Reflect.deleteProperty(process, name);
 }

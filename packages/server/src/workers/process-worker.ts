@@ -157,20 +157,23 @@ function receive(
   onInvalid: (error: unknown) => void,
 ): void {
   const decoder = createMessageDecoder(maxMessageBytes);
-  const messagesOf = (chunk: Buffer): unknown[] => {
-    const messages: unknown[] = [];
+  const messagesOf = (chunk: Buffer): object[] => {
+    const messages: object[] = [];
     for (let offset = 0; offset < chunk.length; ) {
       const { buffer } = decoder;
       const byteCount = Math.min(buffer.length, chunk.length - offset);
       buffer.set(chunk.subarray(offset, offset + byteCount));
       offset += byteCount;
       const decoded = decoder.advance(byteCount);
-      if (decoded !== undefined) messages.push(decoded.message);
+      if (decoded === undefined) continue;
+      const { message } = decoded;
+      if (typeof message !== 'object' || message === null) throw new TypeError('The message is not an object');
+      messages.push(message);
     }
     return messages;
   };
   channel.on('data', (chunk: Buffer) => {
-    let messages: unknown[];
+    let messages: object[];
     try {
       messages = messagesOf(chunk);
     } catch (error) {
@@ -190,10 +193,11 @@ function lowerPriority(pid: number | undefined): void {
   }
 }
 
-/** V8 aborts the process when its heap, or other memory that it manages, reaches its limit. */
+/** V8 writes why, and aborts the process, when its heap, or other memory that it manages, reaches its limit. */
 function exitError(code: number | null, signal: NodeJS.Signals | null, stderrText: string): PoolError {
   const cause = stderrText === '' ? undefined : new Error(stderrText);
-  if (signal === 'SIGABRT' || code === 134) {
+  const isAborted = signal === 'SIGABRT' || code === 134;
+  if (isAborted && /memory/i.test(stderrText)) {
     return new PoolError('out_of_memory', 'The worker process ran out of memory', cause);
   }
   return new PoolError('crashed', `The worker process exited with ${signal ?? `code ${code}`}`, cause);

@@ -1,140 +1,174 @@
 import { writeSync } from 'node:fs';
+import process from 'node:process';
 import { serveConfined } from '../../src/simulations/serve-confined.ts';
+import { encodeMessage } from '../../src/workers/messages.ts';
 import { taskFd } from '../../src/workers/serve-tasks.ts';
 
+/** What an escaped process tries. */
 export interface EscapeAttempt {
-  /** The body of an asynchronous function is not possible here, as the process has one synchronous task. */
-  readonly name: keyof typeof attempts;
+  readonly name: keyof typeof attempts | keyof typeof connections;
   readonly argument?: string | number;
 }
 
-const builtin = <Name extends keyof BuiltIns>(name: Name) => process.getBuiltinModule(name) as BuiltIns[Name];
 interface BuiltIns {
-  fs: typeof import('node:fs');
-  child_process: typeof import('node:child_process');
-  worker_threads: typeof import('node:worker_threads');
-  os: typeof import('node:os');
-  net: typeof import('node:net');
-  dgram: typeof import('node:dgram');
-  http: typeof import('node:http');
-  inspector: typeof import('node:inspector');
-  wasi: typeof import('node:wasi');
-  module: typeof import('node:module');
-  v8: typeof import('node:v8');
-  sqlite: typeof import('node:sqlite');
-  dns: typeof import('node:dns');
-  vm: typeof import('node:vm');
+  readonly fs: typeof import('node:fs');
+  readonly child_process: typeof import('node:child_process');
+  readonly worker_threads: typeof import('node:worker_threads');
+  readonly os: typeof import('node:os');
+  readonly net: typeof import('node:net');
+  readonly dgram: typeof import('node:dgram');
+  readonly inspector: typeof import('node:inspector');
+  readonly wasi: typeof import('node:wasi');
+  readonly module: typeof import('node:module');
+  readonly v8: typeof import('node:v8');
 }
 
-const memoryOf = (initial: number) => new WebAssembly.Memory({ initial });
+function builtIn<Name extends keyof BuiltIns>(name: Name): BuiltIns[Name] {
+  return process.getBuiltinModule(name) as BuiltIns[Name];
+}
 
-/** What JavaScript would try that has escaped from WebAssembly into the runner's process. Each returns what it got. */
+// The types of Node.js and ECMAScript leave these out.
+interface Memory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+declare const WebAssembly: { readonly Memory: new (limits: { initial: number }) => Memory };
+interface Hidden {
+  readonly permission: { has(scope: string): boolean };
+  binding(name: string): object;
+}
+const hidden = process as unknown as Hidden;
+
+/** Blocks this thread. */
+const pause = (ms?: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+/** What JavaScript can try that has escaped from WebAssembly into the runner's process. */
 const attempts = {
-  read: (path: string) => builtin('fs').readFileSync(path, 'utf8').slice(0, 100),
-  list: (path: string) => builtin('fs').readdirSync(path).join(),
-  stat: (path: string) => builtin('fs').statSync(path).size,
-  readLink: (path: string) => builtin('fs').readlinkSync(path),
-  write: (path: string) => builtin('fs').writeFileSync(path, 'x'),
-  remove: (path: string) => builtin('fs').rmSync(path),
+  read: (path: string) => builtIn('fs').readFileSync(path, 'utf8'),
+  list: (path: string) => builtIn('fs').readdirSync(path),
+  stat: (path: string) => builtIn('fs').statSync(path).size,
+  readLink: (path: string) => builtIn('fs').readlinkSync(path),
+  write: (path: string) => builtIn('fs').writeFileSync(path, 'x'),
+  remove: (path: string) => builtIn('fs').rmSync(path),
   changeFolder: (path: string) => process.chdir(path),
-  exec: (command: string) => builtin('child_process').execSync(command).toString(),
-  spawn: (command: string) => builtin('child_process').spawnSync(command).error?.message ?? 'ran',
-  fork: (path: string) => builtin('child_process').fork(path).pid,
-  thread: () => new (builtin('worker_threads').Worker)('0', { eval: true }).threadId,
-  connect: (port: number) => {
-    const socket = builtin('net').connect(port, '127.0.0.1');
-    return socket.on('error', () => {}).connecting;
-  },
-  connectUnix: (path: string) =>
-    builtin('net')
-      .connect(path)
-      .on('error', () => {}).connecting,
-  listen: () => builtin('net').createServer().listen(0).listening,
-  datagram: () => builtin('dgram').createSocket('udp4').bind(0).address(),
-  request: (url: string) =>
-    builtin('http')
-      .get(url)
-      .on('error', () => {}).path,
-  lookUp: () => builtin('dns').lookup('localhost', () => {}),
-  inspect: () => builtin('inspector').open(0),
-  addon: () => process.dlopen({ exports: {} }, '/tmp/x.node'),
-  wasi: () => new (builtin('wasi').WASI)({ version: 'preview1', preopens: { '/': '/' } }).wasiImport.path_open?.name,
-  database: (path: string) => new (builtin('sqlite').DatabaseSync)(path).isOpen,
-  snapshot: () => builtin('v8').writeHeapSnapshot(),
-  require: (path: string) => builtin('module').createRequire('/')(path),
+  run: (command: string) => builtIn('child_process').execSync(command),
+  spawn: (command: string) => builtIn('child_process').spawnSync(command),
+  fork: (path: string) => builtIn('child_process').fork(path),
+  thread: () => new (builtIn('worker_threads').Worker)('0', { eval: true }),
+  listen: () => builtIn('net').createServer().listen(0),
+  inspect: () => builtIn('inspector').open(0),
+  addon: (path: string) => process.dlopen({ exports: {} }, path),
+  wasi: () => new (builtIn('wasi').WASI)({ version: 'preview1', preopens: { '/': '/' } }),
+  snapshot: () => builtIn('v8').writeHeapSnapshot(),
+  load: (path: string) => builtIn('module').createRequire('/')(path),
   evaluate: (code: string) => new Function(code)(),
-  binding: () => Object.keys((process as unknown as { binding(name: string): object }).binding('fs')).length,
+  binding: () => hidden.binding('fs'),
   signal: (pid: number) => process.kill(pid, 0),
   becomeRoot: () => process.setuid?.(0),
-  raisePriority: () => builtin('os').setPriority(-20),
+  raisePriority: () => builtIn('os').setPriority(-20),
   environment: () => JSON.stringify(process.env),
-  grant: () => (process as unknown as { permission: { has(scope: string): boolean } }).permission.has('fs.read'),
-  identity: () => `${process.getuid?.()}:${process.getgid?.()}:${process.getgroups?.()}`,
-  descriptors: () => {
-    const open: number[] = [];
-    for (let fd = 0; fd < 100; fd++) {
-      try {
-        builtin('fs').fstatSync(fd);
-        open.push(fd);
-      } catch {
-        // not open
-      }
-    }
-    return open.join();
-  },
+  granted: () =>
+    ['fs.read', 'fs.write', 'net', 'worker', 'child'].filter((scope) => hidden.permission.has(scope)).join(),
+  user: () => `${process.getuid?.()}:${process.getgid?.()}`,
+  pid: () => process.pid,
   loop: () => {
     for (;;);
   },
-  sleep: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
-  heap: () => {
+  sleep: () => pause(),
+  exhaustHeap: () => {
     for (const all: object[][] = []; ; ) all.push(Array.from({ length: 1e5 }, (_, at) => ({ at })));
   },
-  buffers: () => {
+  exhaustBuffers: () => {
     for (const all: Uint8Array[] = []; ; ) all.push(new Uint8Array(2 ** 24).fill(1));
   },
-  memory: (count: number) => {
-    let total = 0;
-    const all: WebAssembly.Memory[] = [];
+  /** Fills memories of 64 MiB. */
+  exhaustMemories: () => {
+    const all: Memory[] = [];
     try {
-      for (; all.length < count; total++) all.push(memoryOf(1024));
+      for (;;)
+        new Uint8Array(all[all.push(new WebAssembly.Memory({ initial: 1024 })) - 1]?.buffer as ArrayBuffer).fill(1);
     } catch {
-      // as much as there is
+      return all.length * 64;
     }
-    for (const { buffer } of all) new Uint8Array(buffer).fill(1);
-    return total;
   },
-  onePage: (pages: number) => memoryOf(1).grow(pages - 1),
+  growMemory: (pages: number) => new WebAssembly.Memory({ initial: 1 }).grow(pages - 1),
   recurse: () => {
     const recurse = (): number => recurse() + 1;
     return recurse();
   },
   exit: (code: number) => process.exit(code),
   abort: () => process.abort(),
-  flood: () => 'x'.repeat(2 ** 26),
-  floodErrors: () => {
-    const text = 'x'.repeat(2 ** 16);
-    for (;;) writeSync(2, text);
+  returnMuch: () => 'x'.repeat(2 ** 23),
+  writeErrors: () => {
+    for (const text = 'x'.repeat(2 ** 16); ; ) {
+      try {
+        writeSync(2, text);
+      } catch {
+        pause(1); // the pipe is full
+      }
+    }
   },
-  raw: (base64: string) => {
+  writeBytes: (base64: string) => {
     writeSync(taskFd, Buffer.from(base64, 'base64'));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    return 'after';
+    return pause(1000);
   },
-  endlessMessage: () => {
-    const head = Buffer.alloc(8);
-    head.writeUInt32LE(2 ** 32 - 1, 0);
-    head.writeUInt32LE(2 ** 32 - 1, 4);
-    writeSync(taskFd, head);
-    for (const text = Buffer.alloc(2 ** 16); ; ) writeSync(taskFd, text);
+  writeEndlessly: () => {
+    const lengths = Buffer.alloc(8);
+    lengths.writeUInt32LE(2 ** 20, 0);
+    for (const bytes = Buffer.concat([lengths, Buffer.alloc(2 ** 20, '[')]); ; ) writeSync(taskFd, bytes);
   },
 } satisfies Readonly<Record<string, (argument: never) => unknown>>;
 
+/** Attempts that need the event loop, which no simulation can enter. */
+const connections = {
+  connect: (port: number) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    builtIn('net')
+      .connect(port, '127.0.0.1', () => resolve('connected'))
+      .once('error', reject);
+    return promise;
+  },
+  connectSocket: (path: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    builtIn('net')
+      .connect(path, () => resolve('connected'))
+      .once('error', reject);
+    return promise;
+  },
+  fetch: (url: string) => fetch(url).then(({ status }) => String(status)),
+  datagram: (port: number) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const socket = builtIn('dgram').createSocket('udp4').once('error', reject);
+    socket.send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve('sent')));
+    return promise;
+  },
+} satisfies Readonly<Record<string, (argument: never) => Promise<string>>>;
+
 serveConfined<EscapeAttempt>(({ name, argument }) => {
+  if (Object.hasOwn(connections, name)) return enterEventLoop(connections[name as keyof typeof connections], argument);
   try {
-    const got = (attempts[name] as (argument: unknown) => unknown)(argument);
+    const got = (attempts[name as keyof typeof attempts] as (argument: unknown) => unknown)(argument);
     return { result: `got ${got}`, shouldRecycle: false };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return { result: code ?? message, shouldRecycle: false };
+    return { result: errorText(error), shouldRecycle: false };
   }
 });
+
+function errorText(error: unknown): string {
+  const { code, message, cause } = error as NodeJS.ErrnoException;
+  return code ?? (cause === undefined ? message : errorText(cause));
+}
+
+/** Unwinds the loop that waits for tasks, so that the event loop runs. */
+function enterEventLoop(attempt: (argument: never) => Promise<string>, argument: unknown): never {
+  process.on('uncaughtException', () => {});
+  const respond = (result: string): void => {
+    writeSync(taskFd, encodeMessage({ result, shouldRecycle: false }).head);
+  };
+  try {
+    attempt(argument as never).then(respond, (error) => respond(errorText(error)));
+  } catch (error) {
+    respond(errorText(error));
+  }
+  throw new Error('left the loop');
+}
