@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import process from 'node:process';
 import type { UntrustedOptions } from '../workers/process-worker.ts';
 import type { Started } from '../workers/serve-tasks.ts';
@@ -31,7 +33,7 @@ const prlimit = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(p
 
 const flags = [
   '--permission',
-  // The process gives up these two before it runs untrusted code: see serve-confined.ts.
+  // The process gives up these two, and the cache of compiled code, before it runs untrusted code: see serve-confined.ts.
   '--allow-fs-read=*',
   '--allow-worker',
   '--disallow-code-generation-from-strings',
@@ -55,8 +57,16 @@ export function sandboxOptions(
   maxMessageBytes: number,
   onConfined: (protections: readonly Protection[]) => void,
 ): UntrustedOptions {
+  // What the server itself uses. Without it, a process takes 0.3 seconds longer to start.
+  const versionFolder = getCompileCacheDir();
+  const cacheFolder = versionFolder === undefined ? [] : [dirname(versionFolder)];
   return {
-    flags: [...flags, `--wasm-max-mem-pages=${Math.ceil(limits.memoryBytes / pageBytes)}`],
+    flags: [
+      ...flags,
+      ...cacheFolder.map((folder) => `--allow-fs-write=${folder}`),
+      `--wasm-max-mem-pages=${Math.ceil(limits.memoryBytes / pageBytes)}`,
+    ],
+    args: cacheFolder,
     maxMessageBytes,
     limit: (pid, started) => setResourceLimits(pid, limits, started),
     onConfined(confined) {

@@ -1,6 +1,6 @@
 import { type SimulationReport, type SimulationVerdict, simulationReport } from '@tenon/protocol';
 import { isValid } from '@tenon/protocol/validate';
-import type { SimulationTask } from '@tenon/run-kit/simulation';
+import { defaultSimulationLimits, type SimulationTask } from '@tenon/run-kit/simulation';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from '../workers/pool.ts';
@@ -68,7 +68,8 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
     spares: settings.simulationSpares,
     onEnd,
   });
-  const limits = { maxMemoryBytes: memoryBytes, maxOutputBytes: maxReportBytes };
+  const limits = { ...defaultSimulationLimits, maxMemoryBytes: memoryBytes };
+  const memoryDetail = `The simulation needs more memory than it may use (${Math.floor(memoryBytes / 2 ** 20)} MiB).`;
 
   return {
     async run(task, { fairnessKey, signal }) {
@@ -98,7 +99,7 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
           case 'timed_out':
             return end('timed_out', `The simulation took longer than ${timeoutMs} ms.`);
           case 'out_of_memory':
-            return end('failed', `The simulation needs more memory than it may use (${memoryBytes / 2 ** 20} MiB).`);
+            return end('failed', memoryDetail);
           case 'crashed':
             log?.error({ err: error }, 'simulations: a process failed');
             return end('errored', `${error.message}.`);
@@ -106,12 +107,17 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
             throw error;
         }
       }
-      const report = readReport(result);
+      const { reportJson, failure } = Object(result) as Readonly<Record<string, unknown>>;
+      if (failure === 'memory') return end('failed', memoryDetail);
+      if (failure === 'stack')
+        return end('failed', 'The simulation calls functions more deeply than the engine allows.');
+      const report = readReport(reportJson);
       if (report === undefined) {
         log?.error('simulations: a process returned an invalid report');
         return end('errored', 'The process returned an invalid report.');
       }
-      return { ...report, name: task.simulation.name, revision: task.simulation.revision };
+      const { name, revision } = task.simulation;
+      return { ...report, name, revision };
     },
     warm() {
       if (isOn) pool.warm();
@@ -124,11 +130,11 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
   };
 }
 
-/** Reads what a process returned, which the code under test may have forged. Returns `undefined` if it is not a report. */
-function readReport(result: unknown): SimulationReport | undefined {
-  if (typeof result !== 'string') return undefined;
+/** Reads a report, which code that escaped may have forged. Returns `undefined` if it is not one. */
+function readReport(json: unknown): SimulationReport | undefined {
+  if (typeof json !== 'string' || json.length > maxReportBytes) return undefined;
   try {
-    const report: unknown = JSON.parse(result);
+    const report: unknown = JSON.parse(json);
     return isValid(simulationReport, report) ? report : undefined;
   } catch {
     return undefined;

@@ -19,6 +19,7 @@ interface ProcessOptions {
 export interface UntrustedOptions {
   /** Further flags of Node.js. */
   readonly flags: readonly string[];
+  readonly args: readonly string[];
   /** The maximum length of a message from the process. A longer or malformed one fails the task. */
   readonly maxMessageBytes: number;
   /** Limits a process that has loaded its modules, before it confines itself. */
@@ -47,7 +48,7 @@ export function processWorkers<Task, Result>(options: ProcessOptions): StartWork
   const { untrusted } = options;
   const flags = [`--max-old-space-size=${options.maxHeapMiB}`, ...(untrusted?.flags ?? [])];
   return ({ onResult, onFailure }) => {
-    const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
+    const child = spawn(process.execPath, [...flags, fileURLToPath(options.script), ...(untrusted?.args ?? [])], {
       env: {},
       cwd: untrusted === undefined ? undefined : '/',
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
@@ -68,7 +69,7 @@ export function processWorkers<Task, Result>(options: ProcessOptions): StartWork
       if (untrusted !== undefined && stderrLength > maxUntrustedStderrChars) child.stderr?.destroy();
     });
     child.once('error', (error) => onFailure(new PoolError('crashed', 'The worker process failed', error)));
-    child.once('exit', (code, signal) => onFailure(exitError(code, signal, stderrText)));
+    child.once('exit', (code, signal) => onFailure(exitError(code, signal, stderrText, untrusted !== undefined)));
     // When Node.js has no file descriptors left for the pipes, it starts no process and leaves `stdio` unset. 'error' follows.
     const stdio = (child.stdio as typeof child.stdio | undefined) ?? [];
     const channel = stdio[taskFd] as Socket | undefined;
@@ -193,12 +194,20 @@ function lowerPriority(pid: number | undefined): void {
   }
 }
 
-/** V8 writes why, and aborts the process, when its heap, or other memory that it manages, reaches its limit. */
-function exitError(code: number | null, signal: NodeJS.Signals | null, stderrText: string): PoolError {
+/**
+ * V8 aborts the process when its heap, or other memory that it manages, reaches its limit. It writes the reason to stderr. Under resource
+ * limits, it may also end by other signals, and untrusted code may make it abort for other reasons.
+ */
+function exitError(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderrText: string,
+  isUntrusted: boolean,
+): PoolError {
   const cause = stderrText === '' ? undefined : new Error(stderrText);
-  const isAborted = signal === 'SIGABRT' || code === 134;
-  if (isAborted && /memory/i.test(stderrText)) {
-    return new PoolError('out_of_memory', 'The worker process ran out of memory', cause);
-  }
+  const isOutOfMemory = isUntrusted
+    ? /out of memory|bad_alloc/i.test(stderrText)
+    : signal === 'SIGABRT' || code === 134;
+  if (isOutOfMemory) return new PoolError('out_of_memory', 'The worker process ran out of memory', cause);
   return new PoolError('crashed', `The worker process exited with ${signal ?? `code ${code}`}`, cause);
 }
