@@ -2,6 +2,7 @@ import { type ContentAddress, type Fixture, pluginId, type Simulation, type Simu
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import { time } from '../http/wire-time.ts';
 import type { SimulationTrialPage } from './simulation-trial.ts';
+import { kindOf } from './simulations.ts';
 
 export function toSimulation(record: SimulationRecord): Simulation {
   const { id, extensionPointId, name, revision, mockInputBase64, fixturesJson, createdAtMs, updatedAtMs } = record;
@@ -34,10 +35,6 @@ export function toSimulationTrial({ tried, next }: SimulationTrialPage): Simulat
     isCut: next !== undefined,
     ...(next !== undefined && { nextCursor: next }),
   };
-}
-
-export function kindOf({ testModule }: Pick<SimulationRecord, 'testModule'>): Simulation['kind'] {
-  return testModule === null ? 'fixtures' : 'module';
 }
 
 function toModule(contentAddress: ContentAddress | null, size: number | null): Simulation['testModule'] {

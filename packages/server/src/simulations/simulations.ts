@@ -1,4 +1,4 @@
-import { maxSimulations, newId, type SimulationInput, simulationNamePattern } from '@tenon/protocol';
+import { maxSimulations, newId, type Simulation, type SimulationInput, simulationNamePattern } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { chargeStoredBytes, requireQuota } from '../auth/quotas.ts';
@@ -10,7 +10,6 @@ import { DomainError, notFound, type Precondition } from '../http/domain-errors.
 import type { JobOptions } from '../plugins/module-checker.ts';
 import { contentAddressOf } from '../plugins/publish.ts';
 import { type CheckedSimulation, checkSimulation } from './check-simulation.ts';
-import { kindOf } from './simulation-wire.ts';
 
 const namePattern = new RegExp(simulationNamePattern);
 
@@ -129,6 +128,10 @@ function changedMeanwhile(): DomainError {
     'precondition_failed',
     'The simulation has changed since it was read: "if-match" has another entity tag.',
   );
+}
+
+export function kindOf({ testModule }: Pick<SimulationRecord, 'testModule'>): Simulation['kind'] {
+  return testModule === null ? 'fixtures' : 'module';
 }
 
 const contentFields = [
