@@ -231,10 +231,10 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     assert.equal(await guest.bound(), addresses[2]);
     const { stdout } = await guest.plugin('versions');
     const rows = stdout.trimEnd().split('\n');
-    assert.match(rows[0] ?? '', /^VERSION +SEMVER +STATE +BOUND +SIZE +PUBLISHED +CONTENT ADDRESS +NOTE$/);
+    assert.match(rows[0] ?? '', /^VERSION +SEMVER +STATE +VERDICT +BOUND +SIZE +PUBLISHED +CONTENT ADDRESS +NOTE$/);
     assert.match(
       rows[1] ?? '',
-      new RegExp(`^3 +1\\.2\\.0 +published +1 guest +\\d+ B +\\S+ \\S+ +${addresses[2]} +the 3$`),
+      new RegExp(`^3 +1\\.2\\.0 +published +- +1 guest +\\d+ B +\\S+ \\S+ +${addresses[2]} +the 3$`),
     );
     assert.match(rows[2] ?? '', /^2 +1\.1\.0 +yanked +- .*the 2 · yanked: Off by one\.$/);
     const { json } = await guest.plugin('versions', '--json');

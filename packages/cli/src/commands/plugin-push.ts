@@ -4,6 +4,7 @@ import {
   me as meSchema,
   type PublishedPlugin,
   pluginNamePattern,
+  plugin as pluginSchema,
   publishedPlugin,
 } from '@tenon/protocol';
 import { path } from '../api.ts';
@@ -16,6 +17,8 @@ import { moduleFile, whichModule } from '../project/module-file.ts';
 import { putAbout, readAbout } from '../project/plugin-about.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import type { Project } from '../project/project.ts';
+import { assertVerdict, awaitVerdict } from '../project/version-verdict.ts';
+import { exitCodeOfVerdict } from '../testing/test-run.ts';
 import { count, countGuests, formatSize, printable } from '../text.ts';
 
 interface Options {
@@ -26,6 +29,7 @@ interface Options {
   readonly note?: string;
   readonly build?: boolean | undefined;
   readonly dryRun?: boolean;
+  readonly wait: boolean;
 }
 
 export function addPushCommand(group: Command, io: Io): void {
@@ -38,6 +42,7 @@ export function addPushCommand(group: Command, io: Io): void {
     .option('--semver <version>', 'the semantic version that you call it')
     .option('--note <text>', 'what you say of it')
     .option('--dry-run', 'make all checks and show the result, without publishing')
+    .option('--no-wait', "don't wait for the verdict of the extension point's simulations")
     .description('publish a plugin, or its next version')
     .use(withProject, withServer)
     .examples(
@@ -50,6 +55,7 @@ export function addPushCommand(group: Command, io: Io): void {
       'after',
       `The build command is run by the system's shell, in the folder of tenon.toml, as it stands there: with --build, or when you
 confirm it because the module is not there yet. TENON_TOKEN is kept from it.
+If the extension point has simulations, it waits for their verdict, and ends with the exit code of tenon plugin test.
 With --dry-run, the server checks the module, your permissions, and the quotas as for a publish, and stores nothing. The exit
 codes are those of a publish.`,
     )
@@ -75,9 +81,34 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
     .upload(target, upload, publishedPlugin)
     .catch(listMismatches(extensionPoint))
     .finally(progress.end);
-  out.note(isDryRun ? expectedOutcome(published) : outcome(published));
+  const plugin = { extensionPoint, user, name, path: place };
+  const isTesting = published.version.state === 'testing' && options.wait && !isDryRun;
+  const now = isTesting ? await afterVerdict(session, published, place) : published;
+  const { state } = now.version;
+  if (state !== 'failed') out.note(isDryRun ? expectedOutcome(now) : outcome(now));
   if (about !== undefined && !isDryRun && (await putAbout(session, place, about))) out.note('Updated its description.');
-  out.result(published, () => out.write(`${published.contentAddress}\n`));
+  out.result(now, () => out.write(`${now.contentAddress}\n`));
+  if (!isDryRun) await assertVerdict(session, plugin, now.version);
+  else if (state === 'failed') throw failedDryRun(now);
+}
+
+/** The plugin after the simulations of its newest version. */
+async function afterVerdict(
+  session: PluginSession,
+  published: PublishedPlugin,
+  place: string,
+): Promise<PublishedPlugin> {
+  const { number, state, stateReason, verdict } = await awaitVerdict(session, place, published.version.number);
+  const { status } = await session.api.get(place, pluginSchema);
+  return { ...published, status, version: { ...published.version, number, state, stateReason, verdict } };
+}
+
+function failedDryRun({ name, version: { verdict, stateReason } }: PublishedPlugin): CliError {
+  const why = stateReason === null ? '' : ` ${printable(stateReason)}`;
+  return new CliError('simulation_failed', `Dry run: ${name} fails the simulations. Nothing was published.${why}`, {
+    exitCode: exitCodeOfVerdict[verdict ?? 'failed'],
+    hint: 'To see which assertions fail: tenon plugin test --simulations',
+  });
 }
 
 function nameOfFile(file: string | undefined): string {

@@ -19,6 +19,7 @@ import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
+import { verdictCell } from '../project/version-verdict.ts';
 import { countGuests, formatSize, formatTime, printable, shellWord } from '../text.ts';
 
 const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
@@ -151,6 +152,7 @@ function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyM
     ...(status.reason === null ? [] : [['reason', status.reason] as const]),
     ['in words', status.detail],
     ['newest', newestInWords(plugin)],
+    ['verdict', verdictCell(version)],
     ...(version.note === null ? [] : [['note', version.note] as const]),
     ['content address', plugin.contentAddress],
     ['bound', bound.length === 0 ? 'nowhere' : bound],
@@ -180,11 +182,12 @@ async function listVersions(
 ): Promise<void> {
   const place = await findPlugin(session, options, named, 'publisher');
   await showList(session, options, `${place.path}/versions`, versionSchema, {
-    headings: ['VERSION', 'SEMVER', 'STATE', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
+    headings: ['VERSION', 'SEMVER', 'STATE', 'VERDICT', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
     row: (version) => [
       String(version.number),
       version.semver ?? '-',
       stateInWords(version.state),
+      verdictCell(version),
       version.boundGuestIds.length === 0 ? '-' : countGuests(version.boundGuestIds, version.hasMoreGuests),
       formatSize(version.size),
       formatTime(version.createdAt),

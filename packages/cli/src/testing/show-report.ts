@@ -8,7 +8,7 @@ const maxLogLines = 50;
 const maxShown = 160;
 
 /** Writes the results for people to stdout. */
-export function showReport(out: Reporter, { simulations, verdict }: TestRun): void {
+export function showReport(out: Reporter, { simulations, verdict }: Pick<TestRun, 'simulations' | 'verdict'>): void {
   for (const report of simulations) out.write(formatSimulation(report, out.style));
   if (simulations.length < 2) return;
   const passed = simulations.filter((report) => report.verdict === 'passed').length;
