@@ -46,6 +46,22 @@ export const extensionPoint = Type.Object({
 });
 export type ExtensionPoint = Static<typeof extensionPoint>;
 
+/** A part of a schema that is ignored, or read in another way than it is written. */
+export const schemaWarning = Type.Object({
+  pointer: Type.String({ description: 'a JSON Pointer such as `/schema/exports/greet/inputs`' }),
+  detail: Type.String({ description: 'a description for people' }),
+  line: nullable(Type.Integer(), { description: 'the line in the text, from 1; `null` for an object' }),
+  column: nullable(Type.Integer(), { description: 'the column in the text, from 1; `null` for an object' }),
+});
+export type SchemaWarning = Static<typeof schemaWarning>;
+
+export const schemaWarnings = Type.Array(schemaWarning, {
+  description: 'parts of the given schema that are ignored or read in another way; 20 at most',
+});
+
+/** The response to a request that creates or changes an extension point. */
+export const savedExtensionPoint = Type.Intersect([extensionPoint, Type.Object({ warnings: schemaWarnings })]);
+
 /** An entry of the list of an application's extension points. */
 export const listedExtensionPoint = Type.Intersect([
   extensionPoint,

@@ -1,5 +1,10 @@
 import type { Static } from 'typebox';
-import { extensionPointLimits, extensionPointSchema, extensionPointUpdate } from './extension-points.ts';
+import {
+  extensionPointLimits,
+  extensionPointSchema,
+  extensionPointUpdate,
+  schemaWarnings,
+} from './extension-points.ts';
 import { id } from './fields.ts';
 import { Type } from './type.ts';
 
@@ -35,6 +40,7 @@ export type BreakingPlugin = Static<typeof breakingPlugin>;
 
 export const schemaTrial = Type.Object({
   schema: extensionPointSchema,
+  warnings: schemaWarnings,
   limits: extensionPointLimits,
   checked: Type.Integer({ description: 'the number of checked bound versions' }),
   breaking: Type.Integer({ description: 'the number of those that would not fit' }),

@@ -97,6 +97,7 @@ export const simulationTrialExample = {
 
 export const schemaTrialExample = {
   schema: { exports: { evaluate: {}, describe: {} } },
+  warnings: [],
   limits: extensionPointExample.limits,
   checked: 12,
   breaking: 1,

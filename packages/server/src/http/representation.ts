@@ -29,9 +29,10 @@ export const conditionalWrite = {
 /**
  * Sends a resource as JSON with its entity tag. A `GET` or `HEAD` honours `if-match` and `if-none-match`.
  *
+ * @param more fields of this response only, which are not part of the resource
  * @throws DomainError `precondition_failed`
  */
-export function sendRepresentation(request: Request, reply: Reply, resource: object): Reply {
+export function sendRepresentation(request: Request, reply: Reply, resource: object, more?: object): Reply {
   const json = JSON.stringify(resource);
   const etag = etagOf(json);
   const tags = encodedEtags(etag);
@@ -39,7 +40,8 @@ export function sendRepresentation(request: Request, reply: Reply, resource: obj
   const outcomes = tags.map((tag) => (isRead ? evaluateConditions(request.headers, tag) : undefined));
   requirePrecondition(() => outcomes.some((outcome) => outcome !== 'precondition_failed'), undefined);
   const cachedIndex = outcomes.indexOf('not_modified');
-  if (cachedIndex === -1) return reply.header('etag', etag).json(json);
+  if (cachedIndex === -1)
+    return reply.header('etag', etag).json(more === undefined ? json : JSON.stringify({ ...resource, ...more }));
   return reply.code(304).headers({ etag: tags[cachedIndex] ?? etag, vary: 'accept-encoding' });
 }
 

@@ -19,7 +19,7 @@ import {
   parseExtraOptions,
 } from '@tenon/instrument';
 import { DomainError } from '../http/domain-errors.ts';
-import type { CheckedModule, ModuleRequirements } from '../plugins/module-checker.ts';
+import type { CheckedModule, ModuleRequirements, ReadSchema } from '../plugins/module-checker.ts';
 import { readSchema } from './read-schema.ts';
 
 export type Task =
@@ -56,7 +56,7 @@ export interface Instrumented extends Pick<InstrumentReport, 'tracedFunctions' |
 export interface TaskValues {
   readonly checked: CheckedModule;
   readonly compared: readonly (readonly Mismatch[])[];
-  readonly schemaJson: string;
+  readonly schema: ReadSchema;
   readonly diff: ModuleComparison;
   readonly instrumented: Instrumented;
   /** JSON of the protocol's `instrumentationReport`. The worker serialises it: a module may have a million functions. */
@@ -71,7 +71,7 @@ export type TaskResult =
 export function runTask(task: Task): TaskResult {
   try {
     if (task.kind === 'check') return checkTask(task.bytes, task.requirements);
-    if (task.kind === 'schema') return { ok: true, schemaJson: readSchema(JSON.parse(task.schemaJson)) };
+    if (task.kind === 'schema') return { ok: true, schema: readSchema(JSON.parse(task.schemaJson)) };
     if (task.kind === 'diff') return { ok: true, diff: compareModules(task.before, task.after, diffLimits) };
     if (task.kind === 'compare') return compareTask(task.interfaces, task.requirements);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);

@@ -81,7 +81,7 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
     async readSchema(schema, jobOptions) {
       // JSON.stringify() overflows the stack on deeply nested values. The reader rejects those quickly, with the right error.
       if (isDeeperThan(maxSchemaDepth, schema)) return (await import('./read-schema.ts')).readSchema(schema);
-      return run('schemaJson', { kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
+      return run('schema', { kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
     },
     instrument: (bytes, tracing, jobOptions) =>
       run('instrumented', { kind: 'instrument', bytes: plain(bytes), ...tracing }, jobOptions),

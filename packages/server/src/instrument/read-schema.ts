@@ -1,15 +1,24 @@
-import { describeFault, parseExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
+import { describeFault, readExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
 import { DomainError } from '../http/domain-errors.ts';
+import type { ReadSchema } from '../plugins/module-checker.ts';
 
 /**
  * Parses an extension point's schema.
  *
- * @returns its canonical JSON text
  * @throws DomainError `invalid_field` with all faults and their locations
  */
-export function readSchema(schema: unknown): string {
+export function readSchema(schema: unknown): ReadSchema {
   try {
-    return parseExtensionPointSchema(schema);
+    const { json, warnings } = readExtensionPointSchema(schema);
+    return {
+      schemaJson: json,
+      warnings: warnings.map(({ pointer, detail, position }) => ({
+        pointer: `/schema${pointer}`,
+        detail,
+        line: position?.line ?? null,
+        column: position?.column ?? null,
+      })),
+    };
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     const errors = error.faults.map((fault) => ({ pointer: `/schema${fault.pointer}`, detail: describeFault(fault) }));

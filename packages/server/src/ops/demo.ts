@@ -79,7 +79,7 @@ export async function createDemo(
   const actor: Actor = { ...token.record, tokenId: token.record.id };
 
   const access: AppAccess = await createApp(within, actor, 'Demo');
-  const extensionPoint = await createExtensionPoint(within, access, { name: 'Greetings', schema });
+  const { extensionPoint } = await createExtensionPoint(within, access, { name: 'Greetings', schema });
   const code = await inviteGuest(within, actor, access, { guestKey, deliveryMethod: 'link', name: 'Acme' });
   const { guest } = await acceptInvitation(within, actor, code);
   const atExtensionPoint: ExtensionPointAccess = {

@@ -5,6 +5,7 @@ import {
   extensionPointListQuery,
   extensionPointUpdate,
   listedExtensionPoint,
+  savedExtensionPoint,
   schemaRevisions,
   schemaTrial,
   schemaTrialInput,
@@ -30,6 +31,8 @@ import type { JobOptions } from './module-checker.ts';
 import { toExtensionPoint, toSchemaTrial, withExportNames } from './plugin-wire.ts';
 import { readSchemaRevisions } from './schema-revisions.ts';
 import { trySchema } from './schema-trial.ts';
+
+const savedExample = { ...extensionPointExample, warnings: [] };
 
 const route = routeTagged('Extension points');
 
@@ -69,11 +72,16 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'createExtensionPoint',
     summary: 'Create an extension point',
     description: '`schema` is an object, or its YAML or JSON text. Its `exports` are a map or a list.',
-    responses: { 201: json('the new extension point', extensionPoint, extensionPointExample) },
+    responses: { 201: json('the new extension point', savedExtensionPoint, savedExample) },
     errors: ['quota_exceeded'],
     handle: async ({ deps }, { auth, body }, reply) => {
-      const created = await createExtensionPoint(deps, auth.access, body, jobOptionsOf(auth.actor, reply));
-      return toExtensionPoint(created);
+      const { extensionPoint, warnings } = await createExtensionPoint(
+        deps,
+        auth.access,
+        body,
+        jobOptionsOf(auth.actor, reply),
+      );
+      return { ...toExtensionPoint(extensionPoint), warnings };
     },
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId', {
@@ -90,13 +98,14 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'updateExtensionPoint',
     summary: 'Update an extension point; absent fields keep their values',
     requestHeaders: conditionalWrite.requestHeaders,
-    responses: { 200: json('the extension point', extensionPoint, extensionPointExample, conditionalWrite.headers) },
+    responses: { 200: json('the extension point', savedExtensionPoint, savedExample, conditionalWrite.headers) },
     errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const jobOptions = jobOptionsOf(auth.actor, reply);
       const precondition = preconditionOf(request, toExtensionPoint);
       const updated = await updateExtensionPoint(deps, auth.access, body, { jobOptions, precondition });
-      return sendRepresentation(request, reply, toExtensionPoint(updated));
+      const { extensionPoint, warnings } = updated;
+      return sendRepresentation(request, reply, toExtensionPoint(extensionPoint), { warnings });
     },
   }),
   route('POST', '/api/v1/extension-points/:extensionPointId/schema/trial', {

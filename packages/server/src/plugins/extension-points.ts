@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ExtensionPointInput, type ExtensionPointUpdate, newId } from '@tenon/protocol';
+import { type ExtensionPointInput, type ExtensionPointUpdate, newId, type SchemaWarning } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { requireRecentPassword } from '../auth/confirmation.ts';
@@ -11,10 +11,16 @@ import { type ExtensionPointChange, type ExtensionPointRecord, noLimits } from '
 import type { NameSort, Page, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
-import type { JobOptions } from './module-checker.ts';
+import type { JobOptions, ReadSchema } from './module-checker.ts';
 
 /** The schema of an extension point that is created without one. */
-const emptySchema = '{"exports":{}}';
+const emptySchema: ReadSchema = { schemaJson: '{"exports":{}}', warnings: [] };
+
+/** An extension point after a change, with the warnings about the schema that was given. */
+export interface SavedExtensionPoint {
+  readonly extensionPoint: ExtensionPointRecord;
+  readonly warnings: readonly SchemaWarning[];
+}
 
 /** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
 export async function createExtensionPoint(
@@ -22,13 +28,15 @@ export async function createExtensionPoint(
   access: AppAccess,
   fields: ExtensionPointInput,
   jobOptions?: JobOptions,
-): Promise<ExtensionPointRecord> {
+): Promise<SavedExtensionPoint> {
   const createdAtMs = deps.clock();
+  const { schemaJson, warnings } =
+    fields.schema === undefined ? emptySchema : await deps.checker.readSchema(fields.schema, jobOptions);
   const extensionPoint: ExtensionPointRecord = {
     id: newId('extensionPoint'),
     appId: access.app.id,
     name: fields.name,
-    schemaJson: fields.schema === undefined ? emptySchema : await deps.checker.readSchema(fields.schema, jobOptions),
+    schemaJson,
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
     simulationsRevision: 0,
@@ -49,7 +57,7 @@ export async function createExtensionPoint(
       details: auditDetails(extensionPoint),
     });
   });
-  return extensionPoint;
+  return { extensionPoint, warnings };
 }
 
 /** How many extension points one query reads, and a page has at most. It is small because schemas may be large. */
@@ -97,9 +105,9 @@ export async function updateExtensionPoint(
     jobOptions,
     precondition,
   }: { readonly jobOptions?: JobOptions; readonly precondition?: Precondition<ExtensionPointRecord> | undefined } = {},
-): Promise<ExtensionPointRecord> {
-  const schemaJson = fields.schema === undefined ? undefined : await deps.checker.readSchema(fields.schema, jobOptions);
-  return deps.store.write(async (tx) => {
+): Promise<SavedExtensionPoint> {
+  const read = fields.schema === undefined ? undefined : await deps.checker.readSchema(fields.schema, jobOptions);
+  const extensionPoint = await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
@@ -109,7 +117,7 @@ export async function updateExtensionPoint(
     requirePrecondition(precondition, present);
     const change: ExtensionPointChange = {
       name: fields.name ?? present.name,
-      schemaJson: schemaJson ?? present.schemaJson,
+      schemaJson: read?.schemaJson ?? present.schemaJson,
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
       limits: { ...present.limits, ...fields.limits },
       updatedAtMs: deps.clock(),
@@ -129,6 +137,7 @@ export async function updateExtensionPoint(
     });
     return changed;
   });
+  return { extensionPoint, warnings: read?.warnings ?? [] };
 }
 
 /**

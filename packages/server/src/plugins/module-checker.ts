@@ -1,4 +1,5 @@
 import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
+import type { SchemaWarning } from '@tenon/protocol';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
@@ -10,6 +11,13 @@ export interface CheckedModule {
   readonly interfaceJson: string | null;
   /** How the module does not fit the requirements; empty without requirements. */
   readonly mismatches: readonly Mismatch[];
+}
+
+/** A valid schema. */
+export interface ReadSchema {
+  /** Its canonical JSON text. */
+  readonly schemaJson: string;
+  readonly warnings: readonly SchemaWarning[];
 }
 
 /** Options of a job that waits in a fair queue. */
@@ -37,10 +45,9 @@ export interface ModuleChecker {
   /**
    * Parses an extension point's schema: an object, or its YAML or JSON text.
    *
-   * @returns the canonical JSON text
    * @throws DomainError `invalid_field` with all faults and their locations
    */
-  readSchema(schema: unknown, jobOptions?: JobOptions): Promise<string>;
+  readSchema(schema: unknown, jobOptions?: JobOptions): Promise<ReadSchema>;
 }
 
 /** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */

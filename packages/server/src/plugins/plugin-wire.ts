@@ -21,6 +21,7 @@ export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.Ext
 
 export function toSchemaTrial({
   schemaJson,
+  warnings,
   limits,
   checked,
   breakingCount,
@@ -30,6 +31,7 @@ export function toSchemaTrial({
 }: Trial): wire.SchemaTrial {
   return {
     schema: schemaOf(schemaJson),
+    warnings: [...warnings],
     limits,
     checked,
     breaking: breakingCount,

@@ -1,5 +1,5 @@
 import type { Mismatch } from '@tenon/extension-schema/interface-check';
-import type { ExtensionPointLimits, GuestId } from '@tenon/protocol';
+import type { ExtensionPointLimits, GuestId, SchemaWarning } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../auth/access.ts';
 import { DamagedContentError } from '../blobs/stored-contents.ts';
 import { readAllPages } from '../db/paging.ts';
@@ -30,6 +30,8 @@ interface BreakingVersion extends TriedVersion {
 }
 
 export interface Trial extends ModuleRequirements {
+  /** About the proposed schema. */
+  readonly warnings: readonly SchemaWarning[];
   /** The number of bound versions that were checked. */
   readonly checked: number;
   readonly breakingCount: number;
@@ -61,11 +63,9 @@ export async function trySchema(
   fields: TrialFields,
   jobOptions?: JobOptions,
 ): Promise<Trial> {
+  const read = fields.schema === undefined ? undefined : await deps.checker.readSchema(fields.schema, jobOptions);
   const proposed: ModuleRequirements = {
-    schemaJson:
-      fields.schema === undefined
-        ? extensionPoint.schemaJson
-        : await deps.checker.readSchema(fields.schema, jobOptions),
+    schemaJson: read?.schemaJson ?? extensionPoint.schemaJson,
     limits: { ...extensionPoint.limits, ...fields.limits },
   };
   const checkPage = createPageChecker(deps, proposed, extensionPoint, jobOptions);
@@ -94,7 +94,15 @@ export async function trySchema(
       if (++breakingCount <= maxListed) breaking.push({ ...(await withGuests(deps, version)), ...result });
     }
   }
-  return { ...proposed, checked, breakingCount, breaking, unreadable, hasMoreUnreadable };
+  return {
+    ...proposed,
+    warnings: read?.warnings ?? [],
+    checked,
+    breakingCount,
+    breaking,
+    unreadable,
+    hasMoreUnreadable,
+  };
 }
 
 async function withGuests({ store }: Deps, version: TriedVersion['version']): Promise<TriedVersion> {
