@@ -12,7 +12,7 @@ const sample = fileURLToPath(new URL('../../server/sample/greet.wasm', import.me
 const fitting =
   'version: v1-draft\nexports:\n  greet:\n    input: {type: string, contentType: text/plain; charset=utf-8}\n';
 const breaking = 'version: v1-draft\nexports: [greet, count_vowel, render]\n';
-const faulty = 'exports:\n  greet:\n    inputs: {type: string}\n    output: {type: strnig}\n';
+const faulty = 'exports:\n  greet:\n    input: {typ: string}\n    output: {type: strnig}\n';
 
 let server: InProcessServer;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
@@ -76,7 +76,22 @@ describe('tenon bindings generate host', () => {
     const { exitCode, stdout, stderr } = await generateOffline(['--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
     assert.equal(stdout, '');
-    assert.match(stderr, /faulty\.yaml is not a valid schema:\n {2}line 3, column 5: .*"input"\?\n {2}line 4, /);
+    assert.match(stderr, /faulty\.yaml is not a valid schema:\n {2}line 3, column 13: .*"type"\?\n {2}line 4, /);
+  });
+
+  it('warns of what is ignored, here and on the server', async () => {
+    const schema = 'exports:\n  greet:\n    inputs: {}\n';
+    const warning = /^warning: line 3, column 5: an export has no "inputs", so it is ignored; did you mean "input"\?$/m;
+    assert.match((await generateOffline(['--schema', '-'], { stdin: schema })).stderr, warning);
+    const created = await online(['create', 'Warned', '--schema', '-'], { stdin: schema });
+    assert.match(created.stderr, warning);
+    const id = created.stdout.trim();
+    assert.match((await online(['update', '-e', id, '--schema', '-'], { stdin: schema })).stderr, warning);
+    assert.match((await online(['try-schema', '-e', id, '--schema', '-'], { stdin: schema })).stderr, warning);
+    await writeFile(file('optional.yaml'), 'exports:\n  greet:\n  render:\n    x-tenon-optional: true\n');
+    const checked = await offline(['check', sample, '--schema', file('optional.yaml')]);
+    assert.equal(checked.exitCode, 0, checked.stderr);
+    assert.match(checked.stderr, /^Optional exports that it leaves out: render\.$/m);
   });
 
   it('says when there is no such file or extension point', async () => {
@@ -178,7 +193,7 @@ describe('tenon extension-point try-schema', () => {
   it('shows each fault of a schema that is none', async () => {
     const { exitCode, stderr } = await online(['try-schema', '-e', extensionPoint, '--schema', file('faulty.yaml')]);
     assert.equal(exitCode, 7);
-    assert.match(stderr, /line 3, column 5/);
+    assert.match(stderr, /line 3, column 13/);
     assert.match(stderr, /\/schema\/exports\/greet\/output\/type {2}line 4, column 20/);
   });
 

@@ -197,15 +197,37 @@ describe('extension points', () => {
       const found = assertProblem(await service.call('PUT', path, { token, json: { schema } }), 422, 'invalid_field');
       assert.match(found.errors?.[0]?.pointer ?? '', /^\/schema/);
     }
-    const schema = 'exports:\n  a:\n    inputs: {type: string}\n    output: {type: strnig}\n';
+    const schema = 'exports:\n  a:\n    input: {typ: string}\n    output: {type: strnig}\n';
     const found = assertProblem(await service.call('PUT', path, { token, json: { schema } }), 422, 'invalid_field');
     assert.deepEqual(
       found.errors?.map(({ pointer, detail }) => [pointer, detail.slice(0, 17)]),
       [
-        ['/schema/exports/a/inputs', 'line 3, column 5:'],
+        ['/schema/exports/a/input/typ', 'line 3, column 13'],
         ['/schema/exports/a/output/type', 'line 4, column 20'],
       ],
     );
+  });
+
+  it('answer warnings about schemas, which block nothing and are not part of the resource', async () => {
+    const { token } = world.owner;
+    const path = `${api}/extension-points/${world.extensionPointId}`;
+    const schema = 'exports:\n  evaluate:\n    inputs: {type: string}\n';
+    const detail = 'an export has no "inputs", so it is ignored; did you mean "input"?';
+    const warnings = [{ pointer: '/schema/exports/evaluate/inputs', detail, line: 3, column: 5 }];
+    const changed = await service.call('PUT', path, { token, json: { schema } });
+    assert.equal(changed.statusCode, 200, changed.payload);
+    assert.deepEqual(changed.json<{ warnings: unknown }>().warnings, warnings);
+    const read = await service.call('GET', path, { token });
+    assert.equal(read.headers.etag, changed.headers.etag);
+    assert.equal('warnings' in read.json<object>(), false);
+    const trial = await ok<{ warnings: unknown }>(service, 'POST', `${path}/schema/trial`, { token, json: { schema } });
+    assert.deepEqual(trial.warnings, warnings);
+    const json = { name: 'Warned', schema: { exports: { a: { contentType: 'x' } } } };
+    const made = await service.call('POST', `${api}/apps/${world.appId}/extension-points`, { token, json });
+    const [warning] = made.json<{ warnings: { pointer: string; line: unknown }[] }>().warnings;
+    assert.deepEqual([warning?.pointer, warning?.line], ['/schema/exports/a/contentType', null]);
+    const renamed = await ok<{ warnings: unknown }>(service, 'PUT', path, { token, json: { name: 'Same' } });
+    assert.deepEqual(renamed.warnings, []);
   });
 
   it('keep a field that a PUT omits', async () => {
@@ -215,7 +237,7 @@ describe('extension points', () => {
     assert.deepEqual([named.name, Object.keys(named.schema.exports)], ['Other', ['evaluate']]);
     const schemed = await ok<ExtensionPoint>(service, 'PUT', path, { token, json: { schema: 'exports: [f]' } });
     assert.deepEqual([schemed.name, Object.keys(schemed.schema.exports)], ['Other', ['f']]);
-    assert.deepEqual(await ok(service, 'GET', path, { token }), schemed);
+    assert.deepEqual({ ...(await ok<ExtensionPoint>(service, 'GET', path, { token })), warnings: [] }, schemed);
   });
 });
 

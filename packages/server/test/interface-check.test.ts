@@ -385,11 +385,11 @@ describe('POST /api/v1/extension-points/:extensionPointId/schema/trial', () => {
 
   it('rejects an invalid schema, with every fault', async () => {
     const path = `${api}/extension-points/${world.extensionPointId}/schema/trial`;
-    const json = { schema: 'exports:\n  a: {inputs: 1}\n  b-c: {}\n' };
+    const json = { schema: 'exports:\n  a: {input: 1}\n  b-c: {}\n' };
     const response = await service.call('POST', path, { token: world.owner.token, json });
     assert.deepEqual(
       assertProblem(response, 422, 'invalid_field').errors?.map(({ pointer }) => pointer),
-      ['/schema/exports/a/inputs', '/schema/exports/b-c'],
+      ['/schema/exports/a/input', '/schema/exports/b-c'],
     );
   });
 });

@@ -32,8 +32,9 @@ export function addGenerateCommand(group: Command, io: Io): void {
   });
   const ofFile = async (file: string, options: Options, target: string): Promise<void> => {
     const source = file === standardStream ? undefined : file;
-    const files = await generate(target, await readSchemaFile(io, file), { source });
-    await io.interruptible((signal) => answer(io, createReporter(io, options.json === true), options, files, signal));
+    const out = createReporter(io, options.json === true);
+    const files = await generate(target, await readSchemaFile(io, file, out), { source });
+    await io.interruptible((signal) => answer(io, out, options, files, signal));
   };
   const names = Object.keys(bindingsTargets);
   group

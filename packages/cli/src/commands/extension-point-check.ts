@@ -4,6 +4,7 @@ import {
   type Mismatch,
   type ModuleInterface,
   moduleInterface,
+  optionalExports,
 } from '@tenon/extension-schema/interface-check';
 import { describeModule, listProposals } from '@tenon/instrument';
 import { extensionPoint as extensionPointSchema } from '@tenon/protocol';
@@ -48,7 +49,8 @@ export function addCheckCommand(group: Command, io: Io): void {
       throw usageError('The module and the schema can not both come from stdin.');
     }
     const out = createReporter(io, options.json === true);
-    await check(io, out, file, { schema: await readSchemaFile(io, schema), limits: {}, by: `the schema ${schema}` });
+    const demands = { schema: await readSchemaFile(io, schema, out), limits: {}, by: `the schema ${schema}` };
+    await check(io, out, file, demands);
   };
   group
     .command('check')
@@ -94,6 +96,8 @@ async function check(io: Io, out: Reporter, file: string, { schema, limits, by }
   const fits = mismatches.length === 0;
   out.result({ fits, mismatches, interface: found }, () => show(out, found, mismatches));
   const name = file === standardStream ? 'The module' : printable(file);
+  const omitted = [...optionalExports(schema)].filter((name) => !found.exports.some((entry) => entry.name === name));
+  if (omitted.length > 0) out.note(`Optional exports that it leaves out: ${printable(omitted.join(', '))}.`);
   if (fits) return out.note(`${name} fits ${printable(by)}.`);
   throw new CliError(
     'interface_mismatch',

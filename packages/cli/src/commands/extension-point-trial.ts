@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
-import { readSchemaText, schemaHelp } from '../schema-file.ts';
+import { readSchemaText, schemaHelp, showWarnings } from '../schema-file.ts';
 import { calling } from '../session.ts';
 import { count, countGuests, printable } from '../text.ts';
 
@@ -34,7 +34,8 @@ export function addTrialCommand(group: Command, io: Io): void {
           { schema },
           schemaTrial,
         );
-        const { checked, breaking, objects, unreadable, hasMoreUnreadable } = trial;
+        const { checked, breaking, objects, unreadable, hasMoreUnreadable, warnings } = trial;
+        showWarnings(out, warnings);
         out.result(trial, () => {
           if (objects.length > 0) out.table(['PLUGIN', 'VERSION', 'BY', 'BOUND', 'WHY'], objects.flatMap(rowsOf), '');
         });

@@ -1,4 +1,4 @@
-import { type ExtensionPoint, extensionPoint as extensionPointSchema } from '@tenon/protocol';
+import { type ExtensionPoint, extensionPoint as extensionPointSchema, savedExtensionPoint } from '@tenon/protocol';
 import { path } from '../api.ts';
 import { type Command, withApp, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -7,7 +7,7 @@ import { type SettingFlags, settingFields, shownSettings, withSettings } from '.
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { resolveApp, resolveExtensionPoint, resolveNamedExtensionPoint } from '../resolve.ts';
-import { readSchemaText, schemaHelp } from '../schema-file.ts';
+import { readSchemaText, schemaHelp, showWarnings } from '../schema-file.ts';
 import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
@@ -105,7 +105,8 @@ async function createExtensionPoint(session: Session, options: Fields & { app?: 
   const { api, out } = session;
   const app = await resolveApp(session, options.app);
   const body = { name, ...settingFields(options), ...(await readSchema(session, options)) };
-  const made = await api.send('POST', path`/api/v1/apps/${app}/extension-points`, body, extensionPointSchema);
+  const made = await api.send('POST', path`/api/v1/apps/${app}/extension-points`, body, savedExtensionPoint);
+  showWarnings(out, made.warnings);
   out.note(`Created the extension point "${printable(made.name)}". Its id:`);
   out.result(made, () => out.write(`${made.id}\n`));
 }
@@ -118,7 +119,8 @@ async function updateExtensionPoint(session: Session, options: Fields & Choice):
   }
   const body = { name: options.name, ...settings, ...(await readSchema(session, options)) };
   const id = await resolveExtensionPoint(session, options.extensionPoint);
-  const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, extensionPointSchema);
+  const changed = await api.send('PUT', path`/api/v1/extension-points/${id}`, body, savedExtensionPoint);
+  showWarnings(out, changed.warnings);
   out.result(changed, () => out.note(`Updated the extension point "${printable(changed.name)}".`));
 }
 

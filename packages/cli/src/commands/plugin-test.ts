@@ -141,7 +141,8 @@ async function testPlugin(
   stored: ServerSimulations | undefined,
 ): Promise<void> {
   const { io, out } = session;
-  const schema = options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema));
+  const schema =
+    options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema, out));
   const once: RunOnce = async (isBuilding, onFiles) => {
     const project = options.watch ? await openProject(io, options) : session.project;
     const current = { ...session, project };

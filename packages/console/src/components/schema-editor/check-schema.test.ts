@@ -5,21 +5,31 @@ import { checkSchema, schemaText, type TextFault } from './check-schema.ts';
 describe('checkSchema()', () => {
   it('gives the schema of YAML and of JSON, with exports as a map', () => {
     const schema = { exports: { greet: {} } };
-    assert.deepEqual(checkSchema('exports: [greet]\n'), { isSound: true, schema });
-    assert.deepEqual(checkSchema('{"exports": {"greet": {}}}'), { isSound: true, schema });
+    assert.deepEqual(checkSchema('exports: [greet]\n'), { isSound: true, schema, warnings: [] });
+    assert.deepEqual(checkSchema('{"exports": {"greet": {}}}'), { isSound: true, schema, warnings: [] });
   });
 
   it('says of every fault where it is', () => {
-    const text = 'exports:\n  greet:\n    descripton: Greets.\n    input: {type: text}\n';
+    const text = 'exports:\n  greet:\n    description: 7\n    input: {type: text}\n';
     const faults = faultsOf(text);
     assert.deepEqual(
       faults.map(({ from, to, line, column }) => [text.slice(from, to), line, column]),
       [
-        ['descripton', 3, 5],
+        ['7', 3, 18],
         ['text}', 4, 19],
       ],
     );
-    assert.match(faults[0]?.detail ?? '', /did you mean "description"/);
+    assert.match(faults[0]?.detail ?? '', /expected text, found a number/);
+  });
+
+  it('says of every warning where it is', () => {
+    const text = 'exports:\n  greet:\n    descripton: Greets.\n';
+    const checked = checkSchema(text);
+    assert.ok(checked.isSound);
+    const [warning, ...others] = checked.warnings;
+    assert.deepEqual([warning?.severity, warning?.line, warning?.column, others.length], ['warning', 3, 5, 0]);
+    assert.equal(text.slice(warning?.from, warning?.to), 'descripton');
+    assert.match(warning?.detail ?? '', /did you mean "description"/);
   });
 
   it('counts lines of any kind of ending as the parser does', () => {
@@ -62,7 +72,7 @@ describe('schemaText()', () => {
       components: { schemas: { T: { type: 'object', properties: { constructor: { type: 'number' } } } } },
       'x-list': [1, 'true', false, null, { deep: ['~'] }],
     };
-    assert.deepEqual(checkSchema(schemaText(schema)), { isSound: true, schema });
+    assert.deepEqual(checkSchema(schemaText(schema)), { isSound: true, schema, warnings: [] });
   });
 
   it('repeats what stands there twice', () => {

@@ -1,8 +1,10 @@
-import { parseExtensionPointSchema, SchemaError } from '@tenon/extension-schema';
+import { readExtensionPointSchema, SchemaError, type SchemaFault } from '@tenon/extension-schema';
 import { stringify } from 'yaml';
 
-/** One thing that is wrong with a schema's text, and where. */
+/** A fault of a schema's text, or a warning about it, and where it is. */
 export interface TextFault {
+  /** Warnings don't make the text invalid. */
+  readonly severity?: 'warning';
   /** In words, without the place: `there is no field "nam"; did you mean "name"?` */
   readonly detail: string;
   /** Offsets into the text, in UTF-16 code units. */
@@ -15,22 +17,27 @@ export interface TextFault {
 
 /** A schema as the API answers it, or what is wrong with its text: one fault at least, in the order of the text. */
 export type CheckedSchema =
-  | { readonly isSound: true; readonly schema: unknown }
+  | { readonly isSound: true; readonly schema: unknown; readonly warnings: readonly TextFault[] }
   | { readonly isSound: false; readonly faults: readonly TextFault[] };
 
 /** Checks a schema's YAML or JSON text as the server does, with the same code. */
 export function checkSchema(text: string): CheckedSchema {
   try {
-    return { isSound: true, schema: JSON.parse(parseExtensionPointSchema(text)) };
+    const { json, warnings } = readExtensionPointSchema(text);
+    const placed = placedIn(text, warnings).map((warning) => ({ ...warning, severity: 'warning' as const }));
+    return { isSound: true, schema: JSON.parse(json), warnings: placed };
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    const lines = lineStarts(text);
-    const faults = error.faults.map(({ detail, position = { line: 1, column: 1 } }) => {
-      const from = Math.min(text.length, (lines[position.line - 1] ?? text.length) + position.column - 1);
-      return { detail, from, to: endOfWord(text, from), ...position };
-    });
-    return { isSound: false, faults };
+    return { isSound: false, faults: placedIn(text, error.faults) };
   }
+}
+
+function placedIn(text: string, faults: readonly SchemaFault[]): TextFault[] {
+  const lines = lineStarts(text);
+  return faults.map(({ detail, position = { line: 1, column: 1 } }) => {
+    const from = Math.min(text.length, (lines[position.line - 1] ?? text.length) + position.column - 1);
+    return { detail, from, to: endOfWord(text, from), ...position };
+  });
 }
 
 /** A schema as text to edit: YAML, which is what people write by hand. */

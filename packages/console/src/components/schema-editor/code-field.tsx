@@ -18,7 +18,7 @@ export function CodeField(props: {
   /** Completion and descriptions. */
   readonly help: Extension;
   readonly check: (text: string) => readonly TextFault[];
-  /** The faults of the present text, or of one a moment ago. */
+  /** The faults and warnings of the present text, or of one a moment ago. */
   readonly faults: readonly TextFault[];
   /** What the text is without faults: "Valid schema." */
   readonly sound: string;
@@ -42,12 +42,17 @@ export function CodeField(props: {
       onChange: (text) => onChange.current(text),
       onCursor: (text, offset) => onCursor.current?.(text, offset),
       check: (text) =>
-        check.current(text).map(({ from, to, detail }) => ({ from, to, severity: 'error', message: detail })),
+        check.current(text).map(({ from, to, severity, detail }) => ({
+          from,
+          to,
+          severity: severity ?? 'error',
+          message: detail,
+        })),
     });
     editor.current = made;
     return () => made.destroy();
   }, []);
-  const isInvalid = props.faults.length > 0 || props.error !== undefined;
+  const isInvalid = props.faults.some(({ severity }) => severity !== 'warning') || props.error !== undefined;
   return (
     <div class="field">
       <div class="field-legend" id={labelId}>
@@ -80,18 +85,19 @@ function Verdict(props: {
   readonly onGoThere: (offset: number) => void;
 }) {
   const { faults, sound, onGoThere } = props;
+  const isSound = faults.every(({ severity }) => severity === 'warning');
   return (
     <div class="schema-verdict" role="status">
-      {faults.length === 0 ? (
-        <p class="schema-fine">{sound}</p>
-      ) : (
+      {isSound ? <p class="schema-fine">{sound}</p> : null}
+      {faults.length === 0 ? null : (
         <ul class="schema-faults">
-          {faults.slice(0, shownFaults).map(({ line, column, detail, from }) => (
+          {faults.slice(0, shownFaults).map(({ line, column, severity, detail, from }) => (
             <li key={`${from} ${detail}`}>
               <button type="button" class="link-button" onClick={() => onGoThere(from)}>
                 Line {line}, column {column}
               </button>
-              : {detail}
+              : {severity === 'warning' ? 'Warning: ' : ''}
+              {detail}
             </li>
           ))}
           {faults.length > shownFaults ? <li>and {faults.length - shownFaults} more</li> : null}

@@ -44,5 +44,5 @@ export function SchemaEditor(props: {
 }
 
 function faultsOf(checked: CheckedSchema) {
-  return checked.isSound ? [] : checked.faults;
+  return checked.isSound ? checked.warnings : checked.faults;
 }

@@ -16,7 +16,12 @@ describe('suggest()', () => {
       'components',
     ]);
     assert.equal(labelsAt('version: v1-draft\n|'), undefined, 'not where a line begins, unless asked');
-    assert.deepEqual(labelsAt('exports:\n  greet:\n    output: {}\n    i|'), ['description', 'input', 'codeSamples']);
+    assert.deepEqual(labelsAt('exports:\n  greet:\n    output: {}\n    i|'), [
+      'description',
+      'input',
+      'codeSamples',
+      'x-tenon-optional',
+    ]);
     assert.equal(labelsAt('exports:\n  i|'), undefined, 'names are free');
     assert.equal(labelsAt('description: |\n', true), undefined);
     assert.ok(labelsAt('components:\n  schemas:\n    A:\n      t|')?.includes('type'));

@@ -1,4 +1,4 @@
-import { checkInterface, functionNames } from '@tenon/extension-schema/interface-check';
+import { checkInterface, functionNames, optionalExports } from '@tenon/extension-schema/interface-check';
 import type { ExtensionPoint } from '@tenon/protocol';
 import { useMemo } from 'preact/hooks';
 import { Notice } from '../../components/notice.tsx';
@@ -35,15 +35,20 @@ export function ModuleFindings({
     );
   }
   const expected = functionNames(schema, 'exports');
-  const missing = expected.filter((name) => !exports.includes(name));
+  const optional = optionalExports(schema);
+  const absent = expected.filter((name) => !exports.includes(name));
+  const missing = absent.filter((name) => !optional.has(name));
   return (
     <div class="findings">
       {expected.length === 0 ? null : (
         <ul class="found-exports" aria-label="Exports that the application expects">
           {expected.map((name) => (
             <li key={name} class={missing.includes(name) ? 'found-missing' : 'found-there'}>
-              <span aria-hidden="true">{missing.includes(name) ? '✗' : '✓'}</span> <code>{name}</code>
-              {missing.includes(name) ? ' is missing' : <span class="visually-hidden"> is there</span>}
+              <span aria-hidden="true">{missing.includes(name) ? '✗' : absent.includes(name) ? '–' : '✓'}</span>{' '}
+              <code>{name}</code>
+              {missing.includes(name) ? ' is missing' : null}
+              {absent.includes(name) && optional.has(name) ? ' is optional, and missing' : null}
+              {absent.includes(name) ? null : <span class="visually-hidden"> is there</span>}
             </li>
           ))}
         </ul>
