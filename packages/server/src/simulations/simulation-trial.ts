@@ -52,7 +52,9 @@ export async function trySimulations(
   const { extensionPoint, actor } = access;
   const startedAtMs = performance.now();
   const schemaJson =
-    input.schema === undefined ? extensionPoint.schemaJson : await deps.checker.readSchema(input.schema, jobOptions);
+    input.schema === undefined
+      ? extensionPoint.schemaJson
+      : (await deps.checker.readSchema(input.schema, jobOptions)).schemaJson;
   const inputs = await inputsOf(deps, access, input, schemaJson, jobOptions);
   const bound = await deps.store.read.boundVersions(extensionPoint.id, { after, limit: maxTriedVersions + 1 });
 
