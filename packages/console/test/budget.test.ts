@@ -8,8 +8,12 @@ import { gzipSync } from 'node:zlib';
 /** The maximum size of a page's scripts, compressed. */
 const maxBytes = 60 * 1024;
 
-/** These pages have the schema editor, which counts apart. */
-const pagesWithEditor = ['src/pages/team/extension-point-edit.tsx', 'src/pages/team/extension-point-new.tsx'];
+/** These have the editor, which counts apart. */
+const pagesWithEditor = [
+  'src/pages/simulations/simulation-form.tsx',
+  'src/pages/team/extension-point-edit.tsx',
+  'src/pages/team/extension-point-new.tsx',
+];
 
 /** As Vite writes it: what each source became, and what that imports. */
 type Manifest = Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>;

@@ -16,15 +16,6 @@ export type SimulationVerdict = Static<typeof simulationVerdict>;
 /** The name of a simulation, unique within its extension point. */
 export const simulationNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
-/** How many simulations an extension point has at most. */
-export const maxSimulations = 20;
-
-/** The maximum size of a simulation's fixtures as JSON, and of its mock input, in bytes. */
-export const maxSimulationTextBytes = 256 * 1024;
-
-/** The maximum size of the body that sets a simulation, in bytes. */
-export const maxSimulationBodyBytes = 16 * 1024 * 1024;
-
 /** The text or bytes of a block of memory. */
 const memoryValue = Type.Union(
   [Type.String(), Type.Object({ base64: Type.String() }, { additionalProperties: false })],

@@ -105,6 +105,8 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
   }
   await guest.publish(extensionPoint.id, 'mortgage', await moduleThatSays('mortgage, once more'));
   await viewer.publish(extensionPoint.id, 'black-scholes', await moduleThatSays('black-scholes'));
+  // The plugins are older: they were published without simulations.
+  await owner.call('PUT', `/extension-points/${extensionPoint.id}/simulations/interest`, { fixtures });
   await owner.call('POST', '/tokens', { name: names.token, scopes: ['read'], appId: app.id, expiresInDays: 365 });
   await owner.call('POST', '/tokens', { name: names.otherToken, scopes: ['read', 'publish'], expiresInDays: 30 });
   await owner.call('POST', '/api-keys', { name: names.apiKey });
@@ -113,6 +115,17 @@ export async function furnish(url: string, names: Names): Promise<Acme> {
   if (held === undefined) throw new Error('The guest is not in the list');
   return { owner, admin, guest, app, extensionPoint, held, openLink, revokedLink, teamLink };
 }
+
+/** What the plugins that `moduleThatSays` makes do. */
+const fixtures = [
+  {
+    name: 'adds up',
+    export: 'evaluate',
+    input: '{"arguments":[100,0.05,12],"locale":"en"}',
+    expect: { fails: false },
+  },
+  { name: 'describes itself', export: 'describe', expect: { matchesSchema: true } },
+];
 
 function schemaWith({ description, property, propertyDescription }: Names) {
   return {

@@ -146,6 +146,15 @@ export async function everyPage(
       },
       heading: 'Try a module',
     }),
+    owner('simulation-new', `${points}/${extensionPoint.id}/new-simulation`, {
+      act: (page) => page.getByText('Valid fixtures.').waitFor(),
+    }),
+    owner('simulation', `${points}/${extensionPoint.id}/simulations/interest`, {
+      act: (page) => page.getByText('Valid fixtures.').waitFor(),
+    }),
+    owner('simulation-module', `${points}/${extensionPoint.id}/new-simulation`, {
+      act: (page) => page.getByLabel('Test module').check(),
+    }),
     owner('extension-point-rules', `${points}/${extensionPoint.id}/rules`),
     owner('plugin', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`),
     owner('plugin-diff', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`, {

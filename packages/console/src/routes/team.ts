@@ -46,6 +46,18 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/extension-point-rules.tsx')).ExtensionPointRulesPage,
   },
   {
+    path: '/apps/:appId/extension-points/:extensionPointId/new-simulation',
+    access: 'signedIn',
+    data: extensionPointData,
+    load: async () => (await import('../pages/simulations/new-simulation.tsx')).NewSimulationPage,
+  },
+  {
+    path: '/apps/:appId/extension-points/:extensionPointId/simulations/:name',
+    access: 'signedIn',
+    data: extensionPointData,
+    load: async () => (await import('../pages/simulations/simulation.tsx')).SimulationPage,
+  },
+  {
     path: '/apps/:appId/extension-points/:extensionPointId/plugins/:userId/:name',
     access: 'signedIn',
     data: pluginData,

@@ -25,7 +25,7 @@ function text(of: AuditEntry, appId: string | undefined = 'app_1'): string {
   return [verb, thing?.text, rest]
     .filter((part) => part !== undefined)
     .join(' ')
-    .replace(' ,', ',');
+    .replace(/ ([,:])/, '$1');
 }
 
 const plugin = { kind: 'plugin', id: 'ext_1/plugin/usr_1/median', name: 'median' };
@@ -43,6 +43,26 @@ describe('describeEntry()', () => {
     assert.equal(
       text(entry('plugin.roll_back', { target: plugin, details: { version: 2 } })),
       'rolled median back to version 2',
+    );
+  });
+
+  it('names simulations and verdicts', () => {
+    const point = { kind: 'extension_point', id: 'ext_1', name: 'Greetings' };
+    const simulation = { simulation: 'basics' };
+    assert.equal(
+      text(entry('simulation.put', { target: point, details: simulation })),
+      'set the simulation basics of Greetings',
+    );
+    assert.equal(
+      text(entry('simulation.delete', { target: point, details: simulation })),
+      'deleted the simulation basics of Greetings',
+    );
+    const test = (verdict: string) => text(entry('version.test', { target: plugin, details: { version: 3, verdict } }));
+    assert.equal(test('timed_out'), 'tested version 3 of median: simulations timed out');
+    assert.equal(test('constructor'), 'tested version 3 of median: constructor');
+    assert.equal(
+      text(entry('version.retest', { target: plugin, details: { version: 3 } })),
+      'started the simulations of version 3 of median again',
     );
   });
 

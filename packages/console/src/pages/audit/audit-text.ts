@@ -1,6 +1,7 @@
-import type { AccountAuditEntry, AppAuditEntry } from '@tenon/protocol';
+import type { AccountAuditEntry, AppAuditEntry, Verdict } from '@tenon/protocol';
 import { auditActions, isAuditAction } from '@tenon/protocol/audit-actions';
 import { teamPluginPath } from '../plugin/plugin-path.ts';
+import { verdictWords } from '../simulations/verdict-words.ts';
 
 /** An event of an application's trail or of the user's own. */
 export type AuditEntry = AppAuditEntry | AccountAuditEntry;
@@ -56,6 +57,16 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
       };
     case 'plugin.roll_back':
       return { verb: 'rolled', thing, rest: `back to ${version}` };
+    case 'simulation.put':
+    case 'simulation.delete':
+      return {
+        verb: `${action === 'simulation.put' ? 'set' : 'deleted'} the simulation ${detailText(entry.details.simulation)} of`,
+        thing,
+      };
+    case 'version.test':
+      return { verb: `tested ${version} of`, thing, rest: `: ${verdictOf(entry)}` };
+    case 'version.retest':
+      return { verb: `started the simulations of ${version} of`, thing, rest: 'again' };
     case 'version.approve':
     case 'version.reject':
     case 'version.yank':
@@ -70,6 +81,10 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
         ? { verb: actionText(action) }
         : { verb: actionText(action), thing };
   }
+}
+
+function verdictOf({ details: { verdict } }: AuditEntry): string {
+  return Object.hasOwn(verdictWords, String(verdict)) ? verdictWords[verdict as Verdict] : detailText(verdict);
 }
 
 const ownGuestVerbs = { 'guest.invite': 'invited a guest', 'guest.remove': 'removed a guest' } as const;

@@ -21,7 +21,7 @@ export function Event({ sentence: { verb, thing, rest } }: { readonly sentence: 
       ) : (
         <Link to={thing.to}>{thing.text}</Link>
       )}
-      {rest === undefined ? null : rest.startsWith(',') ? rest : ` ${rest}`}
+      {rest === undefined ? null : /^[,:]/.test(rest) ? rest : ` ${rest}`}
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { ExtensionPoint, Plugin } from '@tenon/protocol';
 import { useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { Button } from '../../components/button.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { SchemaView } from '../../components/schema-view.tsx';
 import { Skeleton } from '../../components/spinner.tsx';
@@ -9,6 +10,7 @@ import { useAccount, useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 import { useList } from '../../state/use-list.ts';
 import { AppError } from '../app-error.tsx';
+import { SimulationsSection } from '../simulations/simulations-section.tsx';
 import { useApp } from '../team/use-app.ts';
 import { GuestOnly } from './guest-frame.tsx';
 import { OwnPlugins } from './own-plugins.tsx';
@@ -66,6 +68,13 @@ export function PublishPage() {
           <Section title="Your plugins">
             <OwnPlugins app={app.data} plugins={own} />
           </Section>
+          <SimulationsSection apiPath={path}>
+            <p class="soft">Run them on your computer before you publish:</p>
+            <CommandBlock
+              command={`tenon plugin test plugin.wasm --extension-point ${point.data.id}`}
+              what="the command that runs the simulations"
+            />
+          </SimulationsSection>
           <div ref={documentation} tabIndex={-1} class="jump-target">
             <Section title="Requirements">
               <SchemaView schema={point.data.schema} />

@@ -9,6 +9,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
+import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
 import {
@@ -30,6 +31,8 @@ interface HistoryProps {
   readonly guests: ReadonlyMap<string, string>;
   readonly roles: Roles;
   readonly onAction: (action: VersionAction, version: Version) => void;
+  /** Called after the simulations of a version were started again. */
+  readonly onTested: () => void;
   readonly onOlder: () => Promise<void>;
 }
 
@@ -62,7 +65,7 @@ interface EntryProps extends Omit<HistoryProps, 'onOlder'> {
   readonly version: Version;
 }
 
-function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: EntryProps) {
+function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTested }: EntryProps) {
   const { name } = data.plugin;
   const { number, semver, note, state, createdAt, size, contentAddress, boundGuestIds } = version;
   return (
@@ -74,6 +77,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: Entry
         </h3>
         {boundGuestIds.length > 0 ? <Badge kind="good">{activeFor(version, guests, data)}</Badge> : null}
         {state === 'published' ? null : <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>}
+        {wereTested(data) && !saysVerdict(version) ? <VerdictBadge version={version} /> : null}
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
       <Decision version={version} />
@@ -102,6 +106,18 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: Entry
         />
         <TraceLink name={`${name}-${number}.wasm`} of={`version ${number}`} contentAddress={contentAddress} />
       </div>
+      {wereTested(data) ? (
+        <VersionTestDetails
+          versionPath={`${apiPath}/versions/${number}`}
+          version={version}
+          of={`version ${number}`}
+          fileName={`${name}-${number}`}
+          mayRun={roles.isHost || roles.isPublisher}
+          isOpen={number === data.versions[0]?.number}
+          extensionPointId={roles.isPublisher ? data.plugin.extensionPointId : undefined}
+          onChanged={onTested}
+        />
+      ) : null}
       <VersionDiffDetails
         versionPath={`${apiPath}/versions/${number}`}
         against={['testing', 'failed', 'awaiting_approval'].includes(state) || number === 1 ? undefined : number - 1}
@@ -109,6 +125,18 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction }: Entry
       />
     </li>
   );
+}
+
+/** Where no version was tested, verdicts say nothing. */
+function wereTested({ versions }: PluginData): boolean {
+  return versions.some(
+    ({ state, verdict }) => state === 'testing' || (verdict ?? 'none_configured') !== 'none_configured',
+  );
+}
+
+/** Some states say the verdict too. */
+function saysVerdict({ state, verdict }: Version): boolean {
+  return (state === 'failed' && verdict === 'failed') || (state === 'testing' && verdict === null);
 }
 
 function Decision({ version }: { readonly version: Version }) {

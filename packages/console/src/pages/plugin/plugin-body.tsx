@@ -133,6 +133,7 @@ export function PluginBody(props: {
           guests={guests}
           roles={roles}
           onAction={confirm}
+          onTested={props.onChanged}
           onOlder={props.onOlderVersions}
         />
       </Section>

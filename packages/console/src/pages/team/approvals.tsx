@@ -15,7 +15,10 @@ import { type PagedList, useList } from '../../state/use-list.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
 import { VersionDiffDetails } from '../plugin/version-diff.tsx';
+import { ComparisonDetails } from '../simulations/comparison.tsx';
+import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { AppFrame } from './app-frame.tsx';
+import { HeldBackPlugins } from './held-back-plugins.tsx';
 import { mayManage, useApp } from './use-app.ts';
 import './approvals.css';
 
@@ -65,11 +68,18 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
         {(rows) => (
           <ol class="approvals">
             {rows.map((approval) => (
-              <Waiting key={approval.version.id} app={app} approval={approval} onAsk={setAsked} />
+              <Waiting
+                key={approval.version.id}
+                app={app}
+                approval={approval}
+                onAsk={setAsked}
+                onChanged={approvals.page.reload}
+              />
             ))}
           </ol>
         )}
       </ListView>
+      <HeldBackPlugins appId={app.id} />
       {asked === undefined ? null : (
         <VersionDialog
           action={asked.action}
@@ -99,10 +109,17 @@ function apiPathOf({ extensionPoint, user, name }: Approval): string {
   return pluginApiPath(extensionPoint.id, user.id, name);
 }
 
-function Waiting(props: { readonly app: App; readonly approval: Approval; readonly onAsk: (asked: Asked) => void }) {
+function Waiting(props: {
+  readonly app: App;
+  readonly approval: Approval;
+  readonly onAsk: (asked: Asked) => void;
+  readonly onChanged: () => void;
+}) {
   const { app, approval, onAsk } = props;
   const { pluginId, extensionPoint, user, name, guests, version } = approval;
   const { number, semver, note, size, contentAddress, createdAt } = version;
+  const versionPath = `${apiPathOf(approval)}/versions/${number}`;
+  const of = `version ${number} of ${name}`;
   return (
     <li class="approval">
       <h3>
@@ -110,7 +127,8 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
           <code>{name}</code>
         </Link>{' '}
         version {number}
-        {semver === null ? null : <span class="soft"> · {semver}</span>}
+        {semver === null ? null : <span class="soft"> · {semver}</span>}{' '}
+        {version.verdict === 'none_configured' ? null : <VerdictBadge version={version} />}
       </h3>
       <p class="soft">
         Published by {user.name} <Time at={createdAt} /> for{' '}
@@ -122,10 +140,21 @@ function Waiting(props: { readonly app: App; readonly approval: Approval; readon
         <span>{byteSize(size)}</span>
         <ContentAddressView address={contentAddress} />
       </p>
-      <VersionDiffDetails
-        versionPath={`${apiPathOf(approval)}/versions/${number}`}
-        of={`version ${number} of ${name}`}
-      />
+      {version.verdict === 'none_configured' ? null : (
+        <>
+          <VersionTestDetails
+            versionPath={versionPath}
+            version={version}
+            of={of}
+            fileName={`${name}-${number}`}
+            mayRun={mayManage(app.role)}
+            isOpen={false}
+            onChanged={props.onChanged}
+          />
+          <ComparisonDetails versionPath={versionPath} of={of} />
+        </>
+      )}
+      <VersionDiffDetails versionPath={versionPath} of={of} />
       <div class="actions">
         {mayManage(app.role) ? (
           <>

@@ -1,9 +1,11 @@
 import type { ExtensionPoint, SchemaTrial } from '@tenon/protocol';
 import { useLocation } from 'preact-iso/router';
 import { href } from '../../base-path.ts';
+import { Loaded } from '../../components/loaded.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { schemaText } from '../../components/schema-editor/check-schema.ts';
 import { useServices } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
 import { useEdit } from '../../state/use-edit.ts';
 import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import { SchemaForm, schemaFields } from './schema-form.tsx';
@@ -38,7 +40,12 @@ function EditForm({ point }: { readonly point: ExtensionPoint }) {
         action="Save"
         cancelTo={pagePath}
         edit={edit}
-        onTry={async (newText) => <Tried appId={point.appId} trial={await trial.attempt({ schema: newText })} />}
+        onTry={async (newText) => (
+          <>
+            <Tried appId={point.appId} trial={await trial.attempt({ schema: newText })} />
+            <LazyTrialPanel appId={point.appId} apiPath={apiPath} schema={newText} />
+          </>
+        )}
         onSave={async (newName, newText) => {
           const change = {
             ...(newName === name ? {} : { name: newName }),
@@ -54,6 +61,24 @@ function EditForm({ point }: { readonly point: ExtensionPoint }) {
       />
       {trial.dialog}
     </>
+  );
+}
+
+/** Runs the simulations with the schema that is being written. */
+function LazyTrialPanel(props: { readonly appId: string; readonly apiPath: string; readonly schema: string }) {
+  const { schema, ...where } = props;
+  const code = useData(() => import('../simulations/trial-panel.tsx'), []);
+  return (
+    <Loaded of={code} lines={1}>
+      {({ TrialPanel }) => (
+        <TrialPanel
+          {...where}
+          action="Run the simulations with this schema"
+          state={schema}
+          changeOf={async () => ({ schema })}
+        />
+      )}
+    </Loaded>
   );
 }
 

@@ -8,6 +8,7 @@ import { SchemaView } from '../../components/schema-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
+import { SimulationsSection } from '../simulations/simulations-section.tsx';
 import { AppPageFrame } from './app-frame.tsx';
 import { PluginTable } from './plugin-table.tsx';
 import { rulesInWords } from './rules.ts';
@@ -71,6 +72,7 @@ export function ExtensionPointPage() {
               ))}
             </ul>
           </Section>
+          <SimulationsSection apiPath={apiPath} pagePath={pagePath} mayChange={mayManage(role)} />
           <Section title="Plugins">
             <PluginTable
               appId={data.appId}
