@@ -3,6 +3,7 @@ import {
   guest as guestSchema,
   type Plugin,
   plugin as pluginSchema,
+  simulation as simulationSchema,
   version as versionSchema,
 } from '@tenon/protocol';
 import { type Api, createApi, path } from './api.ts';
@@ -21,7 +22,9 @@ const timeoutMs = 2_000;
 /** How many versions of a plugin are offered. */
 const maxVersions = 50;
 
-const serverKinds = new Set(['app', 'extension-point', 'guest', 'guest-key', 'page', 'plugin', 'plugin@version']);
+const serverKinds = new Set([
+  ...['app', 'extension-point', 'guest', 'guest-key', 'page', 'plugin', 'plugin@version', 'simulation'],
+]);
 
 /** The kinds whose names the `tenon.toml` here or above is asked about. */
 const projectKinds = new Set(['page', 'plugin', 'plugin@version']);
@@ -74,6 +77,7 @@ async function listFromServer(io: Io, kind: string, options: LineOptions, word: 
   const named = options.extensionPoint ?? project?.settings.extensionPoint;
   if (kind === 'page') return listPages(known, options.app, named);
   const extensionPoint = await resolveExtensionPoint(known, named);
+  if (kind === 'simulation') return listSimulations(api, extensionPoint);
   const plugins = await api.list(path`/api/v1/extension-points/${extensionPoint}/plugins`, pluginSchema);
   if (kind === 'plugin') return byName(plugins);
   if (word.includes('@')) return listVersions(api, plugins, word.slice(0, word.lastIndexOf('@')));
@@ -102,6 +106,11 @@ async function listVersions(api: Api, plugins: readonly Plugin[], named: string)
   const versions = path`/api/v1/artifacts/${extensionPointId}/plugin/${userId}/${name}/versions`;
   const { entries } = await api.first(versions, versionSchema, maxVersions);
   return entries.map(({ number, state }) => ({ value: `${named}@${number}`, description: state }));
+}
+
+async function listSimulations(api: Api, extensionPoint: string): Promise<readonly Candidate[]> {
+  const found = await api.list(path`/api/v1/extension-points/${extensionPoint}/simulations`, simulationSchema);
+  return found.map(({ name, kind }) => ({ value: name, description: kind }));
 }
 
 /** Names as candidates; the id in place of a name that several have. */

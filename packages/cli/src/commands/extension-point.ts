@@ -12,6 +12,7 @@ import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addCheckCommand } from './extension-point-check.ts';
 import { addRevisionsCommand } from './extension-point-revisions.ts';
+import { addSimulationCommands } from './extension-point-simulation.ts';
 import { addTrialCommand } from './extension-point-trial.ts';
 import { addWithdrawalCommands } from './extension-point-withdrawals.ts';
 
@@ -75,6 +76,7 @@ export function addExtensionPointCommands(program: Command, io: Io): void {
     .action(calling(io, updateExtensionPoint));
 
   addTrialCommand(group, io);
+  addSimulationCommands(group, io);
   addRevisionsCommand(group, io);
   addCheckCommand(group, io);
   addWithdrawalCommands(group, io);

@@ -25,7 +25,8 @@ export async function fetchSimulations(session: Session, extensionPoint: string)
   return { simulations, schemaJson: JSON.stringify(schema) };
 }
 
-async function fetchInputs(session: Session, place: string, simulation: Simulation): Promise<SimulationInputs> {
+/** @param place the path of the extension point */
+export async function fetchInputs(session: Session, place: string, simulation: Simulation): Promise<SimulationInputs> {
   const { name, revision, testModule, mockHost, mockInputBase64, fixtures } = simulation;
   const at = place + path`/simulations/${name}`;
   return {
