@@ -4,6 +4,7 @@ import {
   type Simulation,
   type SimulationInput,
   type SimulationTrialInput,
+  simulationNamePattern,
   simulation as simulationSchema,
   simulationTrial,
   type TriedVersion,
@@ -111,6 +112,12 @@ async function pathOf(session: Session, options: Choice): Promise<string> {
   return path`/api/v1/extension-points/${await resolveExtensionPoint(session, options.extensionPoint)}`;
 }
 
+/** The path of a simulation, below that of its extension point. */
+function named(name: string): string {
+  if (new RegExp(simulationNamePattern).test(name)) return path`/simulations/${name}`;
+  throw usageError(`A simulation's name must match ${simulationNamePattern}.`);
+}
+
 async function listSimulations(session: Session, options: Choice): Promise<void> {
   await showList(session, {}, `${await pathOf(session, options)}/simulations`, simulationSchema, {
     headings: ['NAME', 'KIND', 'SIZE', 'REVISION', 'UPDATED'],
@@ -132,7 +139,7 @@ function sizeOf({ testModule, mockHost, mockInputBase64, fixtures }: Simulation)
 
 async function showSimulation(session: Session, options: Choice, name: string): Promise<void> {
   const { api, out } = session;
-  const found = await api.get((await pathOf(session, options)) + path`/simulations/${name}`, simulationSchema);
+  const found = await api.get((await pathOf(session, options)) + named(name), simulationSchema);
   const { testModule, mockHost, mockInputBase64, fixtures } = found;
   out.result(found, () =>
     out.fields([
@@ -158,7 +165,7 @@ async function putSimulation(session: Session, options: Choice & TestFiles, name
   const { api, out } = session;
   const input = await readInput(session, options);
   if (input === undefined) throw usageError('There is no test.', 'Name a test module --with, or --fixtures.');
-  const at = (await pathOf(session, options)) + path`/simulations/${name}`;
+  const at = (await pathOf(session, options)) + named(name);
   const put = await api.send('PUT', at, input, simulationSchema);
   out.result(put, () => out.note(`The simulation "${printable(put.name)}" has the revision ${put.revision}.`));
 }
@@ -206,7 +213,7 @@ async function trySimulations(
   out.result({ objects: tried, isCut: false }, () => {});
   const bad = tried.filter(({ verdict }) => verdict !== 'passed').length;
   const all = count(tried.length, 'bound version');
-  if (bad === 0) return out.note(tried.length === 0 ? 'No version is bound.' : `All of ${all} pass.`);
+  if (bad === 0) return out.note(tried.length === 0 ? 'No version is bound.' : `${all} passed.`);
   const verdict = verdictOf(tried.flatMap(({ simulations }) => simulations));
   const message =
     verdict === 'none_configured' && tried.every((one) => one.verdict === verdict)
@@ -236,7 +243,7 @@ async function pullSimulations(
   const found =
     name === undefined
       ? await api.list(`${place}/simulations`, simulationSchema)
-      : [await api.get(place + path`/simulations/${name}`, simulationSchema)];
+      : [await api.get(place + named(name), simulationSchema)];
   const folder = resolve(io.workingFolder, options.output);
   const files: { readonly simulation: string; readonly path: string }[] = [];
   await mkdir(folder, { recursive: true });
@@ -268,7 +275,7 @@ function filesOf({ testModule, mockHost, mockInput, fixtures }: SimulationInputs
 
 async function deleteSimulation(session: Session, options: Choice & { yes?: boolean }, name: string): Promise<void> {
   const { api, io, out } = session;
-  const at = (await pathOf(session, options)) + path`/simulations/${name}`;
+  const at = (await pathOf(session, options)) + named(name);
   const found = await api.get(at, simulationSchema);
   await confirm(io, `Plugins will no longer be tested with the simulation "${printable(found.name)}".`, options);
   await api.remove(at);
