@@ -11,18 +11,23 @@ const minDigits = 16;
 export function parseJson(text: string): unknown {
   const tokens = longIntegers(text);
   if (tokens.length === 0) return JSON.parse(text);
-  let mark = '\uE000';
-  while (text.includes(mark)) mark += '\uE000';
+  const longest = (text.match(/\uE000+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
+  const mark = '\uE000'.repeat(longest + 1);
   let marked = '';
   let end = 0;
   for (const [from, to] of tokens) {
     marked += `${text.slice(end, from)}"${mark}${text.slice(from, to)}"`;
     end = to;
   }
-  return JSON.parse(marked + text.slice(end), (_, value) => {
-    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
-    return integerOf(value.slice(mark.length));
-  });
+  try {
+    return JSON.parse(marked + text.slice(end), (_, value) => {
+      if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+      return integerOf(value.slice(mark.length));
+    });
+  } catch (error) {
+    // Unlike the parser, the calls of the function above nest as the value does.
+    throw error instanceof RangeError ? new SyntaxError('The JSON is nested too deep') : error;
+  }
 }
 
 function integerOf(digits: string): unknown {

@@ -107,4 +107,14 @@ describe('validateBytes()', () => {
     assert.deepEqual(bytesFaults(Uint8Array.of(255), { type: 'string' }), ['expected UTF-8 text, found other bytes']);
     assert.deepEqual(bytesFaults('{"name":1}', ref('Person')), ['/name: expected text, found 1']);
   });
+
+  it('bounds its work for hostile JSON', () => {
+    const nested = (inner: string) => `${'['.repeat(1e5)}${inner}${']'.repeat(1e5)}`;
+    assert.deepEqual(bytesFaults(nested('1'), { type: 'array' }), []);
+    assert.deepEqual(bytesFaults(nested('12345678901234567890'), { type: 'array' }), ['expected JSON']);
+    const marks = `["${'\uE000'.repeat(1e5)}", 12345678901234567890]`;
+    assert.deepEqual(bytesFaults(marks, { items: { type: 'string' } }), [
+      '/1: expected text, found 12345678901234567890n',
+    ]);
+  });
 });

@@ -137,7 +137,8 @@ export const simulatedCall = Type.Object({
   timeNano: Type.Integer(),
   memoryPages: nullable(Type.Integer({ description: "the plugin's memory after the call, in pages of 64 KiB" })),
   functionCalls: nullable(Type.Integer(), {
-    description: "how many calls of the plugin's functions it made; `null` if the module can't be instrumented",
+    description:
+      "how many calls of the plugin's functions it made; `null` if the module can't be instrumented, or the stack overflowed",
   }),
   hostCalls: Type.Array(
     Type.Object({ name: Type.String(), args: Type.Array(hostValue), returns: nullable(hostValue) }),

@@ -54,7 +54,7 @@ describe('a test module', () => {
     assert.deepEqual(assertions(failed), [[null, 'holds', false, 'because']]);
     const detailOf = (body: string) => run(body).detail;
     assert.equal(detailOf('(i32.const 3)'), '"test" returned 3');
-    assert.equal(detailOf(`(call $error_set 'oh') (i32.const 0)`), 'the test module reported an error: oh');
+    assert.equal(detailOf(`(call $error_set 'oh') (i32.const 0)`), 'The test module reported an error: oh');
     assert.equal(detailOf('unreachable'), '"test" failed: unreachable');
   });
 
@@ -73,6 +73,10 @@ describe('a test module', () => {
     assert.equal(failure('grow_caught'), 'its memory grew beyond the limit of 67108864 bytes');
     assert.equal(failure('hoard'), 'The plugin uses more than 64 MiB of memory shared with the host');
     assert.equal(failure('blocks'), 'The plugin uses more than 65535 blocks of shared memory');
+    assert.equal(
+      run(`(drop (call $call 'echo' (call $alloc (i64.const 9000000)))) (i32.const 0)`).calls[0]?.error,
+      'the input of 9000000 bytes is larger than the limit of 8388608',
+    );
     assert.equal(failure('large'), 'the output of 20000000 bytes is larger than the limit of 8388608');
     assert.equal(failure('nothing'), 'the plugin exports no function "nothing"');
     assert.equal(failure('memory'), 'the plugin exports no function "memory"');
@@ -102,20 +106,20 @@ describe('a test module', () => {
     assert.deepEqual(assertions(simulate({ testModule: older })), [[null, '', true, null]]);
     const detailOf = (source: string) => simulate({ testModule: wat(source) }).detail;
     assert.equal(detailOf('(module (func (export "test") (result i64) (i64.const 2)))'), '"test" returned 2');
-    assert.equal(detailOf('(module)'), 'the test module exports no function "test"');
+    assert.equal(detailOf('(module)'), 'The test module exports no function "test"');
     assert.equal(
       detailOf('(module (func (export "test") (result f32) (f32.const 0)))'),
-      'the test module\'s "test" has the type () -> f32; expected () -> i32',
+      'The test module\'s "test" has the type () -> f32; expected () -> i32',
     );
     assert.equal(
       detailOf('(module (import "xtp:test/harness" "group" (func (param i32))) (func (export "test")))'),
-      'the test module imports group as (i32) -> (); expected (i64) -> ()',
+      'The test module imports group as (i32) -> (); expected (i64) -> ()',
     );
     assert.equal(
       detailOf('(module (import "xtp:test/harness" "skip" (func)) (func (export "test")))'),
-      'the test module imports xtp:test/harness.skip, which the harness does not have',
+      'The test module imports xtp:test/harness.skip, which the harness does not have',
     );
-    assert.match(simulate({ testModule: new Uint8Array(9) }).detail ?? '', /^the test module is not a valid module: /);
+    assert.match(simulate({ testModule: new Uint8Array(9) }).detail ?? '', /^The test module is not a valid module: /);
     assert.match(
       simulate({ testModule: wat('(module (func (result i32)))').slice(0, -1) }).detail ?? '',
       /not a valid/,
@@ -165,10 +169,10 @@ describe('a test module', () => {
     assert.match(run('(drop (memory.grow (i32.const 4096))) (i32.const 0)').detail ?? '', /grew beyond the limit/);
     assert.match(run('(drop (call $alloc (i64.const 99999999))) (i32.const 0)').detail ?? '', /more than 64 MiB/);
     const large = wat('(module (memory 4096) (func (export "test")))');
-    assert.match(simulate({ testModule: large }).detail ?? '', /^the test module needs 268435456 bytes/);
+    assert.match(simulate({ testModule: large }).detail ?? '', /^The test module needs 268435456 bytes/);
     assert.match(
       simulate({ plugin: large, testModule: testModule('(i32.const 0)') }).detail ?? '',
-      /^the plugin needs/,
+      /^The plugin needs/,
     );
   });
 
@@ -191,6 +195,20 @@ describe('a test module', () => {
     assert.equal(report.verdict, 'passed');
     assert.notEqual(report.calls[0]?.output?.sha256, report.calls[1]?.output?.sha256);
     assert.deepEqual(withoutTimes(), report);
+  });
+
+  it('lists the host calls of a call up to a limit, and keeps the call', () => {
+    const busy = pluginModule(
+      `(func (export "ask") (result i32) (local $n i32) (local $key i64)
+         (local.set $key '${'k'.repeat(500)}')
+         (loop $again (drop (call $read (local.get $key)))
+           (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 1000)))) (i32.const 0))`,
+      '(import "extism:host/user" "read" (func $read (param i64) (result i64)))',
+    );
+    const mockHost = wat('(module (func (export "read") (param i64) (result i64) (local.get 0)))');
+    const report = run(`(drop (call $call 'ask' (i64.const 0))) (i32.const 0)`, { plugin: busy, mockHost });
+    assert.deepEqual([report.verdict, report.isCut, report.calls.length], ['passed', true, 1]);
+    assert.equal(report.calls[0]?.hostCalls.length, 16);
   });
 
   it('logs the lines of WASI streams, and counts calls', () => {
@@ -315,7 +333,7 @@ describe('a plugin', () => {
     assert.match(run(body, { plugin: table }).detail ?? '', /does not start: The module imports the table env\.t/);
     assert.match(
       run(body, { plugin: new Uint8Array([0, 97, 115, 109]) }).detail ?? '',
-      /^the plugin is not a valid module/,
+      /^The plugin is not a valid module/,
     );
   });
 

@@ -95,6 +95,26 @@ describe('fixtures', () => {
     assert.deepEqual(check({ export: '__proto__', expect: { ...expect, fails: true } }, schema({})), ['fails']);
   });
 
+  it('survive hostile output and fixtures', () => {
+    const deep = pluginModule(
+      `(func (export "json") (result i32)
+        (memory.fill (i32.const 0) (i32.const 91) (i32.const 60000))
+        (call $answer (call $text (i32.const 0) (i32.const 60000))))`,
+    );
+    const nested = JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`);
+    const subset = check({ expect: { jsonSubset: nested } }, { plugin: deep });
+    assert.match(subset[0] ?? '', /^jsonSubset: expected JSON, found "\[\[/);
+    const same = pluginModule(
+      `(func (export "json") (result i32)
+        (memory.fill (i32.const 0) (i32.const 91) (i32.const 5000)) (memory.fill (i32.const 5000) (i32.const 93) (i32.const 5000))
+        (call $answer (call $text (i32.const 0) (i32.const 10000))))`,
+    );
+    assert.match(check({ expect: { jsonSubset: nested } }, { plugin: same })[0] ?? '', /is nested more than 200 deep$/);
+    const hostCalls = [{ name: 'find', returns: { base64: '?' } }];
+    assert.deepEqual(check({ expect: { fails: true }, hostCalls })[0]?.startsWith('fails: expected'), true);
+    assert.equal(check({ inputBase64: '?', expect: {} })[0], 'input: expected base64, found "?"');
+  });
+
   it('get a new instance each', () => {
     const fixtures = [1, 2, 3].map(() => ({ export: 'count', expect: { equals: '1' } }));
     assert.equal(simulate({ fixtures }).verdict, 'passed');
@@ -158,6 +178,11 @@ describe('host calls of fixtures', () => {
     assert.deepEqual(calls({ export: 'twice', expect: {}, hostCalls: three }), [
       'succeeds',
       'hostCalls: expected 3 calls of host functions, the plugin made 2; the next is mix',
+    ]);
+    const malformed = [{ name: 'find', args: [{ base64: '?' }, 7] }];
+    assert.deepEqual(calls({ input: 'ada', expect: { fails: true }, hostCalls: malformed }), [
+      'fails: Host call 1 of find: expected base64, found "?"',
+      'hostCalls: Host call 1 of find: expected base64, found "?"',
     ]);
     assert.match(
       calls({ export: 'twice', expect: {}, hostCalls: [{ name: 'find', returns: 1.5 }] })[0] ?? '',

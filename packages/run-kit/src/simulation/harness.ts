@@ -31,19 +31,19 @@ const testResults = ['', 'i32', 'i64'];
  */
 export function testModuleFault(description: ModuleDescription): string | undefined {
   const found = description.exports.find(({ name }) => name === testExport);
-  if (found?.type === undefined) return 'the test module exports no function "test"';
+  if (found?.type === undefined) return 'The test module exports no function "test"';
   if (found.type.params.length > 0 || !testResults.includes(found.type.results.join(' '))) {
-    return `the test module's "test" has the type ${typeText(found.type)}; expected () -> i32`;
+    return `The test module's "test" has the type ${typeText(found.type)}; expected () -> i32`;
   }
   for (const { module, name, kind, type } of missingImports(description.imports)) {
     if (kind === 'memory') continue;
     const known = module === harnessModule ? signatures.get(name) : undefined;
     if (known === undefined || type === undefined) {
-      return `the test module imports ${module}.${name}, which the harness does not have`;
+      return `The test module imports ${module}.${name}, which the harness does not have`;
     }
     if (!known.some((each) => typeText(each) === typeText(type))) {
       const expected = known.map(typeText).join(' or ');
-      return `the test module imports ${name} as ${typeText(type)}; expected ${expected}`;
+      return `The test module imports ${name} as ${typeText(type)}; expected ${expected}`;
     }
   }
   return undefined;
@@ -114,7 +114,7 @@ export function runTestModule(
       });
     },
     group(name: bigint) {
-      group = textAt(name, maxNameLength, "the group's name");
+      group = textAt(name, maxNameLength, "the group's name") || null;
     },
     reset: plugin.reset,
     mock_input: () => (mockInput === undefined ? 0n : kernel.blocks.put(mockInput)),
@@ -132,7 +132,7 @@ export function runTestModule(
         const result = (instance.exports[testExport] as () => unknown)();
         instance.check();
         const { error } = kernel.host.end();
-        if (error !== undefined) return `the test module reported an error: ${shorten(error, maxTextLength)}`;
+        if (error !== undefined) return `The test module reported an error: ${shorten(error, maxTextLength)}`;
         return result === undefined || result === 0 || result === 0n ? undefined : `"test" returned ${String(result)}`;
       } finally {
         instance.flush();

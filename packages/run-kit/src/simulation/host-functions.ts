@@ -119,20 +119,20 @@ export function listedCalls(hostCalls: NonNullable<Fixture['hostCalls']> | undef
       );
     }
     const declared = declaredIn(schema, name);
-    const matches =
+    const matches = () =>
       next.name === name &&
       (next.args === undefined ||
         (next.args.length === args.length &&
-          next.args.every((expected, index) => matchesRaw(args[index], expected, kernel, declared.input))));
-    if (!matches) {
-      const expected = `${next.name}${next.args === undefined ? '' : `(${next.args.map(shownValue).join(', ')})`}`;
-      return fail(`Host call ${made}: expected ${expected}, the plugin called ${shown()}`);
-    }
+          next.args.every((expected, index) =>
+            matchesRaw(args[index], type.params[index], expected, kernel, declared.input),
+          )));
     try {
-      return toRaw(next.returns, type.results[0], kernel, declared.output);
+      if (matches()) return toRaw(next.returns, type.results[0], kernel, declared.output);
     } catch (error) {
       return fail(`Host call ${made} of ${name}: ${messageOf(error)}`);
     }
+    const expected = `${next.name}${next.args === undefined ? '' : `(${next.args.map(shownValue).join(', ')})`}`;
+    return fail(`Host call ${made}: expected ${expected}, the plugin called ${shown()}`);
   };
   return {
     create: (_, kernel) => ({ call: (target, args) => call(kernel, target, args), flush() {} }),

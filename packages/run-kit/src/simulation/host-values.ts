@@ -42,10 +42,16 @@ function blockOf(raw: bigint, { blocks, bytesAt }: Kernel): Uint8Array | undefin
  *
  * @param isMemory whether the schema declares the parameter, which makes it a block with the encoded value
  */
-export function matchesRaw(raw: unknown, expected: HostValue, kernel: Kernel, isMemory: boolean): boolean {
+export function matchesRaw(
+  raw: unknown,
+  type: RawType | undefined,
+  expected: HostValue,
+  kernel: Kernel,
+  isMemory: boolean,
+): boolean {
   if (typeof raw === 'number') {
     const wanted = typeof expected === 'string' ? specialNumbers.get(expected) : expected;
-    return typeof wanted === 'number' && (Object.is(raw, wanted) || raw === wanted || isSame32(raw, wanted));
+    return typeof wanted === 'number' && (Object.is(raw, wanted) || raw === wanted || isSame32(raw, wanted, type));
   }
   if (typeof raw !== 'bigint') return false;
   if (typeof expected === 'object' && 'i64' in expected) {
@@ -60,8 +66,9 @@ export function matchesRaw(raw: unknown, expected: HostValue, kernel: Kernel, is
 }
 
 /** Whether a number is what a parameter of 32 bits makes of the expected one: an unsigned integer, or a rounded number. */
-function isSame32(raw: number, wanted: number): boolean {
-  return Number.isInteger(wanted) ? raw === (wanted | 0) && Math.abs(wanted) < 2 ** 32 : raw === Math.fround(wanted);
+function isSame32(raw: number, wanted: number, type: RawType | undefined): boolean {
+  if (type === 'f32') return raw === Math.fround(wanted);
+  return type === 'i32' && Number.isInteger(wanted) && Math.abs(wanted) < 2 ** 32 && raw === (wanted | 0);
 }
 
 /**

@@ -1,5 +1,8 @@
 import { pointerTo } from '@tenon/extension-schema/validate-value';
 
+/** The maximum nesting depth of expected JSON. */
+const maxDepth = 200;
+
 /** Returns the first place where JSON does not contain the expected JSON; `undefined` if it contains it. */
 export function jsonDifference(
   actual: unknown,
@@ -7,6 +10,7 @@ export function jsonDifference(
   keys: readonly (string | number)[] = [],
 ): string | undefined {
   const place = keys.length === 0 ? '' : `${pointerTo(keys)}: `;
+  if (keys.length > maxDepth) return `${place}is nested more than ${maxDepth} deep`;
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return `${place}expected a list, found ${shownJson(actual)}`;
     if (actual.length !== expected.length) {

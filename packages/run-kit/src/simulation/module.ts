@@ -8,7 +8,7 @@ import { createSimulationWasi } from './wasi.ts';
 
 /** A module that a simulation runs. */
 export interface SimulationModule {
-  /** As error messages name it: `the plugin`. */
+  /** As error messages name it: `The plugin`. */
   readonly what: string;
   /** Of the module before it was instrumented. */
   readonly description: ModuleDescription;

@@ -21,8 +21,9 @@ export interface CallResult {
   readonly timeNano: number;
 }
 
-/** The maximum number of host calls that the report has of one call. */
+/** The host calls that the report has of one call: at most so many, and UTF-16 code units of JSON. */
 const maxHostCalls = 200;
+const maxHostCallsLength = 16_384;
 
 interface Running {
   readonly kernel: Kernel;
@@ -44,6 +45,7 @@ export function createPluginUnderTest(
   return function withHostFunctions(hostFunctions: HostFunctions): PluginUnderTest {
     let running: Running | undefined;
     let hostCalls: ReportedHostCall[] = [];
+    let hostCallsLength = 0;
 
     function start(): Running {
       const kernel = createKernel(limits, report, () => source.from);
@@ -65,7 +67,7 @@ export function createPluginUnderTest(
     }
 
     function callHost(kernel: Kernel, host: HostInstance, target: FunctionImport, args: readonly unknown[]): unknown {
-      const isListed = hostCalls.length < maxHostCalls;
+      const isListed = hostCalls.length < maxHostCalls && hostCallsLength < maxHostCallsLength;
       const described = isListed ? args.map((arg) => describeRaw(arg, kernel, report.cut)) : [];
       const entry: ReportedHostCall = { name: shorten(target.name, maxNameLength), args: described, returns: null };
       if (isListed) hostCalls.push(entry);
@@ -77,6 +79,7 @@ export function createPluginUnderTest(
         if (isListed && result !== undefined) entry.returns = describeRaw(result, kernel, report.cut);
         return result;
       } finally {
+        if (isListed) hostCallsLength += JSON.stringify(entry).length;
         source.from = before;
       }
     }
@@ -87,15 +90,19 @@ export function createPluginUnderTest(
 
     function call(exportName: string, input: Uint8Array): CallResult {
       hostCalls = [];
+      hostCallsLength = 0;
       running ??= start();
       const { kernel, plugin, host } = running;
       const callsBefore = plugin.functionCalls();
       const startMs = performance.now();
       let outcome: CallResult['outcome'];
+      // How often a function calls itself before the stack overflows varies from run to run.
+      let isOverflow = false;
       try {
         outcome = { output: callExport(exportName, input, running, limits) };
       } catch (error) {
         outcome = { error: reasonOf(error) };
+        isOverflow = error instanceof RangeError;
         // A trap leaves an instance in an unknown state, such as a stack pointer that is not reset.
         if (!(error instanceof ReportedError)) reset();
       }
@@ -103,16 +110,18 @@ export function createPluginUnderTest(
       plugin.flush();
       host.flush();
       kernel.blocks.clear();
-      if (isCutBytes(input) || ('output' in outcome && isCutBytes(outcome.output))) report.cut();
-      report.call({
-        export: exportName,
-        input: excerptOf(input),
-        output: 'output' in outcome ? excerptOf(outcome.output) : null,
-        error: 'error' in outcome ? outcome.error : null,
-        timeNano,
-        memoryPages: plugin.memoryPages(),
-        functionCalls: module.isCounted ? plugin.functionCalls() - callsBefore : null,
-        hostCalls,
+      report.call(() => {
+        if (isCutBytes(input) || ('output' in outcome && isCutBytes(outcome.output))) report.cut();
+        return {
+          export: exportName,
+          input: excerptOf(input),
+          output: 'output' in outcome ? excerptOf(outcome.output) : null,
+          error: 'error' in outcome ? outcome.error : null,
+          timeNano,
+          memoryPages: plugin.memoryPages(),
+          functionCalls: module.isCounted && !isOverflow ? plugin.functionCalls() - callsBefore : null,
+          hostCalls,
+        };
       });
       return { outcome, timeNano };
     }
@@ -134,6 +143,9 @@ function callExport(
   if (typeof exported !== 'function') throw new ReportedError(`the plugin exports no function ${shown}`);
   if (exported.length > 0) {
     throw new ReportedError(`the plugin's export ${shown} takes parameters; an Extism plugin's exports take none`);
+  }
+  if (input.length > limits.maxOutputBytes) {
+    throw new ReportedError(`the input of ${input.length} bytes is larger than the limit of ${limits.maxOutputBytes}`);
   }
   kernel.host.begin(input);
   let result: unknown;

@@ -6,13 +6,13 @@ export type LogLine = SimulationReport['log'][number];
 /** Collects what a simulation reports, up to limits. What is beyond is counted for the verdict, and left out. */
 export interface ReportBuilder {
   readonly assert: (assertion: Assertion) => void;
-  readonly call: (call: SimulatedCall) => void;
+  /** Adds a call. Describes it only if the list is not full. */
+  readonly call: (describe: () => SimulatedCall) => void;
   readonly log: (from: LogLine['from'], level: string, text: string) => void;
   /** Notes that a value was cut. */
   readonly cut: () => void;
   /** How many assertions were made, and how many of them failed. */
   readonly assertions: () => { readonly total: number; readonly failed: number };
-  readonly calls: () => number;
   readonly finish: (verdict: SimulationVerdict, detail: string | undefined) => SimulationReport;
 }
 
@@ -29,10 +29,11 @@ export function createReport(name: string, revision: number | null): ReportBuild
   const encoder = new TextEncoder();
   const lists = { assertions: [] as Assertion[], calls: [] as SimulatedCall[], log: [] as LogLine[] };
   let isCut = false;
-  let [total, failed, calls] = [0, 0, 0];
+  let [total, failed] = [0, 0];
+  const isFull = (share: keyof typeof budgets) => listed[share] >= maxListed || left[share] === 0;
   const add = <Item>(list: Item[], share: keyof typeof budgets, item: Item): void => {
-    const size = listed[share] < maxListed && left[share] > 0 ? encoder.encode(JSON.stringify(item)).length + 1 : 0;
-    if (size === 0 || size > left[share]) {
+    const size = isFull(share) ? Number.POSITIVE_INFINITY : encoder.encode(JSON.stringify(item)).length + 1;
+    if (size > left[share]) {
       // Later items are left out too, so that a list has no gaps.
       left[share] = 0;
       isCut = true;
@@ -57,8 +58,12 @@ export function createReport(name: string, revision: number | null): ReportBuild
         reason: passed || reason === null ? null : shortened(reason, maxTextLength),
       });
     },
-    call(call) {
-      calls += 1;
+    call(describe) {
+      if (isFull('calls')) {
+        isCut = true;
+        return;
+      }
+      const call = describe();
       add(lists.calls, 'calls', {
         ...call,
         export: shortened(call.export, maxNameLength),
@@ -70,7 +75,6 @@ export function createReport(name: string, revision: number | null): ReportBuild
       isCut = true;
     },
     assertions: () => ({ total, failed }),
-    calls: () => calls,
     finish: (verdict, detail) => ({
       name,
       revision,

@@ -36,17 +36,17 @@ function run(
   const source: { from: LogLine['from'] } = { from: 'plugin' };
   const prepare = (module: Uint8Array, what: string, countsCalls: boolean) =>
     prepareModule(module, what, limits.maxMemoryBytes, { countsCalls });
-  const plugin = createPluginUnderTest(prepare(bytes, 'the plugin', true), limits, report, source);
+  const plugin = createPluginUnderTest(prepare(bytes, 'The plugin', true), limits, report, source);
   const host =
     mockHost &&
-    mockHostFunctions(prepare(mockHost, 'the mock host', false), mockInput, (stream, text) =>
+    mockHostFunctions(prepare(mockHost, 'The mock host', false), mockInput, (stream, text) =>
       report.log('host', stream, text),
     );
   if (fixtures !== undefined) {
     runFixtures(fixtures, plugin, host, schemaJson === null ? undefined : JSON.parse(schemaJson), report);
-    return report.assertions().total === 0 ? 'the simulation has no fixtures' : undefined;
+    return report.assertions().total === 0 ? 'The simulation has no fixtures' : undefined;
   }
-  if (testModule === undefined) throw new SimulationFailure('the simulation has neither a test module nor fixtures');
-  const test = prepare(testModule, 'the test module', false);
+  if (testModule === undefined) throw new SimulationFailure('The simulation has neither a test module nor fixtures');
+  const test = prepare(testModule, 'The test module', false);
   return runTestModule(test, plugin(host ?? noHostFunctions), mockInput, limits, report);
 }

@@ -25,7 +25,7 @@ export interface SimulationInputs {
 export interface SimulationLimits {
   /** Of each module's memories, of the memory that modules share with the host, and of the plugin's variables. */
   readonly maxMemoryBytes: number;
-  /** Of the output of one call. */
+  /** Of the input and of the output of one call. */
   readonly maxOutputBytes: number;
 }
 

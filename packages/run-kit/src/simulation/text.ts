@@ -22,7 +22,7 @@ export function decodeText(bytes: Uint8Array, maxLength: number): string {
   // One code unit takes at most 3 bytes.
   const isCut = bytes.length > 3 * maxLength;
   const text = new TextDecoder().decode(isCut ? bytes.subarray(0, 3 * maxLength + 3) : bytes);
-  return shorten(isCut ? text.padEnd(maxLength + 1) : text, maxLength);
+  return shorten(text, maxLength);
 }
 
 /** Returns the text of UTF-8 bytes; `undefined` for other bytes. */
