@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newId, type SimulationInput } from '@tenon/protocol';
@@ -69,6 +69,27 @@ describe("tenon plugin test: the extension point's simulations", () => {
     await writeFile(join(guest.path, 'tenon.toml'), toml);
     assert.match((await guest.test()).stdout, /^✔ mine \(/);
     assert.match((await guest.test('--simulations')).stdout, /^✔ texts \(/);
+  });
+
+  it('tests and publishes an unmodified xtp.toml project', async () => {
+    const guest = await makeTestedGuest({ texts: { fixtures } });
+    await rm(join(guest.path, 'tenon.toml'));
+    await writeFile(join(guest.path, 'source.wasm'), echoPlugin());
+    const toml = `app_id = "app_01j2bjr8xcfgqbnscn3eat8mr3"
+bin = "dist/plugin.wasm"
+extension_point_id = "${guest.extensionPoint}"
+name = "sums"
+
+[scripts]
+  build = "mkdir -p dist && cp source.wasm dist/plugin.wasm"
+  format = "go fmt"
+`;
+    await writeFile(join(guest.path, 'xtp.toml'), toml);
+    assert.equal((await guest.test('--build')).exitCode, 0);
+    const { stdout } = await guest.plugin('push', '--build');
+    assert.equal(stdout.trim(), await guest.bound());
+    assert.match((await guest.plugin('status')).stdout, /^plugin +sums\n/);
+    assert.equal((await guest.plugin('call', 'echo', '--local', '--input', 'Ada')).stdout, 'Ada');
   });
 
   it('ends with 11 if there is none', async () => {

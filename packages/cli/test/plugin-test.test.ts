@@ -127,7 +127,7 @@ describe('tenon plugin test: fixtures', () => {
   });
 
   it('says what is wrong with a file of fixtures', async () => {
-    const { test } = await makeProject({
+    const { test, path } = await makeProject({
       ...files,
       'a.json': '[{"export": "echo", "expect": {"equal": "Ada"}}]',
       'b.json': '{"\\u001b[2J": 1',
@@ -138,6 +138,14 @@ describe('tenon plugin test: fixtures', () => {
       [wrong.exitCode, /has no valid fixtures: 1 fault\n {2}\/0\/expect\/equal /.test(wrong.stderr)],
       [7, true],
     );
+    await writeFile(join(path, 'd.json'), '[{"export": "echo", "input": "1", "expect": {"matchesSchema": true}}]');
+    const schemaless = await test('good.wasm', '--fixtures', 'd.json');
+    assert.deepEqual([schemaless.exitCode, /Name its file with --schema/.test(schemaless.stderr)], [2, true]);
+    await writeFile(
+      join(path, 'schema.yaml'),
+      'exports: { echo: { input: { type: integer }, output: { type: integer } } }',
+    );
+    assert.equal((await test('good.wasm', '--fixtures', 'd.json', '--schema', 'schema.yaml')).exitCode, 0);
     for (const file of ['b.json', 'c.json']) {
       const { exitCode, stderr } = await test('good.wasm', '--fixtures', file);
       assert.deepEqual([exitCode, stderr.includes('\u001b')], [7, false], stderr);

@@ -141,8 +141,7 @@ async function testPlugin(
   stored: ServerSimulations | undefined,
 ): Promise<void> {
   const { io, out } = session;
-  const schema =
-    options.schema === undefined ? undefined : JSON.stringify(await readSchemaFile(io, options.schema, out));
+  const schema = await readSchema(session, options.schema);
   const once: RunOnce = async (isBuilding, onFiles) => {
     const project = options.watch ? await openProject(io, options) : session.project;
     const current = { ...session, project };
@@ -151,10 +150,13 @@ async function testPlugin(
     await onFiles([module, ...found.flatMap(filesOf), ...(project === undefined ? [] : [project.file])]);
     const tests: SimulationInputs[] = [];
     for (const test of found) tests.push(await readTest(io, test));
+    const simulations = stored?.simulations ?? tests;
+    const schemaJson = schema ?? stored?.schemaJson ?? null;
+    if (schemaJson === null) assertNoSchemaNeeded(simulations);
     const run = await runTests(io, {
       file: module,
-      simulations: stored?.simulations ?? tests,
-      schemaJson: schema ?? stored?.schemaJson ?? null,
+      simulations,
+      schemaJson,
       timeLimitMs: options.timeLimit,
       signal: session.signal,
       isShown: !out.isJson,
@@ -164,6 +166,22 @@ async function testPlugin(
   };
   if (!options.watch) return once(options.build === true, async () => {});
   await watchTests(session, options.build === true, once, (error) => reportError(error, io, false));
+}
+
+async function readSchema({ io, out }: BuildSession, file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const path = file === standardStream ? file : resolve(io.workingFolder, file);
+  return JSON.stringify(await readSchemaFile(io, path, out));
+}
+
+/** @throws CliError for fixtures that compare an output with the schema */
+function assertNoSchemaNeeded(simulations: readonly SimulationInputs[]): void {
+  const needing = simulations.find(({ fixtures }) => fixtures?.some(({ expect }) => expect.matchesSchema));
+  if (needing === undefined) return;
+  throw usageError(
+    `The fixtures "${printable(needing.name)}" compare an output with the schema, and none is named.`,
+    'Name its file with --schema. The simulations of an extension point (--simulations) have its schema.',
+  );
 }
 
 /** Whether `--build` builds the module, and not only test modules. */

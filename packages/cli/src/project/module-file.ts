@@ -17,7 +17,7 @@ export interface BuildSession {
 
 export function whichModule(): CliError {
   return usageError(
-    'No module is named, neither in the command nor in a tenon.toml here or above.',
+    'No module is named, neither in the command nor in a tenon.toml or xtp.toml here or above.',
     'Name its file. To create a plugin: tenon plugin init',
   );
 }
@@ -75,7 +75,7 @@ function assertBuild(project: Project | undefined): BuildCommand {
   if (project !== undefined && command !== undefined) return { folder: project.folder, command };
   throw usageError(
     project === undefined
-      ? 'No tenon.toml here or above has a build command.'
+      ? 'No tenon.toml or xtp.toml here or above has a build command.'
       : `${project.file} has no build command.`,
     'Add a line such as build = "npm run build" below [plugin].',
   );

@@ -89,7 +89,7 @@ async function noPlugin(
 
 function originOf({ io, connection, project }: PluginSession, { extensionPoint }: PluginChoice): string {
   if (extensionPoint !== undefined) return ', from --extension-point';
-  if (project?.settings.extensionPoint !== undefined) return ', from tenon.toml';
+  if (project?.settings.extensionPoint !== undefined) return `, from ${project.fileName}`;
   if (connection.extensionPointId === undefined) return '';
   return `, from ${io.environment.TENON_EXTENSION_POINT_ID ? 'TENON_EXTENSION_POINT_ID' : 'quickstart.env'}`;
 }
