@@ -166,7 +166,10 @@ export async function serve(
       await offerPackages(data.deps, services.packages, log);
     }
     await heartbeat?.beat();
-    if (isFirstWorker) void logReadinessFailures(services);
+    if (isFirstWorker) {
+      void logReadinessFailures(services);
+      logMissingProtections(services);
+    }
     const store = describeStore(config);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port, store }, 'listening');
     return {
@@ -207,6 +210,15 @@ async function logReadinessFailures({ readiness, log }: Services): Promise<void>
   for (const { store, cause } of await readiness.writeFailures()) {
     log.warn({ err: cause, store }, 'not ready for changes');
   }
+}
+
+/** Logs how simulations are less confined than they could be. */
+function logMissingProtections({ deps: { simulator, settings }, log }: Services): void {
+  const { protections } = simulator;
+  if (settings.simulations === 'off') return;
+  if (!protections.includes('permissions')) log.warn('simulations: none run, because they need Node.js 26 or later');
+  else if (!protections.includes('limits'))
+    log.warn({ protections }, 'simulations: no resource limits, without prlimit');
 }
 
 async function flushLastUsed({ lastUsed, log }: Services): Promise<void> {

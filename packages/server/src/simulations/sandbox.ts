@@ -51,12 +51,16 @@ export function availableProtections(): readonly Protection[] {
   ];
 }
 
-/** @param onConfined called with the protections of each process that is ready */
+/**
+ * @param onConfined called with the protections of each process that is ready. The system may refuse limits, or another user: a container
+ *   may run as root without capabilities, or with a filter of system calls
+ */
 export function sandboxOptions(
   limits: SandboxLimits,
   maxMessageBytes: number,
   onConfined: (protections: readonly Protection[]) => void,
 ): UntrustedOptions {
+  let isLimited = true;
   // What the server itself uses. Without it, a process takes 0.3 seconds longer to start.
   const versionFolder = getCompileCacheDir();
   const cacheFolder = versionFolder === undefined ? [] : [dirname(versionFolder)];
@@ -68,10 +72,12 @@ export function sandboxOptions(
     ],
     args: cacheFolder,
     maxMessageBytes,
-    limit: (pid, started) => setResourceLimits(pid, limits, started),
+    async limit(pid, started) {
+      isLimited = await setResourceLimits(pid, limits, started);
+    },
     onConfined(confined) {
-      const { user } = confined as { readonly user: boolean };
-      onConfined(availableProtections().filter((protection) => protection !== 'user' || user));
+      const has = { permissions: true, limits: isLimited, user: (confined as { readonly user: boolean }).user };
+      onConfined(availableProtections().filter((protection) => has[protection]));
     },
   };
 }
@@ -80,10 +86,10 @@ export function sandboxOptions(
  * Sets the resource limits of a process that has loaded its modules and started its threads: it needs no further file descriptor, thread,
  * or file. Unlike a limit of the address space, that of the data leaves out what V8 reserves without using it.
  *
- * @throws if the process doesn't exist or the system refuses
+ * @returns whether the system did it
  */
-async function setResourceLimits(pid: number, limits: SandboxLimits, { dataBytes }: Started): Promise<void> {
-  if (prlimit === undefined) return;
+async function setResourceLimits(pid: number, limits: SandboxLimits, { dataBytes }: Started): Promise<boolean> {
+  if (prlimit === undefined) return false;
   const allowance = limits.memoryBytes + sandboxHeapMiB * MiB + 4 * limits.maxModuleBytes;
   // Background compilation takes processor time too. The server's own timer ends a simulation much earlier.
   const cpuSeconds = 10 + 4 * Math.ceil(limits.timeoutMs / 1000);
@@ -97,7 +103,7 @@ async function setResourceLimits(pid: number, limits: SandboxLimits, { dataBytes
     nproc: 0,
   };
   const args = Object.entries(values).map(([name, value]) => `--${name}=${value}:${value}`);
-  await new Promise<void>((resolve, reject) => {
-    execFile(prlimit, [`--pid=${pid}`, ...args], { env: {} }, (error) => (error === null ? resolve() : reject(error)));
+  return new Promise((resolve) => {
+    execFile(prlimit, [`--pid=${pid}`, ...args], { env: {} }, (error) => resolve(error === null));
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMessageDecoder, encodeMessage } from './messages.ts';
+import { createMessageDecoder, encodeMessage, type MessageDecoder } from './messages.ts';
 
 function decodeAll(stream: Uint8Array, chunkBytes: number): unknown[] {
   const decoder = createMessageDecoder();
@@ -37,6 +37,30 @@ describe('encodeMessage()', () => {
 
   it('rejects a field that the decoder would mistake for an attachment', () => {
     assert.throws(() => encodeMessage({ exports: { part: {} } }), TypeError);
+  });
+
+  it('rejects a message that is longer than the limit, before it allocates memory for it', () => {
+    const feedAll = (decoder: MessageDecoder, bytes: Uint8Array) => {
+      let decoded: unknown;
+      for (const byte of bytes) {
+        decoder.buffer[0] = byte;
+        decoded = decoder.advance(1);
+      }
+      return decoded;
+    };
+    const decoder = createMessageDecoder(100);
+    const short = encodeMessage('x'.repeat(60)).head;
+    for (let count = 0; count < 3; count++) assert.deepEqual(feedAll(decoder, short), { message: 'x'.repeat(60) });
+    for (const lengths of [
+      [2 ** 32 - 1, 0],
+      [0, 2 ** 30],
+      [101, 0],
+    ]) {
+      assert.throws(
+        () => feedAll(createMessageDecoder(100), new Uint8Array(Uint32Array.from(lengths).buffer)),
+        RangeError,
+      );
+    }
   });
 
   it('does not copy attachments', () => {

@@ -144,6 +144,26 @@ for (const [kind, workersOf] of Object.entries(kinds)) {
       assert.ok(new Set(threads).size <= 2, 'a single caller gets no additional worker');
     });
 
+    it('starts spare workers from the first task on, or when it is asked to', async () => {
+      let started = 0;
+      const startWorker: StartWorker<Task, number> = (events) => {
+        started++;
+        return workersOf(64)(events);
+      };
+      const pool = createPool<Task, number>({ startWorker, size: 2, maxQueued: 4, spares: 1 });
+      pools.push(pool);
+      assert.equal(started, 0);
+      pool.warm();
+      pool.warm();
+      assert.deepEqual([started, pool.running], [1, 0]);
+      const running = pool.run('echo', longTimeout);
+      assert.deepEqual([started, pool.running], [2, 1], 'the spare runs the task, and another one starts');
+      await running;
+      await pool.close();
+      pool.warm();
+      assert.equal(started, 2);
+    });
+
     it('starts no task that is already aborted, and none after close()', async () => {
       const pool = open(1, 4);
       await assert.rejects(pool.run('echo', { ...longTimeout, signal: AbortSignal.abort() }), { code: 'aborted' });

@@ -81,10 +81,7 @@ export function processWorkers<Task, Result>(options: ProcessOptions): StartWork
       ({ result, shouldRecycle }) => onResult(result, shouldRecycle || untrusted !== undefined),
       ready && [
         (started) =>
-          void untrusted?.limit(child.pid as number, started as Started).then(
-            () => channel && send(channel, null),
-            (error) => onFailure(new PoolError('crashed', 'The worker process could not be limited', error)),
-          ),
+          void untrusted?.limit(child.pid as number, started as Started).then(() => channel && send(channel, null)),
         (confined) => {
           untrusted?.onConfined(confined);
           ready.resolve();
