@@ -39,8 +39,8 @@ describe('extension points', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
 
     await page.getByLabel('Name').fill('Formulas <b>&</b>');
-    await write('exports:\n  total:\n    descripton: Adds up.\n    output: {type: nummer}\n');
-    await page.getByText('did you mean "description"?').waitFor();
+    await write('exports:\n  total:\n    description: 123456789\n    output: {type: nummer}\n');
+    await page.getByText('expected text, found a number').waitFor();
     await page.getByRole('button', { name: 'Line 4, column 20' }).click();
     assert.ok(await page.getByRole('button', { name: 'Create extension point' }).isDisabled());
     await page.locator('.cm-lint-marker-error').nth(1).waitFor();

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { counted } from '../../components/count.ts';
+import { count, counted } from '../../components/count.ts';
 import { ErrorView } from '../../components/error-view.tsx';
 import { Link } from '../../components/link.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -35,7 +35,15 @@ export function TrialPanel(props: {
   const [tried, setTried] = useState<{ readonly state: unknown; readonly trial: SimulationTrial }>();
   const trying = useSubmit(async () => {
     setTried(undefined);
-    setTried({ state, trial: await api.post<SimulationTrial>(`${apiPath}/simulations/trial`, await changeOf()) });
+    const change = await changeOf();
+    // A request tries some of the versions.
+    for (let cursor: string | undefined, objects: SimulationTrial['objects'] = []; ; ) {
+      const part = await api.post<SimulationTrial>(`${apiPath}/simulations/trial`, change, { query: { cursor } });
+      objects = [...objects, ...part.objects];
+      cursor = part.nextCursor;
+      setTried({ state, trial: { ...part, objects } });
+      if (cursor === undefined) break;
+    }
   });
   return (
     <>
@@ -47,11 +55,17 @@ export function TrialPanel(props: {
       </div>
       <ErrorView error={trying.error} />
       <div role="status" class="stack">
-        {trying.isBusy ? <Spinner label="Testing the active versions…" /> : null}
-        {tried !== undefined && tried.state === state ? <TrialResult appId={appId} trial={tried.trial} /> : null}
+        {trying.isBusy ? <Spinner label={progressWords(tried?.trial.objects.length ?? 0)} /> : null}
+        {tried !== undefined && tried.state === state && !trying.isBusy ? (
+          <TrialResult appId={appId} trial={tried.trial} />
+        ) : null}
       </div>
     </>
   );
+}
+
+function progressWords(done: number): string {
+  return done === 0 ? 'Testing the active versions…' : `Testing the active versions: ${count(done)} done…`;
 }
 
 /** What the change would mean for the active versions. Nothing was changed. */
