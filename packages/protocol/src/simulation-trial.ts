@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { extensionPointUpdate } from './extension-points.ts';
-import { nullable } from './fields.ts';
+import { nullable, oneOf } from './fields.ts';
 import {
   simulatedCall,
   simulationInput,
@@ -56,7 +56,13 @@ export type SimulationTrial = Static<typeof simulationTrial>;
 const comparedCall = Type.Object({
   before: nullable(simulatedCall, { description: '`null` if only the other version made the call' }),
   after: nullable(simulatedCall, { description: '`null` if only the other version made the call' }),
-  differs: Type.Boolean({ description: 'whether the outputs, errors, or calls of host functions differ' }),
+  differs: Type.Boolean({
+    description:
+      'whether the inputs, outputs, errors, or calls of host functions differ, or only one version made the call',
+  }),
+  changes: Type.Array(oneOf(['input', 'output', 'error', 'host_calls', 'time', 'memory', 'function_calls']), {
+    description: 'what differs; `time` only if one call took twice as long as the other, and a millisecond longer',
+  }),
 });
 export type ComparedCall = Static<typeof comparedCall>;
 

@@ -486,6 +486,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/content` }),
   },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/comparison': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/comparison` }),
+  },
   'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/diff': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',

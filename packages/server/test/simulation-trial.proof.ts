@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { SimulationTrial, SimulationTrialInput } from '@tenon/protocol';
+import type { SimulationComparison, SimulationTrial, SimulationTrialInput } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { wat } from './helpers/wat.ts';
 import { freshModule, makeExtensionPoint, makeWorld, publishAs, testModule, type World } from './helpers/world.ts';
@@ -103,5 +103,52 @@ describe('POST /api/v1/extension-points/…/simulations/trial', () => {
     assert.equal(response.statusCode, 200);
     assert.ok(performance.now() - startedAt < 5000);
     assert.equal((await slow).objects[0]?.verdict, 'timed_out');
+  });
+});
+
+describe('GET …/versions/<n>/comparison', () => {
+  let service: TestService;
+  let world: World;
+  before(async () => {
+    service = await openService();
+    world = await makeWorld(service);
+  });
+  after(() => service.close());
+
+  it("compares a version's calls with those of the bound one, for its publisher and the team", async () => {
+    const id = await makeExtensionPoint(service, world.owner, world.appId);
+    const returning = (text: string) =>
+      wat(`(module
+        (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+        (import "extism:host/env" "store_u8" (func $store (param i64 i32)))
+        (import "extism:host/env" "output_set" (func $set (param i64 i64)))
+        (func (export "evaluate") (result i32) (local $at i64)
+          (local.set $at (call $alloc (i64.const 1)))
+          (call $store (local.get $at) (i32.const ${text.charCodeAt(0)}))
+          (call $set (local.get $at) (i64.const 1))
+          i32.const 0))`);
+    const plugin = await publishAs(service, world.guest, id, 'compared', returning('a'));
+    await publishAs(service, world.guest, id, 'compared', returning('b'));
+    const path = `/api/v1/artifacts/${plugin.id}/versions/2/comparison`;
+    const read = async (token: string, query = '') => {
+      const response = await service.call('GET', `${path}${query}`, { token });
+      assert.equal(response.statusCode, 200, response.payload);
+      return response.json<SimulationComparison>();
+    };
+    assert.deepEqual((await read(world.guest.token)).simulations, []);
+    await service.call('PUT', `/api/v1/extension-points/${id}/simulations/basics`, {
+      token: world.owner.token,
+      json: { fixtures: [{ export: 'evaluate', expect: {} }] },
+    });
+    const { against, simulations } = await read(world.viewer.token, '?against=1');
+    assert.equal(against, 1);
+    const [call] = simulations[0]?.calls ?? [];
+    assert.deepEqual([call?.before?.output?.text, call?.after?.output?.text], ['a', 'b']);
+    assert.equal(call?.differs, true);
+    assert.ok(call.changes.includes('output'));
+    const foreign = await service.call('GET', path, { token: world.stranger.token });
+    assertProblem(foreign, 404, 'not_found');
+    const missing = await service.call('GET', `${path}?against=9`, { token: world.owner.token });
+    assertProblem(missing, 404, 'not_found');
   });
 });

@@ -80,6 +80,31 @@ export const simulationReportExample = {
   isCut: false,
 };
 
+const callExample = {
+  export: 'evaluate',
+  input: { text: '1+1', size: 3, sha256: example.contentAddress },
+  output: { text: '2', size: 1, sha256: example.contentAddress },
+  error: null,
+  timeNano: 41_000,
+  memoryPages: 2,
+  functionCalls: 12,
+  hostCalls: [],
+};
+
+export const simulationComparisonExample = {
+  version: 4,
+  against: 3,
+  simulations: [
+    {
+      name: 'basics',
+      before: 'passed' as const,
+      after: 'passed' as const,
+      calls: [{ before: callExample, after: callExample, differs: false, changes: [] }],
+      isCut: false,
+    },
+  ],
+};
+
 export const simulationTrialExample = {
   objects: [
     {

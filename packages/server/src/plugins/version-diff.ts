@@ -7,7 +7,7 @@ import type { Services } from '../services.ts';
 import type { JobOptions } from './module-checker.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 
-interface VersionsToDiff {
+export interface VersionsToDiff {
   /** `undefined` if no other version is bound. */
   readonly before: VersionRecord | undefined;
   readonly after: VersionRecord;

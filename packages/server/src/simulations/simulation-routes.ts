@@ -1,19 +1,29 @@
 import {
   maxSimulationBodyBytes,
   simulation,
+  simulationComparison,
   simulationInput,
   simulationTrial,
   simulationTrialInput,
   simulationTrialQuery,
+  versionDiffQuery,
 } from '@tenon/protocol';
 import type { BodySource } from '../http/bodies/body-reader.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { notFound } from '../http/domain-errors.ts';
-import { simulationExample, simulationInputExample, simulationTrialExample } from '../http/examples.ts';
+import {
+  simulationComparisonExample,
+  simulationExample,
+  simulationInputExample,
+  simulationTrialExample,
+} from '../http/examples.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { artifactPath, pluginTarget } from '../plugins/plugin-routes.ts';
 import { contentRequestHeaders, contentResponses, sendContent } from '../plugins/send-content.ts';
+import { findVersionsToDiff } from '../plugins/version-diff.ts';
+import { compareVersions } from './compare-versions.ts';
 import { trySimulations } from './simulation-trial.ts';
 import { toSimulation, toSimulationTrial } from './simulation-wire.ts';
 import { deleteSimulation, putSimulation, readSimulation, requireSimulationName } from './simulations.ts';
@@ -118,6 +128,20 @@ export const simulationRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth: { actor, access }, query, body }, reply) => {
       const jobOptions = { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) };
       return toSimulationTrial(await trySimulations(deps, access, body, query.cursor, jobOptions));
+    },
+  }),
+  route('GET', `${artifactPath}/versions/:number/comparison`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    query: versionDiffQuery,
+    id: 'compareVersion',
+    summary: "Compare a version's behaviour with that of another version",
+    description:
+      "Runs the extension point's simulations with both, by default with the newest other version that is bound. Calls correspond by export and order.",
+    responses: { 200: json('the calls', simulationComparison, simulationComparisonExample) },
+    errors: ['unavailable', 'content_damaged'],
+    handle: async ({ deps }, { auth: { actor, access }, params, query }, reply) => {
+      const versions = await findVersionsToDiff(deps, actor, access, pluginTarget(params), params.number, query);
+      return compareVersions(deps, access, versions, { signal: disconnectSignal(reply.response) });
     },
   }),
   moduleRoute('test-module', 'readTestModule', "Fetch a simulation's test module"),
