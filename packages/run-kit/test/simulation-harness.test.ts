@@ -348,6 +348,24 @@ describe('a plugin', () => {
     assert.deepEqual([report.verdict, report.calls[0]?.functionCalls], ['passed', 1]);
   });
 
+  it('that can not be instrumented runs without a count of its calls', () => {
+    const grows = `(module (memory (export "memory") 1)
+      (func (export "echo") (result i32) (i32.const 0))
+      (func (export "grow") (result i32) (drop (memory.grow (i32.const 2000))) (i32.const 0)))`;
+    const linking = [0, 9, 7, ...new TextEncoder().encode('linking'), 2]; // the section of an object file
+    const relocatable = Uint8Array.from([...wat(grows), ...linking]);
+    const report = run(`(drop (call $call 'echo' 'a')) (drop (call $call 'grow' 'a')) (i32.const 0)`, {
+      plugin: relocatable,
+    });
+    assert.deepEqual(
+      report.calls.map(({ functionCalls, error }) => [functionCalls, error]),
+      [
+        [null, null],
+        [null, 'its memory grew beyond the limit of 67108864 bytes'],
+      ],
+    );
+  });
+
   it('is not called by a test module that makes no calls', () => {
     assert.deepEqual(run('(i32.const 0)', { plugin }).calls, []);
   });

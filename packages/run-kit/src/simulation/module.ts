@@ -47,16 +47,10 @@ export function prepareModule(
   maxMemoryBytes: number,
   options: { readonly countsCalls: boolean },
 ): SimulationModule {
-  const { module, description, runs, isCounted } = readModule(bytes, what, options.countsCalls);
+  const { compiled, description, runs, isCounted } = compile(bytes, what, options.countsCalls);
   const initialBytes = runs.memories.reduce((sum, memory) => sum + memory.minimumPages * memory.pageBytes, 0);
   if (initialBytes > maxMemoryBytes) {
     throw new SimulationFailure(`${what} needs ${initialBytes} bytes of memory; the limit is ${maxMemoryBytes}`);
-  }
-  let compiled: WebAssembly.Module;
-  try {
-    compiled = new WebAssembly.Module(module, { builtins: ['js-string'] });
-  } catch (error) {
-    throw new SimulationFailure(`${what} is not a valid module: ${messageOf(error)}`);
   }
   const usedWasi = wasiModules.filter((name) => runs.imports.some(({ module: from }) => from === name));
 
@@ -108,33 +102,56 @@ export function prepareModule(
   return { what, description, isCounted, instantiate };
 }
 
-interface ReadModule {
-  readonly module: Uint8Array<ArrayBuffer>;
+interface Compiled {
+  readonly compiled: WebAssembly.Module;
   readonly description: ModuleDescription;
   /** The description of the module that runs. */
   readonly runs: ModuleDescription;
   readonly isCounted: boolean;
 }
 
-function readModule(bytes: Uint8Array, what: string, countsCalls: boolean): ReadModule {
-  let description: ModuleDescription;
+/** Compiles a module, instrumented if possible. */
+function compile(bytes: Uint8Array, what: string, countsCalls: boolean): Compiled {
   try {
-    description = describeModule(bytes);
+    const description = describeModule(bytes);
+    return (
+      compileInstrumented(bytes, description, countsCalls) ?? {
+        compiled: compileBytes(Uint8Array.from(bytes)),
+        description,
+        runs: description,
+        isCounted: countsCalls && description.imports.some(({ name }) => enterNames.includes(name)),
+      }
+    );
   } catch (error) {
+    if (!(error instanceof InstrumentError || error instanceof WebAssembly.CompileError)) throw error;
     throw new SimulationFailure(`${what} is not a valid module: ${messageOf(error)}`);
   }
-  const unchanged = { module: Uint8Array.from(bytes), description, runs: description };
-  if (isInstrumented(description)) return { ...unchanged, isCounted: countsCalls };
+}
+
+/** Returns `undefined` for a module that reports its calls itself, or can't be instrumented. */
+function compileInstrumented(
+  bytes: Uint8Array,
+  description: ModuleDescription,
+  isCounted: boolean,
+): Compiled | undefined {
+  if (isInstrumented(description)) return undefined;
   const imported = description.imports.filter(({ kind }) => kind === 'function');
-  const selection = countsCalls ? { banned: imported.map(({ module, name }) => `${module}.${name}`) } : { allowed: [] };
+  const selection = isCounted ? { banned: imported.map(({ module, name }) => `${module}.${name}`) } : { allowed: [] };
   try {
-    const { bytes: module } = instrument(bytes, selection);
-    return { module, description, runs: describeModule(module), isCounted: countsCalls };
+    const { bytes: instrumented } = instrument(bytes, selection);
+    return { compiled: compileBytes(instrumented), description, runs: describeModule(instrumented), isCounted };
   } catch (error) {
-    if (!(error instanceof InstrumentError)) throw error;
-    return { ...unchanged, isCounted: false };
+    if (error instanceof InstrumentError || error instanceof WebAssembly.CompileError) return undefined;
+    throw error;
   }
 }
+
+function compileBytes(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  return new WebAssembly.Module(bytes, { builtins: ['js-string'] });
+}
+
+/** The functions that report a call, under their current and their older name. */
+const enterNames = ['enter', 'instrument_enter'];
 
 /** The functions that an instrumented module calls. Those of the manual tracing interface do nothing. */
 function tracingImports(
