@@ -6,15 +6,18 @@ import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
 import { type GeneratedFiles, type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
+import { rustFiles } from './rust.ts';
 
 /** The languages of plugins. */
-export const templateNames = ['assemblyscript', 'c'] as const;
+export const templateNames = ['assemblyscript', 'c', 'rust'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 interface Template {
   /** The requirements, for people. */
   readonly summary: string;
   readonly build: string;
+  /** The built module, if it is not {@link usualModule}. */
+  readonly module?: string;
   /** The file with the exports. */
   readonly source: string;
   readonly bindings: string;
@@ -23,8 +26,7 @@ interface Template {
   readonly files: (plugin: PluginInterface) => GeneratedFiles;
 }
 
-/** The module that every template builds, in the plugin's folder. */
-const module = 'plugin.wasm';
+const usualModule = 'plugin.wasm';
 
 export const templates: Readonly<Record<TemplateName, Template>> = {
   assemblyscript: {
@@ -38,11 +40,20 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   c: {
     summary: 'it takes clang and lld',
     // The oldest WebAssembly, which every host and every extension point takes.
-    build: `clang --target=wasm32 -mcpu=mvp -std=c11 -O2 -Wall -Wextra -ffreestanding -nostdlib -Wl,--no-entry -o ${module} src/plugin.c`,
+    build: `clang --target=wasm32 -mcpu=mvp -std=c11 -O2 -Wall -Wextra -ffreestanding -nostdlib -Wl,--no-entry -o ${usualModule} src/plugin.c`,
     source: 'src/plugin.c',
     bindings: 'src/bindings.h',
     library: ['decimal', 'extism', 'json', 'json-text'].map((name) => `src/${name}.h`),
     files: cFiles,
+  },
+  rust: {
+    summary: 'it takes Rust with the target wasm32-unknown-unknown',
+    build: 'cargo build --release',
+    module: 'target/wasm32-unknown-unknown/release/plugin.wasm',
+    source: 'src/plugin.rs',
+    bindings: 'src/bindings.rs',
+    library: ['extism', 'json', 'json_text'].map((name) => `src/${name}.rs`),
+    files: rustFiles,
   },
 };
 
@@ -63,7 +74,7 @@ export interface PluginPlan {
  */
 export async function renderTemplate(plan: PluginPlan): Promise<Map<string, string>> {
   const { template, plugin = sampleInterface } = plan;
-  const { build, files } = templates[template];
+  const { build, module = usualModule, files } = templates[template];
   const settings: TenonToml = {
     name: plan.name,
     ...(plan.extensionPoint === undefined ? {} : { extensionPoint: plan.extensionPoint.id }),

@@ -1,0 +1,5 @@
+mod bindings;
+mod extism;
+mod json;
+mod json_text;
+mod plugin;
