@@ -27,6 +27,7 @@ export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
   },
   assemblyscript: plugins('assemblyscript', 'AssemblyScript'),
   c: plugins('c', 'C'),
+  cpp: plugins('cpp', 'C++'),
   rust: plugins('rust', 'Rust'),
 };
 

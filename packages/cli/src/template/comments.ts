@@ -43,16 +43,12 @@ function wrap(text: string): string[] {
     }
     line += line === '' ? word : ` ${word}`;
   }
-  return line === '' ? lines : [...lines, line];
+  // In C, a backslash at a line's end would join the next line to the comment.
+  return (line === '' ? lines : [...lines, line]).map((text) => (text.endsWith('\\') ? `${text}.` : text));
 }
 
 function harmless(text: string): string {
-  // A backslash at a line's end would join the next line to a comment of C; `??/` was once another way to write it.
-  return printable(text.replaceAll('\t', ' '))
-    .replaceAll('*/', '* /')
-    .replaceAll('/*', '/ *')
-    .replaceAll('\\', '\\ ')
-    .replaceAll('??', '? ?');
+  return printable(text.replaceAll('\t', ' ')).replaceAll('*/', '* /').replaceAll('/*', '/ *').replaceAll('??', '? ?');
 }
 
 /** A comment between slashes and stars; empty without lines. */

@@ -5,11 +5,12 @@ import { locations } from '../locations.ts';
 import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
+import { cppFiles } from './cpp.ts';
 import { type GeneratedFiles, type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
 import { rustFiles } from './rust.ts';
 
 /** The languages of plugins. */
-export const templateNames = ['assemblyscript', 'c', 'rust'] as const;
+export const templateNames = ['assemblyscript', 'c', 'cpp', 'rust'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 interface Template {
@@ -45,6 +46,14 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     bindings: 'src/bindings.h',
     library: ['decimal', 'extism', 'json', 'json-text'].map((name) => `src/${name}.h`),
     files: cFiles,
+  },
+  cpp: {
+    summary: 'C++; it takes clang and lld with the C++ library for WebAssembly, or wasi-sdk',
+    build: `clang++ --target=wasm32-wasi -mexec-model=reactor -mcpu=mvp -std=c++17 -O2 -Wall -Wextra -fno-exceptions -o ${usualModule} src/plugin.cpp src/exports.cpp`,
+    source: 'src/plugin.cpp',
+    bindings: 'src/bindings.hpp',
+    library: ['extism', 'json', 'json-text'].map((name) => `src/${name}.hpp`),
+    files: cppFiles,
   },
   rust: {
     summary: 'it takes Rust with the target wasm32-unknown-unknown',
