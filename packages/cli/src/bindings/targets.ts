@@ -28,7 +28,9 @@ export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
   assemblyscript: plugins('assemblyscript', 'AssemblyScript'),
   c: plugins('c', 'C'),
   cpp: plugins('cpp', 'C++'),
+  go: plugins('go', 'Go'),
   rust: plugins('rust', 'Rust'),
+  typescript: plugins('typescript', 'TypeScript (extism-js)'),
 };
 
 function plugins(language: TemplateName, name: string): BindingsTarget {

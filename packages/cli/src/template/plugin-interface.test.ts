@@ -41,7 +41,7 @@ describe('readPluginInterface()', () => {
       },
       { name: 'tick', description: '', input: undefined, output: undefined },
     ]);
-    const byte = { kind: 'integer', bits: 8, signed: false, nullable: true };
+    const byte = { kind: 'integer', bits: 8, signed: false, isPlain: false, nullable: true };
     assert.deepEqual(imports[0]?.output, {
       encoding: 'json',
       type: { kind: 'array', items: byte, nullable: false },

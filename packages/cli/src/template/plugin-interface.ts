@@ -3,7 +3,13 @@ import { distinctNames } from './names.ts';
 /** The type of a value. Components that are only other names of types are resolved. */
 export type TypeModel =
   | { readonly kind: 'string' | 'boolean' | 'bytes' | 'any'; readonly nullable: boolean }
-  | { readonly kind: 'integer'; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean; readonly nullable: boolean }
+  | {
+      readonly kind: 'integer';
+      readonly bits: 8 | 16 | 32 | 64;
+      readonly signed: boolean;
+      readonly isPlain: boolean;
+      readonly nullable: boolean;
+    }
   | { readonly kind: 'number'; readonly bits: 32 | 64; readonly nullable: boolean }
   | { readonly kind: 'array' | 'map'; readonly items: TypeModel; readonly nullable: boolean }
   | { readonly kind: 'object' | 'enum'; readonly name: string; readonly nullable: boolean };
@@ -186,8 +192,14 @@ function scalar({ type, format }: Readonly<Record<string, unknown>>, nullable: b
   if (type === 'boolean') return { kind: 'boolean', nullable };
   if (type === 'number') return { kind: 'number', bits: format === 'float' ? 32 : 64, nullable };
   if (type !== 'integer') return { kind: 'any', nullable: false };
-  const [, unsigned, size = '64'] = /^(u?)int(8|16|32|64)$/.exec(asText(format)) ?? [];
-  return { kind: 'integer', bits: Number(size) as 8 | 16 | 32 | 64, signed: unsigned !== 'u', nullable };
+  const [, unsigned, size] = /^(u?)int(8|16|32|64)$/.exec(asText(format)) ?? [];
+  return {
+    kind: 'integer',
+    bits: Number(size ?? 64) as 8 | 16 | 32 | 64,
+    signed: unsigned !== 'u',
+    isPlain: size === undefined,
+    nullable,
+  };
 }
 
 /** Whether a value of the type can hold one of the object that has it as a field, without a list or map between. */

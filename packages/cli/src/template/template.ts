@@ -6,11 +6,13 @@ import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
 import { cppFiles } from './cpp.ts';
+import { goFiles } from './go.ts';
 import { type GeneratedFiles, type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
 import { rustFiles } from './rust.ts';
+import { typeScriptFiles } from './typescript.ts';
 
 /** The languages of plugins. */
-export const templateNames = ['assemblyscript', 'c', 'cpp', 'rust'] as const;
+export const templateNames = ['assemblyscript', 'c', 'cpp', 'go', 'rust', 'typescript'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 interface Template {
@@ -55,6 +57,14 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     library: ['extism', 'json', 'json-text'].map((name) => `src/${name}.hpp`),
     files: cppFiles,
   },
+  go: {
+    summary: 'it takes Go 1.24 or later',
+    build: `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o ${usualModule} .`,
+    source: 'plugin.go',
+    bindings: 'bindings.go',
+    library: ['extism.go', 'kernel.go', 'kernel_native.go'],
+    files: goFiles,
+  },
   rust: {
     summary: 'it takes Rust with the target wasm32-unknown-unknown',
     build: 'cargo build --release',
@@ -63,6 +73,14 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     bindings: 'src/bindings.rs',
     library: ['extism', 'json', 'json_text'].map((name) => `src/${name}.rs`),
     files: rustFiles,
+  },
+  typescript: {
+    summary: 'TypeScript in QuickJS; it takes Node.js, npm, and extism-js',
+    build: 'npm install --no-audit --no-fund && npm run build',
+    source: 'src/plugin.ts',
+    bindings: 'src/bindings.ts',
+    library: ['src/json.ts'],
+    files: typeScriptFiles,
   },
 };
 
