@@ -13,11 +13,14 @@ const allowed = new Map([
   ['instrument', []],
   ['trace', []],
   ['run-kit', ['protocol', 'extension-schema', 'instrument', 'trace']],
-  ['client', ['protocol']],
+  ['client', ['protocol', 'extension-schema']],
   ['server', ['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit']],
   ['console', ['protocol', 'extension-schema', 'instrument', 'trace', 'run-kit']],
   ['cli', ['protocol', 'extension-schema', 'client', 'instrument', 'trace', 'run-kit', 'server']],
 ]);
+
+/** What the published package of a library contains of the others: they are no dependencies of it. */
+const bundled = new Map([['client', ['@tenon/extension-schema']]]);
 
 /** What the tests and benches of a package may import besides: what it works on is made there. */
 const allowedInTests = new Map([
@@ -170,7 +173,7 @@ function packageFault(root, file, specifier) {
       return `packages/${own} may import ${allowedHere.join(', ') || 'no other package'}`;
     }
     if (!isExported(root, ours, specifier)) return "reaches past the package's `exports`";
-    if (ours === own) return undefined;
+    if (ours === own || (own !== undefined && bundled.get(own)?.includes(name))) return undefined;
   }
   return isDeclared(root, file, name) ? undefined : `${name} is not in ${declaredIn(file)}`;
 }

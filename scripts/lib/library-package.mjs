@@ -1,6 +1,7 @@
 // Makes a publishable package of a library: JavaScript and declarations out of the TypeScript that the workspace itself runs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rolldown } from 'rolldown';
 import { transformSync } from 'rolldown/utils';
 import { findFiles, root } from './workspace.mjs';
 
@@ -9,10 +10,10 @@ export const libraries = ['client', 'instrument', 'trace'];
 
 /**
  * @param {string} name a folder of packages/
- * @returns {Map<string, string>} the package's files, by their paths in it
+ * @returns {Promise<Map<string, string>>} the package's files, by their paths in it
  * @throws {Error} for a declaration whose type the sources don't state
  */
-export function buildLibrary(name) {
+export async function buildLibrary(name) {
   const folder = join(root, 'packages', name);
   const files = new Map([['package.json', `${JSON.stringify(publishedManifest(folder), null, 2)}\n`]]);
   for (const file of findFiles(['**/*.ts'], join(folder, 'src'))) {
@@ -27,10 +28,27 @@ export function buildLibrary(name) {
       typescript: { declaration: {}, rewriteImportExtensions: true },
     });
     if (errors.length > 0) throw new Error(errors.map((error) => `${name}/src/${file}: ${error.message}`).join('\n'));
-    files.set(file.replace(/\.ts$/, '.js'), code);
+    const usesOthers = /from ['"]@tenon\//.test(code);
+    files.set(file.replace(/\.ts$/, '.js'), usesOthers ? await withOthers(join(folder, 'src', file)) : code);
     files.set(file.replace(/\.ts$/, '.d.ts'), keptReferences(source) + pointAtJavaScript(declaration));
   }
   return withDocuments(files, folder);
+}
+
+/**
+ * Bundles what a module imports of the workspace's other packages, which a published package does not depend on.
+ *
+ * @param {string} file
+ */
+async function withOthers(file) {
+  const bundle = await rolldown({
+    input: file,
+    external: /^(?!\.|\/|@tenon\/)/,
+    transform: { target: 'es2024' },
+  });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  return output[0].code;
 }
 
 /**

@@ -21,7 +21,7 @@ export const published = [...libraries, 'cli'];
  * @returns {Promise<PublishedPackage>}
  */
 export async function buildPackage(folder) {
-  const files = folder === 'cli' ? await buildCli() : buildLibrary(folder);
+  const files = folder === 'cli' ? await buildCli() : await buildLibrary(folder);
   const { name, version } = JSON.parse(String(files.get('package.json')));
   const file = `${name.slice(1).replace('/', '-')}-${version}.tgz`;
   return { name, version, file, files, archive: packArchive(files, new Set([cliEntry])) };

@@ -53,10 +53,10 @@ describe('tenon bindings generate host', () => {
     const ofServer = await generateOnline(['-e', extensionPoint]);
     assert.equal(ofServer.exitCode, 0, ofServer.stderr);
     assert.match(ofServer.stdout, /^\/\/ Made by `tenon bindings generate host` from ext_\w+ \("Greetings"\)/);
-    assert.match(ofServer.stdout, / {2}greet: \(input: string\) => string;/);
+    assert.match(ofServer.stdout, / {2}greet: \(input: string\) => Promise<string>;/);
     const ofFile = await generateOffline(['--schema', file('fitting.yaml')]);
     assert.equal(ofFile.exitCode, 0, ofFile.stderr);
-    assert.match(ofFile.stdout, / {2}greet: \(input: string\) => void;/);
+    assert.match(ofFile.stdout, / {2}greet: \(input: string\) => Promise<void>;/);
     const ofStdin = await generateOffline(['--schema', '-'], { stdin: fitting });
     const withoutFirstLine = (text: string) => text.slice(text.indexOf('\n'));
     assert.equal(withoutFirstLine(ofStdin.stdout), withoutFirstLine(ofFile.stdout));

@@ -1,4 +1,4 @@
-import { docComment, fieldName, fieldsText, nameTypes, quote, type TypeScope, typeText } from './type-text.ts';
+import { docComment, fieldName, fieldsText, nameTypes, type TypeScope, typeText } from './type-text.ts';
 import { componentsOf, contentTypeOf, contentTypes, optionalKey, resolveType } from './types.ts';
 import { isRecord, type Plain, plainCopy } from './value.ts';
 
@@ -7,12 +7,11 @@ export interface HostTypesOptions {
   readonly source?: string | undefined;
 }
 
-const [, json, binary] = contentTypes;
+const [, , binary] = contentTypes;
 
 /**
  * Generates the TypeScript that a host needs to call plugins of an extension point: an interface for each component, one for all exports,
- * one for all imports, and a constant with the content types of inputs and outputs. The code compiles in strict mode without other
- * files, for any names in the schema.
+ * and one for all imports. The code compiles in strict mode without other files, for any names in the schema.
  *
  * @param schema a schema as the API returns it; invalid parts are skipped
  */
@@ -26,11 +25,25 @@ export function hostTypes(schema: unknown, { source }: HostTypesOptions = {}): s
   const parts = [
     `// Made by \`tenon bindings generate host\`${source === undefined ? '' : ` from ${oneLine(source)}`}. Generate it again instead of editing it.\n`,
     ...Object.keys(components).map((name) => componentText(scope, name)),
-    functionsText(scope, 'PluginExports', 'What a plugin exports, and the application calls.', exports),
-    functionsText(scope, 'HostImports', 'What a plugin may import, and the application provides.', imports),
-    contentTypesText(scope, exports, imports),
+    functionsText(scope, 'PluginExports', 'What a plugin exports, and the application calls.', exports, exportResult),
+    functionsText(
+      scope,
+      'HostImports',
+      'What a plugin may import, and the application provides.',
+      imports,
+      importResult,
+    ),
   ];
   return parts.join('\n');
+}
+
+/** An optional export that the plugin lacks returns `undefined`. */
+function exportResult(output: string, isOptional: boolean): string {
+  return `Promise<${isOptional && output !== 'void' ? `${output} | undefined` : output}>`;
+}
+
+function importResult(output: string): string {
+  return `${output} | Promise<${output}>`;
 }
 
 /** Returns the exports or imports of a schema, which may be a map or a list. */
@@ -62,13 +75,19 @@ function componentText(scope: TypeScope, name: string): string {
     : `${comment}export type ${typeName} = ${typeText(scope, component)};\n`;
 }
 
-function functionsText(scope: TypeScope, name: string, what: string, functions: readonly [string, Plain][]): string {
+function functionsText(
+  scope: TypeScope,
+  name: string,
+  what: string,
+  functions: readonly [string, Plain][],
+  resultOf: (output: string, isOptional: boolean) => string,
+): string {
   const members = functions.map(([functionName, entry]) => {
     const parameter = entry.input === undefined ? '' : `input: ${parameterText(scope, entry.input)}`;
-    const result = entry.output === undefined ? 'void' : parameterText(scope, entry.output);
+    const output = entry.output === undefined ? 'void' : parameterText(scope, entry.output);
+    const result = resultOf(output, entry[optionalKey] === true);
     const comment = docComment(functionComment(entry), '  ');
-    const mark = entry[optionalKey] === true ? '?' : '';
-    return `${comment}  ${fieldName(functionName)}${mark}: (${parameter}) => ${result};\n`;
+    return `${comment}  ${fieldName(functionName)}: (${parameter}) => ${result};\n`;
   });
   return `${docComment(what)}export interface ${name} {${members.length === 0 ? '' : `\n${members.join('')}`}}\n`;
 }
@@ -86,35 +105,8 @@ function functionComment({ description, input, output }: Plain): string {
 
 /** The type of a decoded input or output. */
 function parameterText(scope: TypeScope, parameter: unknown): string {
-  const nullable = isRecord(parameter) && parameter.nullable === true ? ' | null' : '';
-  const contentType = contentTypeOf(parameter, scope.components);
-  if (contentType === binary) return `Uint8Array${nullable}`;
-  if (contentType === json) return typeText(scope, parameter, '  ');
-  const target = resolveType(parameter, scope.components);
-  const isEnum = isRecord(target) && Array.isArray(target.enum);
-  return isEnum ? typeText(scope, parameter, '  ') : `string${nullable}`;
-}
-
-function contentTypesText(
-  scope: TypeScope,
-  exports: readonly [string, Plain][],
-  imports: readonly [string, Plain][],
-): string {
-  const side = (parameter: unknown) =>
-    parameter === undefined ? 'null' : quote(contentTypeOf(parameter, scope.components));
-  const table = (functions: readonly [string, Plain][]) => {
-    const rows = functions.map(
-      ([name, { input, output }]) => `    ${valueKey(name)}: { input: ${side(input)}, output: ${side(output)} },\n`,
-    );
-    return rows.length === 0 ? '{}' : `{\n${rows.join('')}  }`;
-  };
-  const comment = docComment(
-    'How input and output travel: the content type of the bytes, or `null` where there are none.',
-  );
-  return `${comment}export const contentTypes = {\n  exports: ${table(exports)},\n  imports: ${table(imports)},\n} as const;\n`;
-}
-
-/** Returns a property name for an object literal, where `__proto__` would set the prototype. */
-function valueKey(name: string): string {
-  return name === '__proto__' ? "['__proto__']" : fieldName(name);
+  if (contentTypeOf(parameter, scope.components) !== binary) return typeText(scope, parameter, '  ');
+  const types = [parameter, resolveType(parameter, scope.components)];
+  const isNullable = types.some((type) => isRecord(type) && type.nullable === true);
+  return isNullable ? 'Uint8Array | null' : 'Uint8Array';
 }

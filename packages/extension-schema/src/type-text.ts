@@ -10,7 +10,7 @@ const reservedNames =
   'enum export extends false finally for function if implements import in infer instanceof interface intrinsic is keyof let ' +
   'module namespace never new null number object of package private protected public readonly return satisfies static string ' +
   'super switch symbol this throw true try type typeof undefined unique unknown var void while with yield ' +
-  'Uint8Array PluginExports HostImports contentTypes';
+  'Uint8Array Promise PluginExports HostImports CallSchema createTypedPlugin PluginSource TypedPlugin TypedPluginOptions';
 
 /** Gives every component a valid and unique TypeScript name: its own name if possible. Returns them by component name. */
 export function nameTypes(components: Plain): ReadonlyMap<string, string> {
@@ -83,10 +83,10 @@ function bareTypeText(scope: TypeScope, type: unknown, indent: string): string {
     return `{ [name: string]: ${typeText(scope, type.additionalProperties, indent)} }`;
   }
   if (type.items !== undefined) return listText(typeText(scope, type.items, indent));
+  if (type.type === 'integer' && /^u?int64$/.test(String(type.format))) return 'bigint';
   return simpleTypes[String(type.type)] ?? 'unknown';
 }
 
-/** Within JSON, a `buffer` is a base64 string, like a string with the format `byte`. */
 const simpleTypes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   string: 'string',
   integer: 'number',
@@ -94,7 +94,7 @@ const simpleTypes: Readonly<Record<string, string>> = Object.assign(Object.creat
   boolean: 'boolean',
   object: '{ [name: string]: unknown }',
   array: 'unknown[]',
-  buffer: 'string',
+  buffer: 'Uint8Array',
 });
 
 function enumText(values: readonly unknown[]): string {
@@ -127,14 +127,11 @@ export function fieldsText(scope: TypeScope, { properties, required }: Plain, in
 const formatNotes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   'date-time': 'A date and time (RFC 3339).',
   byte: 'Bytes in base64.',
-  buffer: 'Bytes in base64.',
-  int64: 'JavaScript has integers beyond 2^53 only as `bigint`, which JSON has not.',
-  uint64: 'JavaScript has integers beyond 2^53 only as `bigint`, which JSON has not.',
 });
 
 function fieldComment(type: unknown): string {
   if (!isRecord(type)) return '';
-  const note = formatNotes[String(type.format)] ?? (type.type === 'buffer' ? formatNotes.buffer : undefined);
+  const note = formatNotes[String(type.format)];
   const description = typeof type.description === 'string' ? type.description.trimEnd() : '';
   return [description, note].filter((part) => part !== undefined && part !== '').join('\n\n');
 }

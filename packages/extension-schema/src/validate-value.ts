@@ -216,5 +216,5 @@ function found(value: unknown): string {
     return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}…` : JSON.stringify(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') return `${String(value).slice(0, 40)}n`;
-  return value === null ? 'null' : kindOf(value);
+  return value === null ? 'null' : value === undefined ? 'undefined' : kindOf(value);
 }

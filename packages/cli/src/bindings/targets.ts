@@ -4,6 +4,8 @@ import type { TemplateName } from '../template/template.ts';
 export interface BindingsContext {
   /** The source of the schema, for the header of generated files. */
   readonly source: string | undefined;
+  /** The extension point, if the schema is that of one. */
+  readonly extensionPoint?: { readonly id: string; readonly name: string } | undefined;
 }
 
 /** Generates files from a valid schema: texts by their paths. */
@@ -21,8 +23,8 @@ export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
   host: {
     description: 'TypeScript for applications that call plugins',
     load: async () => {
-      const { hostTypes } = await import('@tenon/extension-schema/host-types');
-      return (schema, { source }) => new Map([['plugins.ts', hostTypes(schema, { source })]]);
+      const { hostClient } = await import('@tenon/extension-schema/host-client');
+      return (schema, context) => new Map([['plugins.ts', hostClient(schema, context)]]);
     },
   },
   assemblyscript: plugins('assemblyscript', 'AssemblyScript'),

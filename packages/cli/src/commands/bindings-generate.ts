@@ -27,7 +27,10 @@ export function addGenerateCommand(group: Command, io: Io): void {
     const { api, out, signal } = session;
     const id = await resolveExtensionPoint(session, options.extensionPoint);
     const { name, schema } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
-    const files = await generate(target, schema, { source: `${id} (${JSON.stringify(name)})` });
+    const files = await generate(target, schema, {
+      source: `${id} (${JSON.stringify(name)})`,
+      extensionPoint: { id, name },
+    });
     await answer(io, out, options, files, signal);
   });
   const ofFile = async (file: string, options: Options, target: string): Promise<void> => {
