@@ -2,6 +2,9 @@ import { type HostTypesOptions, hostTypes } from './host-types.ts';
 import { componentsOf, optionalKey } from './types.ts';
 import { isRecord, type Plain, plainCopy } from './value.ts';
 
+/** What generated code imports. */
+const runtime = '@tenon/client/typed';
+
 export interface HostClientOptions extends HostTypesOptions {
   /** The extension point that the client calls, unless its caller chooses another. */
   readonly extensionPoint?: { readonly id: string; readonly name: string } | undefined;
@@ -26,7 +29,7 @@ import {
   type PluginSource,
   type TypedPlugin,
   type TypedPluginOptions,
-} from '@tenon/client/typed';
+} from '${runtime}';
 ${types.join('\n')}
 /** The types of inputs and outputs, which are checked at run time. */
 const schema: CallSchema = ${literal(callSchema(isRecord(plain) ? plain : {}))};
