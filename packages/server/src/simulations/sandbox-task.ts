@@ -1,34 +1,12 @@
-import { runSimulation, type SimulationTask } from '@tenon/run-kit/simulation';
+import { defaultSimulationLimits, runSimulation } from '@tenon/run-kit/simulation';
 import type { TaskResponse } from '../workers/serve-tasks.ts';
+import { decodeTask, type SandboxResult, type SandboxTask } from './sandbox-messages.ts';
 
-/** The form of a {@link SimulationTask} that crosses the pipe. Values with names chosen by users travel as JSON. */
-export interface SandboxTask {
-  readonly plugin: Uint8Array;
-  readonly testModule?: Uint8Array;
-  readonly mockHost?: Uint8Array;
-  readonly mockInput?: Uint8Array;
-  /** The other fields. */
-  readonly restJson: string;
-}
-
-/** A `SimulationReport` as JSON, or why the modules could not run to an end. */
-export type SandboxResult = { readonly reportJson: string } | { readonly failure: 'memory' | 'stack' };
-
-export function encodeTask({ plugin, simulation, ...rest }: SimulationTask): SandboxTask {
-  const { testModule, mockHost, mockInput, ...simulationRest } = simulation;
-  return {
-    plugin: plain(plugin),
-    ...(testModule && { testModule: plain(testModule) }),
-    ...(mockHost && { mockHost: plain(mockHost) }),
-    ...(mockInput && { mockInput: plain(mockInput) }),
-    restJson: JSON.stringify({ ...rest, simulation: simulationRest }),
-  };
-}
-
-export function runTask({ plugin, restJson, ...bytes }: SandboxTask): TaskResponse<SandboxResult> {
-  const { simulation, ...rest } = JSON.parse(restJson) as SimulationTask;
+/** Runs a simulation. Only the process of a simulation loads this module. */
+export function runTask(message: SandboxTask): TaskResponse<SandboxResult> {
+  const { maxMemoryBytes, ...task } = decodeTask(message);
   try {
-    const report = runSimulation({ ...rest, plugin, simulation: { ...simulation, ...bytes } });
+    const report = runSimulation({ ...task, limits: { ...defaultSimulationLimits, maxMemoryBytes } });
     return { result: { reportJson: JSON.stringify(report) }, shouldRecycle: true };
   } catch (error) {
     // The engine throws this when it gets no more memory, and when the stack is full.
@@ -36,9 +14,4 @@ export function runTask({ plugin, restJson, ...bytes }: SandboxTask): TaskRespon
     const failure = /call stack/.test(error.message) ? 'stack' : 'memory';
     return { result: { failure }, shouldRecycle: true };
   }
-}
-
-/** Converts a Buffer to a plain Uint8Array over the same memory, since `encodeMessage()` doesn't attach Buffers. */
-function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 }

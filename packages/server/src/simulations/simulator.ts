@@ -1,12 +1,12 @@
 import { type SimulationReport, type SimulationVerdict, simulationReport } from '@tenon/protocol';
 import { isValid } from '@tenon/protocol/validate';
-import { defaultSimulationLimits, type SimulationTask } from '@tenon/run-kit/simulation';
+import type { SimulationTask } from '@tenon/run-kit/simulation';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from '../workers/pool.ts';
 import { processWorkers } from '../workers/process-worker.ts';
 import { availableProtections, type Protection, sandboxHeapMiB, sandboxOptions } from './sandbox.ts';
-import { encodeTask, type SandboxTask } from './sandbox-task.ts';
+import { encodeTask, type SandboxTask } from './sandbox-messages.ts';
 
 export interface SimulatorOptions {
   /** The queue takes turns between keys: the id of the account that published, or of the application. */
@@ -68,7 +68,6 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
     spares: settings.simulationSpares,
     onEnd,
   });
-  const limits = { ...defaultSimulationLimits, maxMemoryBytes: memoryBytes };
   const memoryDetail = `The simulation needs more memory than it may use (${Math.floor(memoryBytes / 2 ** 20)} MiB).`;
 
   return {
@@ -91,7 +90,7 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
       }
       let result: unknown;
       try {
-        const message = { kind: 'simulate' as const, ...encodeTask({ ...task, limits }) };
+        const message = { kind: 'simulate' as const, ...encodeTask({ ...task, maxMemoryBytes: memoryBytes }) };
         result = await pool.run(message, { caller: fairnessKey, timeoutMs, signal });
       } catch (error) {
         if (!(error instanceof PoolError)) throw error;
