@@ -94,6 +94,13 @@ export const auditActions = {
   'plugin.unblock': action('app', 'plugin', 'unblocked the plugin', []),
   'plugin.delete': action('app', 'plugin', 'deleted the plugin', ['guestIds', 'versions']),
   'plugin.end_withdrawal': action('app', 'plugin', 'allowed withdrawn content of the plugin', ['contentAddress']),
+  'version.test': action('app', 'plugin', 'tested a version of the plugin', [
+    'version',
+    'versionId',
+    'verdict',
+    'reason',
+  ]),
+  'version.retest': action('app', 'plugin', 'requested a test of a version of the plugin', ['version', 'versionId']),
   'version.approve': action('app', 'plugin', 'approved a version of the plugin', ['version', 'versionId', 'reason']),
   'version.reject': action('app', 'plugin', 'rejected a version of the plugin', ['version', 'versionId', 'reason']),
   'version.yank': action('app', 'plugin', 'yanked a version of the plugin', ['version', 'versionId', 'reason']),

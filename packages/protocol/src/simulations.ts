@@ -167,7 +167,7 @@ export const simulationRun = Type.Object({
   verdict: nullable(verdict, {
     description: '`null` until there is one; `errored` is tried again while the state is not `done`',
   }),
-  detail: nullable(Type.String({ description: 'why it errored' })),
+  detail: nullable(Type.String({ description: 'why it did not pass' })),
   attempts: Type.Integer({ description: 'how often it was started' }),
   nextAttemptAt: nullable(timestamp('when it is tried again')),
   simulations: Type.Array(simulationReport),

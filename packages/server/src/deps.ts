@@ -8,6 +8,7 @@ import type { Settings } from './config/settings.ts';
 import type { Clock, RandomBytes, Store } from './db/store.ts';
 import type { KeyedMutex } from './http/limits/keyed-mutex.ts';
 import type { ModuleChecker } from './plugins/module-checker.ts';
+import type { VersionTester } from './plugins/version-tester.ts';
 import type { Simulator } from './simulations/simulator.ts';
 
 /** The services that use cases depend on. */
@@ -18,6 +19,7 @@ export interface Deps {
   readonly contents: StoredContents;
   readonly checker: ModuleChecker;
   readonly simulator: Simulator;
+  readonly tester: VersionTester;
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
   readonly rates: AttemptLimiters;

@@ -34,6 +34,7 @@ import { createStatus } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
 import { defaultPackageBuilds, readOwnPackages } from './packages/own-packages.ts';
 import type { Addresses, Services } from './services.ts';
+import { createSimulationRuns, type SimulationRuns } from './simulations/simulation-runs.ts';
 import { createSimulator } from './simulations/simulator.ts';
 import { createUsageCounter } from './usage/usage-counter.ts';
 import { withEffects } from './with-effects.ts';
@@ -46,6 +47,7 @@ export interface DataServices {
   readonly tracing: Tracing | undefined;
   readonly workers: Services['workers'];
   readonly passwords: PasswordWorkers;
+  readonly simulationRuns: SimulationRuns;
   readonly changes: ChangeFeed;
   readonly limits: RequestLimits;
   /** The clock of the rate limits. */
@@ -93,7 +95,7 @@ export async function openData(
   const passwords = createPasswordWorkers({ ...config, cost }, onTaskEnd('passwords'));
   const simulator = createSimulator(config, log, onTaskEnd('simulations'));
   const changes = createChangeFeed(store);
-  const deps: Deps = {
+  const withoutTester: Omit<Deps, 'tester'> = {
     store,
     blobs,
     contents: createStoredContents({ store, blobs, onDamage: metrics?.onDamage }),
@@ -108,8 +110,11 @@ export async function openData(
     mutex: createKeyedMutex(),
     settings: config,
   };
+  const simulationRuns = createSimulationRuns(withoutTester, log);
+  const deps: Deps = { ...withoutTester, tester: simulationRuns };
   return {
     deps,
+    simulationRuns,
     workers,
     passwords,
     changes,
@@ -119,6 +124,7 @@ export async function openData(
     tracing,
     async close() {
       changes.close();
+      await simulationRuns.stop();
       await workers.close();
       await simulator.close();
       await passwords.close();

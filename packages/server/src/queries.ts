@@ -28,6 +28,7 @@ import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
 import { simulationMutations, simulationQueries } from './simulations/simulation-queries.ts';
+import { simulationRunMutations, simulationRunQueries } from './simulations/simulation-run-queries.ts';
 import { usageMutations, usageQueries } from './usage/usage-queries.ts';
 
 /** All queries, in SQL that works on SQLite and PostgreSQL. */
@@ -60,6 +61,7 @@ const allQueries = {
   ...usageQueries,
   ...mailQueries,
   ...simulationQueries,
+  ...simulationRunQueries,
 };
 
 const allMutations = {
@@ -89,6 +91,7 @@ const allMutations = {
   ...usageMutations,
   ...mailMutations,
   ...simulationMutations,
+  ...simulationRunMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -29,6 +29,7 @@ import { hostControlRoutes } from './plugins/host-control-routes.ts';
 import { pluginRoutes } from './plugins/plugin-routes.ts';
 import { versionRoutes } from './plugins/version-routes.ts';
 import { simulationRoutes } from './simulations/simulation-routes.ts';
+import { simulationRunRoutes } from './simulations/simulation-run-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 
 export const allRoutes: readonly Route[] = [
@@ -37,6 +38,7 @@ export const allRoutes: readonly Route[] = [
   ...contentRoutes,
   ...pluginRoutes,
   ...versionRoutes,
+  ...simulationRunRoutes,
   ...hostControlRoutes,
   ...appRoutes,
   ...memberRoutes,

@@ -111,6 +111,7 @@ export async function serve(
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
   const mailSender = isFirstWorker ? startMailSenderOf(services) : undefined;
   if (mailSender !== undefined) metrics.watchMails(mailSender);
+  if (isFirstWorker) data.simulationRuns.start();
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
 
@@ -127,6 +128,7 @@ export async function serve(
     await flushUsage(services);
     await collected;
     await mailSender?.stop();
+    await data.simulationRuns.stop();
     await heartbeat?.stop();
     await data.close();
     folderLock?.release();

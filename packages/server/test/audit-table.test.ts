@@ -29,6 +29,7 @@ import {
 import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
 import { noMailServer } from './helpers/mail-server.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
+import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
 import {
   formOf,
   freshModule,
@@ -137,18 +138,26 @@ function byOperator(action: AuditAction, method: string, rest: string, json?: un
 }
 
 const simulation = { fixtures: [{ export: 'evaluate', expect: {} }] };
+/** The same with an extension point of its own, because simulations concern all that is published there. */
+async function withOwnPoint(world: World): Promise<World> {
+  return { ...world, extensionPointId: await makeExtensionPoint(world.service, world.owner, world.appId) };
+}
+
 const simulationPath = (name: string, { extensionPointId }: World) =>
   `/extension-points/${extensionPointId}/simulations/${name}`;
 
 const rows: Readonly<Record<string, Row>> = {
   'PUT /api/v1/extension-points/:extensionPointId/simulations/:name': {
     actions: ['simulation.put'],
-    prepare: async (world) => calling(world, world.admin, 'PUT', simulationPath('put', world), simulation),
+    prepare: async (world) => {
+      const path = simulationPath('put', await withOwnPoint(world));
+      return calling(world, world.admin, 'PUT', path, simulation);
+    },
   },
   'DELETE /api/v1/extension-points/:extensionPointId/simulations/:name': {
     actions: ['simulation.delete'],
     prepare: async (world) => {
-      const path = simulationPath('deleted', world);
+      const path = simulationPath('deleted', await withOwnPoint(world));
       await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: simulation });
       return calling(world, world.admin, 'DELETE', path);
     },
@@ -337,6 +346,18 @@ const rows: Readonly<Record<string, Row>> = {
   [`DELETE ${artifact}`]: {
     actions: ['plugin.delete'],
     prepare: async (world) => calling(world, world.guest, 'DELETE', await freshPlugin(world)),
+  },
+  [`POST ${artifact}/versions/:number/simulation-runs`]: {
+    actions: ['version.retest', 'version.test'],
+    prepare: async (world) => {
+      const own = await withOwnPoint(world);
+      const path = await freshPlugin(own);
+      await putSimulation(world.service, own.extensionPointId);
+      return {
+        send: () =>
+          world.service.call('POST', `${api}${path}/versions/1/simulation-runs`, { token: world.guest.token }),
+      };
+    },
   },
   [`POST ${artifact}/versions/:number/yank`]: {
     actions: ['version.yank'],
@@ -701,6 +722,7 @@ describe('the audit trail', () => {
   const seen = new Set<AuditAction>();
   before(async () => {
     service = await openService({
+      simulator: scriptedSimulator(async () => reportOf('passed')),
       config: { codeTriesPerMinute: 1000, deviceLoginsPerMinute: 1000, accountTriesPerHour: 1000, smtp: noMailServer },
     });
     world = await makeWorld(service);

@@ -496,6 +496,16 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/diff` }),
   },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/simulation-runs': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/simulation-runs` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/simulation-runs': {
+    cells: `${refused} 403s 404 409 404 403f 409 409`,
+    scope: 'manage',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/simulation-runs` }),
+  },
   'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/yank': {
     cells: `${refused} 403s 404 200 404 403f 200 200`,
     scope: 'manage',

@@ -130,6 +130,7 @@ interface Dependents {
   readonly table:
     | 'bindings'
     | 'version_guests'
+    | 'simulation_runs'
     | 'versions'
     | 'plugins'
     | 'invitations'
@@ -183,6 +184,11 @@ function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Depe
     {
       table: 'version_guests',
       key: ['versionId', 'guestId'],
+      rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
+    },
+    {
+      table: 'simulation_runs',
+      key: ['id'],
       rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },

@@ -103,6 +103,22 @@ export async function requirePublishQuota(
   requireQuota(limits, 'app-bytes', appId, bytes, size);
   if (present === undefined) requireQuota(limits, 'plugins', appId, plugins);
   else requireQuota(limits, 'versions', appId, present.newest.number);
+  return chargeTest(read, limits, key, appId, nowMs);
+}
+
+/**
+ * Charges a plugin for a test of a version, as for a publish.
+ *
+ * @returns the plugin's GCRA time after it
+ * @throws DomainError `rate_limited`, with the seconds to wait
+ */
+export async function chargeTest(
+  read: Pick<Queries, 'pluginChargedUntilMs'>,
+  limits: Quotas,
+  key: PluginKey,
+  appId: AppId,
+  nowMs: number,
+): Promise<number> {
   const perHour = quotaLimit(limits, 'publishes-per-hour', appId);
   const burst = quotaLimit(limits, 'publish-burst', appId);
   return charge(await read.pluginChargedUntilMs(key), nowMs, {

@@ -439,6 +439,12 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     mailPollMs: 2 * second,
     /** How long a process may take to send a mail that it has claimed: longer than sending takes, and than clocks of nodes differ. */
     mailLeaseMs: 300 * second,
+    /** How often the queue of tests is read. */
+    simulationPollMs: 2 * second,
+    /** How long a process that claimed a test may be silent. It renews the lease three times as often. */
+    simulationLeaseMs: 30 * second,
+    /** How long a publish waits for the verdict. */
+    simulationWaitMs: 2 * second,
     otelTimeoutMs: 10 * second,
     /** Spans that wait to be sent; further ones are dropped and counted. */
     otelQueueSize: 2048,

@@ -24,6 +24,7 @@ import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
 import type { SimulationRecord } from './simulation-records.ts';
+import type { SimulationRunRecord } from './simulation-run-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
@@ -416,6 +417,7 @@ export interface Database {
   usage_days: UsageDayRecord;
   usage_writers: UsageWriterRecord;
   simulations: SimulationRecord;
+  simulation_runs: SimulationRunRecord;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
   mail_preferences: MailPreferencesRecord;
@@ -449,6 +451,9 @@ export const columns = {
   simulations: columnsOf<SimulationRecord>()('simulations', [
     'id extensionPointId name revision testModule testModuleSize mockHost mockHostSize mockInputBase64 fixturesJson',
     'bytes createdAtMs updatedAtMs',
+  ]),
+  simulationRuns: columnsOf<SimulationRunRecord>()('simulation_runs', [
+    'id versionId userId state verdict detail attempts createdAtMs dueAtMs startedAtMs reportsJson',
   ]),
   packages: columnsOf<PackageRecord>()('packages', ['file name version size integrity createdAtMs']),
   usageSubjects: columnsOf<UsageSubjectRecord>()('usage_subjects', [

@@ -105,6 +105,18 @@ export const simulationComparisonExample = {
   ],
 };
 
+export const simulationRunExample = {
+  id: 'run_01jd3xgx2nf8yb6nd0jx9arxyc' as const,
+  state: 'done' as const,
+  verdict: 'failed' as const,
+  detail: 'The simulation basics failed: evaluate 1 (the output lacks "result")',
+  attempts: 1,
+  nextAttemptAt: null,
+  simulations: [simulationReportExample],
+  startedAt: example.time,
+  endedAt: example.time,
+};
+
 export const simulationTrialExample = {
   objects: [
     {

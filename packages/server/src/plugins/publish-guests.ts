@@ -1,4 +1,4 @@
-import type { AppId, GuestId, UserId, VersionId, VersionState } from '@tenon/protocol';
+import type { AppId, GuestId, UserId, VersionId } from '@tenon/protocol';
 import type { HeldGuest, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -111,18 +111,19 @@ async function requireNameNotReserved(
 }
 
 /**
- * Whether publishing the newest version's bytes again would create an equal version. This is so in two cases: the newest version
- * is published and no guest is rolled back, or it awaits approval and so would the new one.
+ * Whether publishing the newest version's bytes again would create an equal version. This is so in three cases: the newest version
+ * is published and no guest is rolled back, it awaits approval and so would the new one, or it is being tested.
  *
- * @param stateOfNew the state that a new version would have
+ * @param needsApproval whether a new version would need approval
  */
 export async function isUnchanged(
   tx: Transaction,
   { newest }: PluginRecord,
   guestIds: readonly GuestId[],
-  stateOfNew: VersionState,
+  needsApproval: boolean,
 ): Promise<boolean> {
-  if (newest.state !== 'published') return newest.state === 'awaiting_approval' && stateOfNew === 'awaiting_approval';
+  if (newest.state === 'testing') return true;
+  if (newest.state !== 'published') return newest.state === 'awaiting_approval' && needsApproval;
   let isRolledBack = false;
   await inBatches(guestIds, async (batch) => {
     isRolledBack ||= await tx.isRolledBack(newest, batch);

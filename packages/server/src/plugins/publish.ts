@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ContentAddress, isPluginName, newId, pluginNamePattern, type VersionState } from '@tenon/protocol';
+import { type ContentAddress, isPluginName, pluginNamePattern } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
@@ -8,9 +8,9 @@ import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
-import { queueApprovalNotices } from '../mail/notices.ts';
 import { writeAndRollBack } from './dry-run.ts';
 import { type ModuleRequirements, requireFit } from './module-checker.ts';
+import { type CheckedRelease, initialState, insertVersion, type PublishRequest, type Release } from './new-version.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import {
@@ -21,7 +21,7 @@ import {
   requireNameAvailable,
 } from './publish-guests.ts';
 import { finishRebind, rebind, rebindBatch, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
-import { type ReleaseLabels, requireUnusedSemver, requireValidLabels } from './release-labels.ts';
+import { requireValidLabels } from './release-labels.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
@@ -29,11 +29,6 @@ interface PublishTarget {
   readonly userId: string;
   readonly name: string;
   readonly guestId?: string | undefined;
-}
-
-/** A module to publish, with the publisher's optional semantic version and note. */
-export interface Release extends ReleaseLabels {
-  readonly bytes: Uint8Array;
 }
 
 /** The plugin after a publish. */
@@ -81,7 +76,10 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
  * the bytes, so that neither the response nor its timing reveals other users' bytes. `docs/explanation/security.md` describes
  * the remaining timing noise.
  *
- * A dry run makes the same checks, and rolls its only transaction back.
+ * If the extension point has simulations, the transaction queues a test of the version, which moves the bindings when it has passed.
+ * The publish waits for the result, but not for long.
+ *
+ * A dry run makes the same checks and tests, and rolls its only transaction back.
  *
  * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
  *   `interface_mismatch`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
@@ -108,14 +106,17 @@ export async function publish(
     const jobOptions = { fairnessKey: actor.userId, signal };
     const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
-    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements };
+    const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, jobOptions) : undefined;
+    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements, tried };
     const outcome = isDryRun
       ? await tryRelease(deps, request, checked)
       : await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
     if ('created' in outcome) {
       const { created, plugin } = outcome;
-      if (plugin !== undefined) return { ...plugin, created };
-      await finishRebind(deps, key);
+      const isTesting = !isDryRun && plugin?.plugin.newest.state === 'testing';
+      if (plugin !== undefined && !isTesting) return { ...plugin, created };
+      if (isTesting) await deps.tester.settled(plugin.plugin.newest.id);
+      else await finishRebind(deps, key);
       return { ...(await readPluginWithBindings(deps.store.read, key)), created };
     }
     requirements = outcome.changedRequirements;
@@ -128,23 +129,6 @@ export async function publish(
 
 /** How often a module is checked when the extension point's requirements keep changing. */
 const maxCheckAttempts = 3;
-
-/** An authorized publish. */
-interface PublishRequest {
-  readonly actor: Actor;
-  readonly appId: ExtensionPointAccess['app']['id'];
-  readonly key: PluginKey;
-  /** Publishes under this guest only. Default: all guests that the actor holds. */
-  readonly guestId: string | undefined;
-}
-
-/** A release that passed the module check. */
-interface CheckedRelease extends Release {
-  readonly contentAddress: ContentAddress;
-  readonly interfaceJson: string | null;
-  /** The requirements that the module was checked against. */
-  readonly requirements: ModuleRequirements;
-}
 
 /** A stored release. `plugin` is `undefined` while further transactions have to move its bindings. */
 interface StoredRelease extends Pick<Published, 'created'> {
@@ -219,13 +203,17 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     requireNotBlocked(present);
     const withdrawal = await withdrawalRule(tx, key, contentAddress);
     const needsApproval = extensionPoint.requiresApproval || withdrawal.needsApproval;
-    const state = needsApproval ? 'awaiting_approval' : 'published';
     const isCurrent =
-      present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, state));
+      present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, needsApproval));
     if (!isCurrent) withdrawal.requirePublishable();
     const version = isCurrent
       ? present.newest
-      : await insertVersion(deps, tx, request, { present, checked, state, nowMs });
+      : await insertVersion(deps, tx, request, {
+          present,
+          checked,
+          nowMs,
+          ...(await initialState(tx, extensionPoint, checked, needsApproval)),
+        });
 
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
@@ -239,47 +227,6 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
   return { charge, store };
-}
-
-interface NewVersion {
-  /** The plugin before the publish; `undefined` for a new one. */
-  readonly present: PluginRecord | undefined;
-  readonly checked: CheckedRelease;
-  readonly state: VersionState;
-  readonly nowMs: number;
-}
-
-async function insertVersion(
-  deps: Deps,
-  tx: Transaction,
-  { appId, key }: PublishRequest,
-  { present, checked, state, nowMs }: NewVersion,
-): Promise<VersionRecord> {
-  const { bytes, contentAddress, semver = null, note = null, interfaceJson } = checked;
-  if (semver !== null) await requireUnusedSemver(tx, key, semver, nowMs);
-  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
-  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
-  const version: VersionRecord = {
-    ...key,
-    id: newId('version'),
-    number: (present?.newest.number ?? 0) + 1,
-    contentAddress,
-    size: bytes.length,
-    semver,
-    note,
-    createdAtMs,
-    state,
-    stateReason: null,
-    stateAtMs: createdAtMs,
-    stateRole: null,
-    verdict: 'none_configured',
-  };
-  const { quotas } = deps.settings;
-  const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
-  await tx.insertVersion(version, interfaceJson);
-  await tx.putPluginCharge(key, pluginChargedUntilMs);
-  if (state === 'awaiting_approval') await queueApprovalNotices(deps, tx, appId);
-  return version;
 }
 
 function requireNotBlocked(plugin: PluginRecord | undefined): void {

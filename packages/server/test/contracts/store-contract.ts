@@ -14,6 +14,7 @@ import { maintenanceContract } from './store/maintenance.ts';
 import { pluginsContract } from './store/plugins.ts';
 import { recordsContract } from './store/records.ts';
 import { commitsContract, revisionContract } from './store/revision.ts';
+import { simulationRunsContract } from './store/simulation-runs.ts';
 import { simulationsContract } from './store/simulations.ts';
 import { statusContract } from './store/status.ts';
 import { transactionsContract } from './store/transactions.ts';
@@ -45,5 +46,6 @@ export function storeContract(name: string, backend: Backend): void {
     usageContract(backend);
     mailsContract(backend);
     simulationsContract(backend);
+    simulationRunsContract(backend);
   });
 }

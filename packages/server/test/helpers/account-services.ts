@@ -6,6 +6,7 @@ import type { Settings } from '../../src/config/settings.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createKeyedMutex } from '../../src/http/limits/keyed-mutex.ts';
 import { createRates } from '../../src/http/limits/request-limits.ts';
+import type { VersionTester } from '../../src/plugins/version-tester.ts';
 import { createSimulator } from '../../src/simulations/simulator.ts';
 
 /** Argon2id at next to no cost: what tests ask is whether it is called, and right. */
@@ -21,10 +22,15 @@ const plainHasher: PasswordHasher = {
   isOutdated: () => false,
 };
 
-/** What a context has of accounts, without threads, and the real simulator. */
+const noTests: VersionTester = {
+  settled: async () => {},
+  tryModule: async () => ({ verdict: 'none_configured', detail: null }),
+};
+
+/** What a context has of accounts, without threads, and without the queue of tests. */
 export function accountServices(): Pick<
   Deps,
-  'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings' | 'simulator'
+  'tester' | 'simulator' | 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'
 > {
   const settings: Settings = { ...loadConfig({}, {}), createApps: 'all' };
   return {
@@ -34,5 +40,6 @@ export function accountServices(): Pick<
     mutex: createKeyedMutex(),
     settings,
     simulator: createSimulator(settings, undefined), // starts processes for simulations only
+    tester: noTests,
   };
 }

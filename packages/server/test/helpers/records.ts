@@ -24,6 +24,7 @@ import {
   type VersionRecord,
 } from '../../src/db/records.ts';
 import type { SimulationRecord } from '../../src/db/simulation-records.ts';
+import type { SimulationRunRecord } from '../../src/db/simulation-run-records.ts';
 import type { BindingKey, Store, Transaction } from '../../src/db/store.ts';
 
 /** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
@@ -83,6 +84,24 @@ export function simulationRecord(
     bytes: 19,
     createdAtMs: someTimeMs,
     updatedAtMs: someTimeMs,
+    ...fields,
+  };
+}
+
+/** A test that is due. */
+export function simulationRunRecord(fields: Partial<SimulationRunRecord> = {}): SimulationRunRecord {
+  return {
+    id: newId('simulationRun'),
+    versionId: newId('version'),
+    userId: newId('user'),
+    state: 'queued',
+    verdict: null,
+    detail: null,
+    attempts: 0,
+    createdAtMs: someTimeMs,
+    dueAtMs: someTimeMs,
+    startedAtMs: null,
+    reportsJson: '[]',
     ...fields,
   };
 }

@@ -13,12 +13,15 @@ import { issueApiKey, issueToken } from '../../src/auth/tokens.ts';
 import { createUser } from '../../src/auth/users.ts';
 import { type Config, loadConfig } from '../../src/config/config.ts';
 import type { Store } from '../../src/db/store.ts';
+import type { Deps } from '../../src/deps.ts';
 import { createRequestLimits } from '../../src/http/limits/request-limits.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { Router } from '../../src/http/router.ts';
 import { createServices, openData } from '../../src/open-services.ts';
 import { allRoutes } from '../../src/routes.ts';
 import type { Services } from '../../src/services.ts';
+import { createSimulationRuns, type SimulationRuns } from '../../src/simulations/simulation-runs.ts';
+import type { Simulator } from '../../src/simulations/simulator.ts';
 import { cheapCost } from './account-services.ts';
 
 /** A user with a token that has all scopes. */
@@ -39,6 +42,7 @@ export interface CallOptions {
 export interface TestService {
   readonly app: App;
   readonly services: Services;
+  readonly simulationRuns: SimulationRuns;
   /** The store below the one that demands a row in the audit trail: to set a stage, or to change something behind everybody's back. */
   readonly store: Store;
   readonly dataDir: string;
@@ -59,10 +63,12 @@ export interface ServiceOptions {
   readonly config?: Partial<Config>;
   /** Replaces parts, to see what the HTTP side makes of their failures. */
   readonly replace?: (services: Services) => Partial<Services>;
+  /** Replaces the simulator. */
+  readonly simulator?: Pick<Simulator, 'run'>;
 }
 
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
-export async function openService({ config: changes, replace }: ServiceOptions = {}): Promise<TestService> {
+export async function openService({ config: changes, replace, simulator }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
   const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug', quotas: raisedQuotas }, {});
   const config: Config = { ...defaults, moduleWorkers: 1, passwordThreads: 1, createApps: 'all', ...changes };
@@ -72,9 +78,14 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   let monotonicAheadMs = 0;
   const monotonicClock = (): number => Date.now() + monotonicAheadMs; // `advance` may set the clock back, and not this one
   const allowances = createRequestLimits(config, monotonicClock);
-  const deps = { ...data.deps, clock, rates: allowances.rates };
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
+  const untested = { ...data.deps, clock, rates: allowances.rates };
+  const simulationRuns = createSimulationRuns(
+    { ...untested, ...(simulator && { simulator: { ...data.deps.simulator, ...simulator } }) },
+    log,
+  );
+  const deps: Deps = { ...untested, tester: simulationRuns };
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
@@ -91,6 +102,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
   return {
     app,
     services,
+    simulationRuns,
     store: unaudited(deps.store),
     dataDir,
     logged,
@@ -127,6 +139,7 @@ export async function openService({ config: changes, replace }: ServiceOptions =
     },
     async close() {
       await app.close();
+      await simulationRuns.stop();
       await data.close();
       await rm(dataDir, { recursive: true, force: true });
     },

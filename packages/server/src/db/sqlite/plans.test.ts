@@ -6,7 +6,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { newId } from '@tenon/protocol';
 import { Kysely } from 'kysely';
-import { addressOf, simulationRecord, someHash, versionRecord } from '../../../test/helpers/records.ts';
+import {
+  addressOf,
+  simulationRecord,
+  simulationRunRecord,
+  someHash,
+  versionRecord,
+} from '../../../test/helpers/records.ts';
 import { queries, statements, transaction } from '../../queries.ts';
 import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
@@ -314,6 +320,13 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   mailQueue: (ask) => [ask.mailQueue()],
   simulations: (ask) => [ask.simulations(point)],
   simulation: (ask) => [ask.simulation(point, 'basics')],
+  hasSimulations: (ask) => [ask.hasSimulations(point)],
+  simulationRuns: (ask) => [ask.simulationRuns(newId('version'))],
+  simulationRun: (ask) => [ask.simulationRun(newId('simulationRun'))],
+  openSimulationRun: (ask) => [ask.openSimulationRun(newId('version'))],
+  dueSimulationRun: (ask) => [ask.dueSimulationRun(1)],
+  simulationQueue: (ask) => [ask.simulationQueue()],
+  versionById: (ask) => [ask.versionById(newId('version'))],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
 
@@ -321,6 +334,12 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  claimSimulationRun: (tx) => tx.claimSimulationRun(newId('simulationRun'), { nowMs: 1, untilMs: 2 }),
+  renewSimulationRun: (tx) => tx.renewSimulationRun(simulationRunRecord(), 1),
+  updateSimulationRun: (tx) => tx.updateSimulationRun(newId('simulationRun'), { state: 'queued', dueAtMs: 1 }),
+  deleteSimulationRun: (tx) => tx.deleteSimulationRun(newId('simulationRun')),
+  pruneSimulationRuns: (tx) => tx.pruneSimulationRuns(newId('version')),
+  putVerdict: (tx) => tx.putVerdict(newId('version'), 'passed'),
   putSimulation: (tx) => tx.putSimulation(simulationRecord(point)),
   deleteSimulation: (tx) => tx.deleteSimulation({ extensionPointId: point, name: 'basics', revision: 2 }),
   putMailPreferences: (tx) => tx.putMailPreferences({ userId: user, verifiedEmail: null, muted: [] }),

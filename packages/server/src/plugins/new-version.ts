@@ -1,0 +1,100 @@
+import { type ContentAddress, newId, type VersionState } from '@tenon/protocol';
+import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
+import { requirePublishQuota } from '../auth/quotas.ts';
+import type { ExtensionPointRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
+import { queueApprovalNotices } from '../mail/notices.ts';
+import type { ModuleRequirements } from './module-checker.ts';
+import { type ReleaseLabels, requireUnusedSemver } from './release-labels.ts';
+import { isReleasing, queueTest, type TestResult } from './version-tester.ts';
+
+/** A module to publish, with the publisher's optional semantic version and note. */
+export interface Release extends ReleaseLabels {
+  readonly bytes: Uint8Array;
+}
+
+/** An authorized publish. */
+export interface PublishRequest {
+  readonly actor: Actor;
+  readonly appId: ExtensionPointAccess['app']['id'];
+  readonly key: PluginKey;
+  /** Publishes under this guest only. Default: all guests that the actor holds. */
+  readonly guestId: string | undefined;
+}
+
+/** A release that passed the module check. */
+export interface CheckedRelease extends Release {
+  readonly contentAddress: ContentAddress;
+  readonly interfaceJson: string | null;
+  /** The requirements that the module was checked against. */
+  readonly requirements: ModuleRequirements;
+  /** In a dry run, the result of the simulations. */
+  readonly tried: TestResult | undefined;
+}
+
+/** The state of a version before users decide on it. */
+type InitialState = Pick<VersionRecord, 'state' | 'stateReason' | 'verdict'>;
+
+/** The state of a new version. It costs a query only where the extension point has had simulations. */
+export async function initialState(
+  tx: Transaction,
+  { id, simulationsRevision }: ExtensionPointRecord,
+  { tried }: CheckedRelease,
+  needsApproval: boolean,
+): Promise<InitialState> {
+  const state = needsApproval ? 'awaiting_approval' : 'published';
+  if (tried !== undefined) return triedState(tried, state);
+  const isTested = simulationsRevision > 0 && (await tx.hasSimulations(id));
+  return isTested
+    ? { state: 'testing', stateReason: null, verdict: null }
+    : { state, stateReason: null, verdict: 'none_configured' };
+}
+
+/** The state that a publish would end with, after a dry run has tested the module. */
+function triedState({ verdict, detail }: TestResult, stateOfPassed: VersionState): InitialState {
+  if (verdict === 'errored') return { state: 'testing', stateReason: null, verdict };
+  if (isReleasing(verdict)) return { state: stateOfPassed, stateReason: null, verdict };
+  return { state: 'failed', stateReason: detail, verdict };
+}
+
+/** What a publish knows of a new version. */
+export interface NewVersion extends InitialState {
+  /** The plugin before the publish; `undefined` for a new one. */
+  readonly present: PluginRecord | undefined;
+  readonly checked: CheckedRelease;
+  readonly nowMs: number;
+}
+
+/** Inserts a version in its initial state, within the quotas. */
+export async function insertVersion(
+  deps: Deps,
+  tx: Transaction,
+  { appId, key }: PublishRequest,
+  { present, checked, nowMs, ...initial }: NewVersion,
+): Promise<VersionRecord> {
+  const { bytes, contentAddress, semver = null, note = null, interfaceJson } = checked;
+  if (semver !== null) await requireUnusedSemver(tx, key, semver, nowMs);
+  // A plugin's `updatedAt` is its newest version's time. It must not go back when the clock does.
+  const createdAtMs = Math.max(nowMs, present?.newest.createdAtMs ?? 0);
+  const version: VersionRecord = {
+    ...key,
+    id: newId('version'),
+    number: (present?.newest.number ?? 0) + 1,
+    contentAddress,
+    size: bytes.length,
+    semver,
+    note,
+    createdAtMs,
+    ...initial,
+    stateAtMs: createdAtMs,
+    stateRole: null,
+  };
+  const { quotas } = deps.settings;
+  const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  await tx.insertVersion(version, interfaceJson);
+  await tx.putPluginCharge(key, pluginChargedUntilMs);
+  if (version.state === 'testing') await queueTest(tx, version, nowMs);
+  if (version.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, appId);
+  return version;
+}

@@ -1,0 +1,69 @@
+import type { SimulationReport } from '@tenon/protocol';
+import type { ExtensionPointRecord } from '../db/records.ts';
+import type { SimulationRecord } from '../db/simulation-records.ts';
+import type { Deps } from '../deps.ts';
+import type { TestResult } from '../plugins/version-tester.ts';
+import { boundReports } from './bound-reports.ts';
+import { readInputs } from './simulation-inputs.ts';
+import type { SimulatorOptions } from './simulator.ts';
+
+/** The result of a test against all simulations of an extension point. */
+export interface SimulationsResult extends TestResult {
+  readonly reports: readonly SimulationReport[];
+}
+
+type RunDeps = Pick<Deps, 'contents' | 'simulator'>;
+
+/**
+ * Tests a plugin against simulations, one after another.
+ *
+ * @param plugin the bytes of the module
+ * @throws PoolError, DamagedContentError, and errors of the stores
+ */
+export async function runSimulations(
+  deps: RunDeps,
+  plugin: Uint8Array,
+  { schemaJson }: Pick<ExtensionPointRecord, 'schemaJson'>,
+  simulations: readonly SimulationRecord[],
+  options: SimulatorOptions,
+): Promise<SimulationsResult> {
+  const reports: SimulationReport[] = [];
+  for (const simulation of await readInputs(deps, simulations)) {
+    reports.push(await deps.simulator.run({ plugin, simulation, schemaJson }, options));
+  }
+  return summarize(reports);
+}
+
+/** An error of the server takes precedence only over `passed`: a plugin that fails one simulation has failed, whatever the others do. */
+const precedence = ['failed', 'timed_out', 'errored', 'passed'] as const;
+
+/** The verdict of all simulations. */
+export function summarize(reports: readonly SimulationReport[]): SimulationsResult {
+  const verdict = precedence.find((one) => reports.some((report) => report.verdict === one)) ?? 'none_configured';
+  const decisive = reports.find((report) => report.verdict === verdict);
+  const detail = decisive === undefined || verdict === 'passed' ? null : describe(decisive);
+  return { verdict, detail, reports: boundReports(reports) };
+}
+
+const predicates = { failed: 'failed', timed_out: 'timed out', errored: 'could not run', passed: 'passed' } as const;
+
+/** The maximum length of a text from a module in {@link SimulationsResult.detail}. */
+const maxQuoted = 160;
+
+function describe({ name, verdict, detail, assertions }: SimulationReport): string {
+  const failed = assertions.filter(({ passed }) => !passed);
+  const [first] = failed;
+  const why =
+    detail ?? (first === undefined ? null : `${first.name}${first.reason === null ? '' : ` (${first.reason})`}`);
+  const others = failed.length > 1 && detail === null ? `, and ${failed.length - 1} more` : '';
+  return `The simulation ${name} ${predicates[verdict]}${why === null ? '' : `: ${quotable(why)}`}${others}`;
+}
+
+/** Shortens a text from a module, and removes what databases and terminals don't accept. */
+function quotable(text: string): string {
+  const plain = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  return plain.length > maxQuoted ? `${plain.slice(0, maxQuoted).toWellFormed()}…` : plain;
+}

@@ -1,0 +1,154 @@
+import type { ExtensionPointId, SimulationRunId, Verdict, VersionId } from '@tenon/protocol';
+import { sql } from 'kysely';
+import { type Db, hasRow } from '../db/db.ts';
+import { mutation, nothing, statement } from '../db/mutation.ts';
+import { columns, type VersionRecord } from '../db/records.ts';
+import type { SimulationQueueSummary, SimulationRunRecord } from '../db/simulation-run-records.ts';
+
+/** How many runs of a version are kept: the newest, and a history. */
+export const maxRunsOfVersion = 6;
+
+const runs = (db: Db) => db.selectFrom('simulation_runs').select(columns.simulationRuns);
+
+// A literal, not a parameter, so that the planner can use the partial indexes.
+const isOpen = sql<boolean>`simulation_runs.state <> 'done'`;
+
+export const simulationRunQueries = {
+  hasSimulations: (db: Db, id: ExtensionPointId): Promise<boolean> =>
+    hasRow(db.selectFrom('simulations').select('id').where('extensionPointId', '=', id)),
+
+  /** The runs of a version, the newest first. */
+  simulationRuns: (db: Db, versionId: VersionId): Promise<SimulationRunRecord[]> =>
+    runs(db).where('versionId', '=', versionId).orderBy('id', 'desc').limit(maxRunsOfVersion).execute(),
+
+  simulationRun: (db: Db, id: SimulationRunId): Promise<SimulationRunRecord | undefined> =>
+    runs(db).where('id', '=', id).executeTakeFirst(),
+
+  /** The run of a version that is not done. */
+  openSimulationRun: (db: Db, versionId: VersionId): Promise<SimulationRunRecord | undefined> =>
+    runs(db).where('versionId', '=', versionId).where(isOpen).executeTakeFirst(),
+
+  /** The next run that is due: of the account whose last run started the longest ago, its oldest. */
+  async dueSimulationRun(db: Db, nowMs: number): Promise<SimulationRunId | undefined> {
+    const due = db
+      .selectFrom('simulation_runs')
+      .select('simulation_runs.id')
+      .where(isOpen)
+      .where('simulation_runs.state', 'in', ['queued', 'running'])
+      .where('simulation_runs.dueAtMs', '<=', nowMs)
+      .orderBy((eb) =>
+        eb.fn.coalesce(
+          eb
+            .selectFrom('simulation_runs as others')
+            .select(({ fn }) => fn.max('others.startedAtMs').as('startedAtMs'))
+            .whereRef('others.userId', '=', 'simulation_runs.userId')
+            .$asScalar(),
+          sql<number>`0`,
+        ),
+      )
+      .orderBy('simulation_runs.dueAtMs')
+      .orderBy('simulation_runs.id');
+    return (await due.limit(1).executeTakeFirst())?.id;
+  },
+
+  async simulationQueue(db: Db): Promise<SimulationQueueSummary> {
+    const count = (state: 'queued' | 'running') =>
+      db
+        .selectFrom('simulation_runs')
+        .select(({ fn }) => [
+          fn.countAll<number | string>().as('count'),
+          fn.count<number | string>('verdict').as('errored'),
+          fn.min('createdAtMs').as('oldestMs'),
+        ])
+        .where(isOpen)
+        .where('state', '=', state)
+        .executeTakeFirstOrThrow();
+    const [queued, running] = [await count('queued'), await count('running')];
+    return {
+      queued: Number(queued.count),
+      running: Number(running.count),
+      errored: Number(queued.errored),
+      oldestQueuedAtMs: queued.oldestMs === null ? null : Number(queued.oldestMs),
+    };
+  },
+
+  versionById: (db: Db, id: VersionId): Promise<VersionRecord | undefined> =>
+    db.selectFrom('versions').select(columns.versions).where('id', '=', id).$castTo<VersionRecord>().executeTakeFirst(),
+};
+
+/** What a process stores of its attempt. */
+type RunResult = Pick<SimulationRunRecord, 'state' | 'verdict' | 'detail' | 'dueAtMs' | 'reportsJson'>;
+
+const open = (db: Db, id: SimulationRunId) => db.updateTable('simulation_runs').where('id', '=', id).where(isOpen);
+
+export const simulationRunMutations = {
+  insertSimulationRun: statement({ audit: true, invalidates: nothing }, (db: Db, run: SimulationRunRecord) =>
+    db.insertInto('simulation_runs').values(run),
+  ),
+
+  /** Takes a run that is due, so that other processes leave it alone until a time. */
+  claimSimulationRun: mutation(
+    { audit: false, invalidates: nothing },
+    (
+      db: Db,
+      id: SimulationRunId,
+      { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
+    ): Promise<SimulationRunRecord | undefined> =>
+      open(db, id)
+        .set(({ eb }) => ({
+          state: 'running',
+          dueAtMs: untilMs,
+          startedAtMs: nowMs,
+          attempts: eb('attempts', '+', 1),
+        }))
+        .where('dueAtMs', '<=', nowMs)
+        .returning(columns.simulationRuns)
+        .executeTakeFirst(),
+  ),
+
+  /** Extends the lease of a claim. @returns whether the claim still exists */
+  renewSimulationRun: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, { id, attempts }: SimulationRunRecord, untilMs: number): Promise<boolean> => {
+      const { numUpdatedRows } = await open(db, id)
+        .set({ dueAtMs: untilMs })
+        .where('attempts', '=', attempts)
+        .where('state', '=', 'running')
+        .executeTakeFirstOrThrow();
+      return numUpdatedRows > 0n;
+    },
+  ),
+
+  /** Stores the result of an attempt, or queues the run again. Requires the claim: check it in the same transaction. */
+  updateSimulationRun: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, id: SimulationRunId, result: Partial<RunResult>) => open(db, id).set(result),
+  ),
+
+  deleteSimulationRun: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, id: SimulationRunId) => db.deleteFrom('simulation_runs').where('id', '=', id),
+  ),
+
+  /** Deletes all runs of a version but the newest {@link maxRunsOfVersion}. */
+  pruneSimulationRuns: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, versionId: VersionId) =>
+      db
+        .deleteFrom('simulation_runs')
+        .where('versionId', '=', versionId)
+        .where('id', 'not in', (eb) =>
+          eb
+            .selectFrom('simulation_runs')
+            .select('id')
+            .where('versionId', '=', versionId)
+            .orderBy('id', 'desc')
+            .limit(maxRunsOfVersion),
+        ),
+  ),
+
+  /** Stores a version's newest verdict. It changes no state. */
+  putVerdict: statement({ audit: false, invalidates: nothing }, (db: Db, id: VersionId, verdict: Verdict | null) =>
+    db.updateTable('versions').set({ verdict }).where('id', '=', id),
+  ),
+};
