@@ -45,9 +45,9 @@ function Comparison({ comparison }: { readonly comparison: SimulationComparison 
         {simulations.map(({ name, before, after, calls, isCut }) => (
           <section key={name} class="sim-report" aria-label={`Simulation ${visible(name)}`}>
             <div class="sim-head">
-              <h4>
+              <strong>
                 <code>{visible(name)}</code>
-              </h4>
+              </strong>
               {before === null || before === after ? null : (
                 <>
                   <Badge kind={verdictBadges[before]}>{simulationVerdictWords[before]}</Badge>
@@ -128,7 +128,9 @@ function Side(props: {
   if (call === null) {
     return (
       <div>
-        <h5>{title}</h5>
+        <p class="small">
+          <strong>{title}</strong>
+        </p>
         <p class="soft">This version does not make the call.</p>
       </div>
     );
@@ -136,7 +138,9 @@ function Side(props: {
   const { output, error, hostCalls } = call;
   return (
     <div class={isChanged ? 'sim-changed' : undefined}>
-      <h5>{title}</h5>
+      <p class="small">
+        <strong>{title}</strong>
+      </p>
       {output === null ? (
         <p class="sim-reason">{visibleLines(error ?? 'The call failed.')}</p>
       ) : (
@@ -163,7 +167,7 @@ function costs({ timeNano, memoryPages, functionCalls }: SimulatedCall, other: S
     parts.push(`${byteSize(memoryPages * pageBytes)} of memory${change(memoryPages, other?.memoryPages)}`);
   }
   if (functionCalls !== null) {
-    parts.push(`${count(functionCalls)} function calls${change(functionCalls, other?.functionCalls)}`);
+    parts.push(`${counted(functionCalls, 'function call')}${change(functionCalls, other?.functionCalls)}`);
   }
   return parts.join(' · ');
 }

@@ -70,7 +70,7 @@ export function FetchedTest(props: TestProps) {
                   isSmall
                   isBusy={again.isBusy}
                   isDisabled={run !== undefined && run.state !== 'done' && run.verdict !== 'errored'}
-                  label={`Run the simulations of ${of} again`}
+                  label={`Run again: simulations of ${of}`}
                   onClick={again.submit}
                 >
                   Run again
@@ -81,7 +81,7 @@ export function FetchedTest(props: TestProps) {
                   kind="quiet"
                   isSmall
                   isBusy={download.isBusy}
-                  label={`Download the test result of ${of}`}
+                  label={`Download test result of ${of}`}
                   onClick={() => void download.submit()}
                 >
                   Download test result
@@ -108,7 +108,7 @@ function RunHead({ run }: { readonly run: SimulationRun }) {
         <span class="soft small">
           {at === null ? 'waiting for a runner' : <Time at={at} />}
           {attempts > 1 ? ` · attempt ${attempts}` : null}
-          {nextAttemptAt === null || state === 'done' ? null : (
+          {nextAttemptAt === null || verdict !== 'errored' ? null : (
             <>
               {' · next attempt '}
               <Time at={nextAttemptAt} />

@@ -32,9 +32,9 @@ function ReportView({ report }: { readonly report: SimulationReport }) {
   return (
     <section class="sim-report" aria-label={`Simulation ${visible(name)}`}>
       <div class="sim-head">
-        <h4>
+        <strong>
           <code>{visible(name)}</code>
-        </h4>
+        </strong>
         <Badge kind={verdictBadges[verdict]}>{simulationVerdictWords[verdict]}</Badge>
         <span class="soft small">{reportFacts(report)}</span>
       </div>
