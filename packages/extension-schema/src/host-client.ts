@@ -1,4 +1,5 @@
 import { type HostTypesOptions, hostTypes } from './host-types.ts';
+import { quote } from './type-text.ts';
 import { componentsOf, optionalKey } from './types.ts';
 import { isRecord, type Plain, plainCopy } from './value.ts';
 
@@ -29,7 +30,7 @@ import {
   type PluginSource,
   type TypedPlugin,
   type TypedPluginOptions,
-} from '${runtime}';
+} from ${quote(runtime)};
 ${types.join('\n')}
 /** The types of inputs and outputs, which are checked at run time. */
 const schema: CallSchema = ${literal(callSchema(isRecord(plain) ? plain : {}))};
