@@ -18,19 +18,19 @@ after(() => world.stop());
 async function makeTestedGuest(simulations: Readonly<Record<string, SimulationInput>>) {
   const guest = await world.makeGuest('exports: [echo]');
   const token = world.server.quickstart.TENON_TOKEN ?? '';
-  for (const [name, simulation] of Object.entries(simulations)) {
-    const answer = await fetch(
-      `${world.server.url}/api/v1/extension-points/${guest.extensionPoint}/simulations/${name}`,
-      {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(simulation),
-      },
-    );
+  const place = `${world.server.url}/api/v1/extension-points/${guest.extensionPoint}/simulations`;
+  const putSimulation = async (name: string, simulation: SimulationInput) => {
+    const answer = await fetch(`${place}/${name}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(simulation),
+    });
     assert.ok(answer.ok, await answer.text());
-  }
+  };
+  for (const [name, simulation] of Object.entries(simulations)) await putSimulation(name, simulation);
   return {
     ...guest,
+    putSimulation,
     test: (...args: string[]) => world.tenon(['plugin', 'test', ...args], guest.setting),
   };
 }
@@ -103,5 +103,55 @@ name = "sums"
     const guest = await makeTestedGuest({});
     const { exitCode } = await guest.test('--simulations', '-e', newId('extensionPoint'));
     assert.equal(exitCode, 4);
+  });
+});
+
+describe('tenon plugin push to an extension point with simulations', () => {
+  it('publishes what passes, and shows why another version failed', async () => {
+    const guest = await makeTestedGuest({ lengths: modules });
+    const push = (...args: string[]) => world.tenon(['plugin', 'push', ...args], guest.setting);
+    await guest.write(echoPlugin());
+    const good = await push();
+    assert.equal(good.exitCode, 0, good.stderr);
+    const address = await guest.bound();
+    assert.equal(good.stdout.trim(), address);
+
+    await guest.write(cuttingPlugin);
+    const dryRun = await push('--dry-run');
+    assert.deepEqual(
+      [dryRun.exitCode, /fails the simulations\. Nothing was published\./.test(dryRun.stderr)],
+      [1, true],
+    );
+    const bad = await push('--json');
+    assert.equal(bad.exitCode, 1, bad.stderr);
+    const { version, status } = bad.json();
+    assert.deepEqual([version.state, version.verdict, status.state], ['failed', 'failed', 'failed']);
+    const again = await push();
+    assert.equal(again.exitCode, 1);
+    assert.match(again.stderr, /✖ lengths failed [\s\S]*✖ same length\n {8}lengths differ[\s\S]*hosts don't get it/);
+    assert.equal(await guest.bound(), address);
+
+    const rows = (await guest.plugin('versions')).stdout.split('\n');
+    assert.match(rows.find((row) => row.startsWith('2 ')) ?? '', / failed +failed +- /);
+    assert.match(rows.find((row) => row.startsWith('1 ')) ?? '', / published +passed +1 guest /);
+  });
+
+  it('shows the runs of a version, and repeats them', async () => {
+    const guest = await makeTestedGuest({ lengths: modules });
+    await guest.write(cuttingPlugin);
+    const push = () => world.tenon(['plugin', 'push'], guest.setting);
+    assert.equal((await push()).exitCode, 1);
+    const runs = (await guest.plugin('runs', '@1')).stdout;
+    assert.match(runs, /^STATE +VERDICT [\s\S]*\ndone +failed +1 [\s\S]*✖ lengths failed/);
+    const rerun = await world.tenon(['plugin', 'rerun', '@1', '--json'], guest.setting);
+    assert.deepEqual([rerun.exitCode, rerun.json().verdict], [1, 'failed']);
+    assert.equal((await guest.plugin('runs', '@1', '--json')).json().length, 2);
+
+    // A simulation that is mended releases the version.
+    await guest.putSimulation('lengths', { fixtures: [{ export: 'echo', input: 'A', expect: { equals: 'A' } }] });
+    const passed = await world.tenon(['plugin', 'rerun', '@1'], guest.setting);
+    assert.equal(passed.exitCode, 0, passed.stderr);
+    assert.match(passed.stdout, /✔ lengths/);
+    assert.notEqual(await guest.bound(), undefined);
   });
 });

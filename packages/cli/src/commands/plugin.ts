@@ -11,6 +11,7 @@ import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
 import { addPushCommand } from './plugin-push.ts';
+import { addRunCommands } from './plugin-runs.ts';
 import { addTestCommand } from './plugin-test.ts';
 import { addVersionCommands } from './plugin-versions.ts';
 
@@ -24,6 +25,7 @@ export function addPluginCommands(program: Command, io: Io): void {
   addCallCommand(group, io);
   addListCommand(group, io);
   addVersionCommands(group, io);
+  addRunCommands(group, io);
   addControlCommands(group, io);
 }
 

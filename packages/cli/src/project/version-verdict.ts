@@ -22,13 +22,37 @@ const firstPollMs = 500;
 const maxPollMs = 5000;
 
 /** Waits until the server has a verdict on a version. It returns `errored` too, although the server tries again. */
-export async function awaitVerdict(session: PlaceInSession, place: string, number: number): Promise<Version> {
-  const { api, io, out, signal } = session;
+export function awaitVerdict(session: PlaceInSession, place: string, number: number): Promise<Version> {
+  return poll(session, number, async () => {
+    const version = await session.api.get(`${place}/versions/${number}`, versionSchema);
+    return version.state !== 'testing' || version.verdict === 'errored' ? version : undefined;
+  });
+}
+
+/** Waits until a run has a verdict, as {@link awaitVerdict}. */
+export async function awaitRun(
+  session: PlaceInSession,
+  place: string,
+  number: number,
+  started: SimulationRun,
+): Promise<SimulationRun> {
+  if (started.verdict !== null) return started;
+  return poll(session, number, async () => {
+    const run = (await fetchRuns(session, place, number)).find(({ id }) => id === started.id);
+    return run?.verdict === null ? undefined : (run ?? started);
+  });
+}
+
+async function poll<T>(
+  { io, out, signal }: PlaceInSession,
+  number: number,
+  read: () => Promise<T | undefined>,
+): Promise<T> {
   const hide = showStep(io, !out.isJson, `Waiting for the simulations of version ${number} …`);
   try {
     for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, maxPollMs)) {
-      const version = await api.get(`${place}/versions/${number}`, versionSchema);
-      if (version.state !== 'testing' || version.verdict === 'errored') return version;
+      const found = await read();
+      if (found !== undefined) return found;
       await io.sleep(pollMs, signal);
     }
   } finally {
@@ -66,13 +90,13 @@ function verdictError(
   { extensionPoint, user }: PluginPlace,
 ): CliError {
   const why = detail === null ? '' : ` ${printable(detail)}`;
-  const reference = shellWord(`${extensionPoint}/plugin/${user}/${name}`);
+  const reference = shellWord(`${extensionPoint}/plugin/${user}/${name}@${number}`);
   const isErrored = verdict === 'errored';
   const what = isErrored ? 'could not be tested' : verdict === 'timed_out' ? 'exceeded the time limit' : 'failed';
   return new CliError(`simulation_${verdict}`, `Version ${number} of ${name} ${what}: hosts don't get it.${why}`, {
     exitCode: exitCodeOfVerdict[verdict],
     hint: isErrored
-      ? `The server tries again. To see its state: tenon plugin versions ${reference}`
+      ? `The server tries again. To see the result: tenon plugin runs ${reference}`
       : 'To run the same on this machine: tenon plugin test --simulations',
   });
 }
