@@ -19,8 +19,19 @@ const maxMessageBytes = 2 * MiB;
 const limits = { memoryBytes: 64 * MiB, timeoutMs: 10_000, maxModuleBytes: 16 * MiB };
 const protections = availableProtections();
 
+/** Where processes may write before they confine themselves. */
+const cache = mkdtempSync(join(tmpdir(), 'tenon-cache-'));
+
 function open(changes: Partial<UntrustedOptions> = {}): Pool<EscapeAttempt, unknown> {
-  const untrusted = { ...sandboxOptions(limits, maxMessageBytes, () => {}), ...changes };
+  const untrusted = {
+    ...sandboxOptions(
+      limits,
+      maxMessageBytes,
+      () => {},
+      () => cache,
+    ),
+    ...changes,
+  };
   const startWorker = processWorkers<EscapeAttempt, unknown>({ script, maxHeapMiB: 64, untrusted });
   return createPool({ startWorker, size: 2, maxQueued: 200, spares: 1 });
 }
@@ -55,7 +66,7 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
   after(async () => {
     await pool.close();
     target.close();
-    rmSync(folder, { recursive: true });
+    for (const each of [folder, cache]) rmSync(each, { recursive: true });
   });
 
   const attempt = (name: EscapeAttempt['name'], argument?: string | number, from = pool, timeoutMs = 20_000) =>
@@ -75,6 +86,7 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
       ['stat', secret],
       ['readLink', '/proc/self/exe'],
       ['write', join(folder, 'new')],
+      ['write', join(cache, 'new')],
       ['write', '/dev/shm/new'],
       ['remove', secret],
       ['changeFolder', folder],

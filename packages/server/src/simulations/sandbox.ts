@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
 import process from 'node:process';
 import type { UntrustedOptions } from '../workers/process-worker.ts';
 import type { Started } from '../workers/serve-tasks.ts';
+import type { CompileCache } from './compile-cache.ts';
 
 const MiB = 2 ** 20;
 const pageBytes = 65_536;
@@ -59,18 +58,17 @@ export function sandboxOptions(
   limits: SandboxLimits,
   maxMessageBytes: number,
   onConfined: (protections: readonly Protection[]) => void,
+  cacheFolder: CompileCache['folder'] = () => undefined,
 ): UntrustedOptions {
   let isLimited = true;
-  // What the server itself uses. Without it, a process takes 0.3 seconds longer to start.
-  const versionFolder = getCompileCacheDir();
-  const cacheFolder = versionFolder === undefined ? [] : [dirname(versionFolder)];
   return {
-    flags: [
-      ...flags,
-      ...cacheFolder.map((folder) => `--allow-fs-write=${folder}`),
-      `--wasm-max-mem-pages=${Math.ceil(limits.memoryBytes / pageBytes)}`,
-    ],
-    args: cacheFolder,
+    arguments(script) {
+      const folder = cacheFolder();
+      const memory = `--wasm-max-mem-pages=${Math.ceil(limits.memoryBytes / pageBytes)}`;
+      return folder === undefined
+        ? [...flags, memory, script]
+        : [...flags, memory, `--allow-fs-write=${folder}`, script, folder];
+    },
     maxMessageBytes,
     async limit(pid, started) {
       isLimited = await setResourceLimits(pid, limits, started);

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { createPool, type OnTaskEnd, PoolError, type PoolLoad } from '../workers/pool.ts';
 import { processWorkers } from '../workers/process-worker.ts';
+import { createCompileCache } from './compile-cache.ts';
 import { availableProtections, type Protection, sandboxHeapMiB, sandboxOptions } from './sandbox.ts';
 import { encodeTask, type SandboxTask } from './sandbox-messages.ts';
 
@@ -56,10 +57,13 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
   const { simulationTimeoutMs: timeoutMs, simulationMemoryBytes: memoryBytes, maxModuleBytes } = settings;
   const isOn = settings.simulations === 'on';
   let protections = isOn ? availableProtections() : [];
-  const untrusted = sandboxOptions({ timeoutMs, memoryBytes, maxModuleBytes }, 2 * maxReportBytes, (confirmed) => {
+  const cache = createCompileCache();
+  const onConfined = (confirmed: readonly Protection[]): void => {
     if (confirmed.length < protections.length) log?.warn({ protections: confirmed }, 'simulations: less confined');
     protections = confirmed;
-  });
+  };
+  const limits = { timeoutMs, memoryBytes, maxModuleBytes };
+  const untrusted = sandboxOptions(limits, 2 * maxReportBytes, onConfined, cache.folder);
   const script = new URL('./sandbox-process.ts', import.meta.url);
   const pool = createPool<PoolTask, unknown>({
     startWorker: processWorkers({ script, maxHeapMiB: sandboxHeapMiB, untrusted }),
@@ -125,7 +129,10 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
       return protections;
     },
     load: pool,
-    close: () => pool.close(),
+    async close() {
+      await pool.close();
+      await cache.remove();
+    },
   };
 }
 

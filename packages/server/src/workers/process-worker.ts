@@ -17,9 +17,8 @@ interface ProcessOptions {
 
 /** For processes that run untrusted code. Each runs one task. */
 export interface UntrustedOptions {
-  /** Further flags of Node.js. */
-  readonly flags: readonly string[];
-  readonly args: readonly string[];
+  /** Returns further flags of Node.js, the script, and its arguments. */
+  arguments(script: string): readonly string[];
   /** The maximum length of a message from the process. A longer or malformed one fails the task. */
   readonly maxMessageBytes: number;
   /** Limits a process that has loaded its modules, before it confines itself. */
@@ -46,9 +45,10 @@ const untrustedNiceness = 10;
  */
 export function processWorkers<Task, Result>(options: ProcessOptions): StartWorker<Task, Result> {
   const { untrusted } = options;
-  const flags = [`--max-old-space-size=${options.maxHeapMiB}`, ...(untrusted?.flags ?? [])];
+  const script = fileURLToPath(options.script);
   return ({ onResult, onFailure }) => {
-    const child = spawn(process.execPath, [...flags, fileURLToPath(options.script), ...(untrusted?.args ?? [])], {
+    const args = untrusted?.arguments(script) ?? [script];
+    const child = spawn(process.execPath, [`--max-old-space-size=${options.maxHeapMiB}`, ...args], {
       env: {},
       cwd: untrusted === undefined ? undefined : '/',
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
