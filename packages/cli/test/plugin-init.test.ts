@@ -56,7 +56,7 @@ describe('tenon plugin init', () => {
     assert.deepEqual([exitCode, stdout], [0, 'greeter\n']);
     assert.match(
       stderr,
-      /^Created the plugin greeter in greeter\/ \(13 files\)\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
+      /^Created the plugin greeter in greeter\/ \(14 files\)\. Next:\n {2}cd greeter\n[\s\S]*tenon plugin push --build\n$/,
     );
     assert.deepEqual(await filesBelow('greeter'), [
       '.gitignore',
@@ -72,6 +72,7 @@ describe('tenon plugin init', () => {
       'assembly/tsconfig.json',
       'package.json',
       'tenon.toml',
+      'tests/exports.json',
     ]);
     assert.match(await read('greeter', 'assembly', 'index.ts'), /^export function greet\(input: string\): string \{/m);
     assert.doesNotMatch(await read('greeter', 'README.md'), /\{\{|undefined| $/m);
@@ -96,6 +97,7 @@ describe('tenon plugin init', () => {
         'src/json.h',
         'src/bindings.h',
         'src/plugin.c',
+        'tests/exports.json',
       ],
     });
     assert.match(

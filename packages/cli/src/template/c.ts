@@ -1,3 +1,4 @@
+import { isScalar, presence, Types } from './c-types.ts';
 import { commentLines, functionLines } from './comments.ts';
 import { identifiers, memberNames, quote, snakeCase } from './names.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type FunctionModel,
   type GeneratedFiles,
   type PluginInterface,
-  type Side,
   sampleInterface,
   type TypeModel,
   typesOf,
@@ -34,17 +34,16 @@ const taken = new Set(
   'bytes text json number name integer field bool int8 int16 int32 int64 uint8 uint16 uint32 uint64'.split(' '),
 );
 
-class Bindings {
+class Bindings extends Types {
   readonly #plugin: PluginInterface;
-  readonly #tags: ReadonlyMap<string, string>;
   readonly #exports: ReadonlyMap<string, string>;
   readonly #imports: ReadonlyMap<string, string>;
   readonly #constants = new Set<string>();
 
   constructor(plugin: PluginInterface) {
     const names = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name);
+    super(identifiers(names(plugin.declarations), new Set([...keywords, ...taken]), snakeCase));
     this.#plugin = plugin;
-    this.#tags = identifiers(names(plugin.declarations), new Set([...keywords, ...taken]), snakeCase);
     this.#exports = identifiers(names(plugin.exports), new Set());
     this.#imports = identifiers(names(plugin.imports), new Set());
   }
@@ -52,7 +51,7 @@ class Bindings {
   text(): string {
     const { declarations, exports, imports } = this.#plugin;
     const objects = declarations.filter((entry) => entry.kind === 'object');
-    const tags = objects.map(({ name }) => this.#tags.get(name));
+    const tags = objects.map(({ name }) => this.tags.get(name));
     const lists = new Map<string, string>();
     const codecs = new Map<string, string>();
     const types = typesOf(this.#plugin);
@@ -84,19 +83,19 @@ class Bindings {
   /** Adds the struct of a list or map, and the functions that read and write what can be null. */
   #addList(type: TypeModel, lists: Map<string, string>, codecs: Map<string, string>): void {
     const bare = { ...type, nullable: false };
-    const name = this.#codec(bare);
+    const name = this.codec(bare);
     if ((type.kind === 'array' || type.kind === 'map') && !lists.has(name)) {
       const names = type.kind === 'map' ? 'struct bytes *names; ' : '';
-      lists.set(name, `struct ${name} { ${names}${this.#declare(type.items, '*items')}; size_t length; };`);
-      const item = this.#codec(type.items);
+      lists.set(name, `struct ${name} { ${names}${this.declare(type.items, '*items')}; size_t length; };`);
+      const item = this.codec(type.items);
       codecs.set(name, `${type.kind === 'map' ? 'MAP' : 'LIST'}(${name}, read_${item}, write_${item})`);
     }
     if (!type.nullable || isScalar(type)) return;
-    codecs.set(`nullable_${name}`, `NULLABLE(${name}, ${this.#typeText(bare)}, ${presence(type, 'value')})`);
+    codecs.set(`nullable_${name}`, `NULLABLE(${name}, ${this.typeText(bare)}, ${presence(type, 'value')})`);
   }
 
   #enumText({ name, description, values }: Extract<Declaration, { kind: 'enum' }>): string {
-    const tag = this.#tags.get(name) as string;
+    const tag = this.tags.get(name) as string;
     const prefixed = values.map((value) => `${tag}_${value}`);
     const members = memberNames(prefixed, this.#constants, (member) => member.toUpperCase());
     for (const member of members) this.#constants.add(member);
@@ -119,25 +118,25 @@ class Bindings {
   #structText({ name, description, fields }: Extract<Declaration, { kind: 'object' }>): string {
     const names = this.#fieldNames(fields);
     const members = fields.map((field) => {
-      const type = this.#declare(fieldType(field), names.get(field.name) as string);
+      const type = this.declare(fieldType(field), names.get(field.name) as string);
       return `${comment(commentLines(field.description), '  ')}  ${type};${absence(fieldType(field))}\n`;
     });
     const empty = fields.length === 0 ? '  char unused;\n' : '';
-    return `${comment(commentLines(description))}struct ${this.#tags.get(name)} {\n${members.join('')}${empty}};\n`;
+    return `${comment(commentLines(description))}struct ${this.tags.get(name)} {\n${members.join('')}${empty}};\n`;
   }
 
   #codecText({ name, fields }: Extract<Declaration, { kind: 'object' }>): string {
-    const tag = this.#tags.get(name);
+    const tag = this.tags.get(name);
     const names = this.#fieldNames(fields);
     const reads = fields.map((field) => {
       const how = field.isRequired ? 'READ_FIELD' : 'READ_OPTIONAL_FIELD';
-      return `  ${how}("${field.name}", read_${this.#codec(fieldType(field))}, value->${names.get(field.name)})\n`;
+      return `  ${how}("${field.name}", read_${this.codec(fieldType(field))}, value->${names.get(field.name)})\n`;
     });
     const writes = fields.map((field) => {
       const access = `value->${names.get(field.name)}`;
-      if (field.isRequired) return `  WRITE_FIELD("${field.name}", write_${this.#codec(field.type)}, ${access})\n`;
+      if (field.isRequired) return `  WRITE_FIELD("${field.name}", write_${this.codec(field.type)}, ${access})\n`;
       const value = isScalar(field.type) ? `${access}.value` : access;
-      const write = `write_${this.#codec({ ...field.type, nullable: false })}`;
+      const write = `write_${this.codec({ ...field.type, nullable: false })}`;
       return `  if (${presence(fieldType(field), access)}) WRITE_FIELD("${field.name}", ${write}, ${value})\n`;
     });
     return [
@@ -151,95 +150,21 @@ class Bindings {
     ].join('\n');
   }
 
-  /** The name of the functions that read and write the type, after `read_` and `write_`. */
-  #codec(type: TypeModel): string {
-    if (type.nullable)
-      return `${isScalar(type) ? 'optional' : 'nullable'}_${this.#codec({ ...type, nullable: false })}`;
-    switch (type.kind) {
-      case 'string':
-        return 'text';
-      case 'bytes':
-        return 'bytes';
-      case 'boolean':
-        return 'bool';
-      case 'any':
-        return 'json';
-      case 'integer':
-        return `${type.signed ? '' : 'u'}int${type.bits}`;
-      case 'number':
-        return type.bits === 32 ? 'float' : 'double';
-      case 'object':
-      case 'enum':
-        return this.#tags.get(type.name) as string;
-      case 'array':
-      case 'map': {
-        let name = `${type.kind === 'array' ? 'list' : 'map'}_of_${this.#codec(type.items)}`;
-        const tags = [...this.#tags.values()];
-        while (tags.includes(name)) name += '_';
-        return name;
-      }
-    }
-  }
-
-  #typeText(type: TypeModel): string {
-    const codec = this.#codec({ ...type, nullable: false });
-    if (isScalar(type) && type.nullable) return `struct optional_${codec}`;
-    if (type.kind === 'integer') return `${codec}_t`;
-    if (type.kind === 'boolean' || type.kind === 'number') return codec;
-    if (type.kind === 'string' || type.kind === 'bytes') return 'struct bytes';
-    if (type.kind === 'any') return 'const struct json *';
-    return type.kind === 'enum' ? `enum ${codec}` : type.kind === 'object' ? `struct ${codec} *` : `struct ${codec}`;
-  }
-
-  #declare(type: TypeModel, name: string): string {
-    const text = this.#typeText(type);
-    return text.endsWith('*') ? text + name : `${text} ${name}`;
-  }
-
-  /** Statements that read `side` from bytes into a variable, and do `failed` if it is invalid. */
-  #decode({ encoding, type }: Side, variable: string, bytes: string, failed: string): string[] {
-    const declared = this.#declare(type, variable);
-    if (encoding !== 'json' && type.kind !== 'enum') return [`${declared} = ${bytes};`];
-    if (encoding === 'text') {
-      return [
-        `${declared};`,
-        `if (!read_text_${this.#codec(type)}(${bytes}, &${variable})) { fail_mistake(); ${failed} }`,
-      ];
-    }
-    return [
-      `const struct json *json = json_parse(${bytes});`,
-      `if (json == NULL) ${failed}`,
-      `${declared};`,
-      `if (!read_${this.#codec(type)}(json, &${variable})) { fail_mistake(); ${failed} }`,
-    ];
-  }
-
-  /** Statements before, and an expression for, the bytes of a value. */
-  #encode({ encoding, type }: Side, value: string): [before: string[], bytes: string] {
-    if (encoding === 'json') return [['json_begin();', `write_${this.#codec(type)}(${value});`], 'json_written'];
-    return [[], type.kind === 'enum' ? `text(${this.#codec(type)}_names[${value}])` : value];
-  }
-
-  #signature({ input, output }: FunctionModel, name: string, parameter: string): string {
-    const result = output === undefined ? `void ${name}` : this.#declare(output.type, name);
-    return `${result}(${input === undefined ? 'void' : this.#declare(input.type, parameter)})`;
-  }
-
   #importText(entry: FunctionModel): string {
     const { name, input, output } = entry;
     const local = this.#imports.get(name);
-    const [before, bytes] = input === undefined ? [[], ''] : this.#encode(input, 'given');
+    const [before, bytes] = input === undefined ? [[], ''] : this.encode(input, 'given');
     const call = `imported_${local}(${input === undefined ? '' : `store(${bytes})`})`;
     const body = [
       ...before,
       ...(output === undefined
         ? [`${call};`]
-        : [...this.#decode(output, 'result', `load(${call})`, '__builtin_trap();'), 'return result;']),
+        : [...this.decode(output, 'result', `load(${call})`, '__builtin_trap();'), 'return result;']),
     ];
     const result = output === undefined ? 'void' : 'uint64_t';
     return [
       `HOST_IMPORT("${name}") ${result} imported_${local}(${input === undefined ? 'void' : 'uint64_t input'});\n`,
-      `${comment(functionLines(entry))}LIBRARY ${this.#signature(entry, `host_${local}`, 'given')} {`,
+      `${comment(functionLines(entry))}LIBRARY ${this.signature(entry, `host_${local}`, 'given')} {`,
       ...body.map((line) => `  ${line}`),
       '}\n',
     ].join('\n');
@@ -249,14 +174,14 @@ class Bindings {
     const { name, input, output } = entry;
     const local = this.#exports.get(name);
     const call = `plugin_${local}(${input === undefined ? '' : 'given'})`;
-    const [before, bytes] = output === undefined ? [[], ''] : this.#encode(output, 'result');
+    const [before, bytes] = output === undefined ? [[], ''] : this.encode(output, 'result');
     const body = [
       'begin_call();',
-      ...(input === undefined ? [] : this.#decode(input, 'given', 'input()', 'return 1;')),
+      ...(input === undefined ? [] : this.decode(input, 'given', 'input()', 'return 1;')),
       ...(output === undefined
         ? [`${call};`]
         : [
-            `${this.#declare(output.type, 'result')} = ${call};`,
+            `${this.declare(output.type, 'result')} = ${call};`,
             'if (call_failed) return 1;',
             ...before,
             `output(${bytes});`,
@@ -264,7 +189,7 @@ class Bindings {
       'return end_call();',
     ];
     const lines = body.map((line) => `  ${line}\n`).join('');
-    return `${this.#signature(entry, `plugin_${local}`, 'input')};\nEXPORT("${name}") int32_t export_${local}(void) {\n${lines}}\n`;
+    return `${this.signature(entry, `plugin_${local}`, 'input')};\nEXPORT("${name}") int32_t export_${local}(void) {\n${lines}}\n`;
   }
 
   pluginText(): string {
@@ -278,30 +203,13 @@ class Bindings {
         : [
             ...(entry.input === undefined ? [] : ['(void)given;']),
             `fail("${name}() is not written yet.");`,
-            ...(output === undefined ? [] : [`return ${this.#empty(output.type)};`]),
+            ...(output === undefined ? [] : [`return ${this.empty(output.type)};`]),
           ];
       const lines = body.map((line) => `  ${line}\n`).join('');
-      return `${comment(functionLines(entry))}${this.#signature(entry, `plugin_${this.#exports.get(name)}`, 'given')} {\n${lines}}\n`;
+      return `${comment(functionLines(entry))}${this.signature(entry, `plugin_${this.#exports.get(name)}`, 'given')} {\n${lines}}\n`;
     });
     return [`#include "bindings.h"\n${host}`, ...functions].join('\n');
   }
-
-  #empty(type: TypeModel): string {
-    const text = this.#typeText(type);
-    if (type.kind === 'enum' && !type.nullable) return `(${text})0`;
-    return text.startsWith('struct ') && !text.endsWith('*') ? `(${text}){0}` : text.endsWith('*') ? 'NULL' : '0';
-  }
-}
-
-/** Whether the type has a struct of its own to be absent. */
-function isScalar({ kind }: TypeModel): boolean {
-  return kind === 'boolean' || kind === 'integer' || kind === 'number' || kind === 'enum';
-}
-
-function presence(type: TypeModel, value: string): string {
-  if (isScalar(type)) return `${value}.present`;
-  if (type.kind === 'object' || type.kind === 'any') return `${value} != NULL`;
-  return `${value}.${type.kind === 'array' || type.kind === 'map' ? 'items' : 'at'} != NULL`;
 }
 
 function absence(type: TypeModel): string {

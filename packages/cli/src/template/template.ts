@@ -9,6 +9,7 @@ import { cppFiles } from './cpp.ts';
 import { goFiles } from './go.ts';
 import { type GeneratedFiles, type PluginInterface, readPluginInterface, sampleInterface } from './plugin-interface.ts';
 import { rustFiles } from './rust.ts';
+import { sampleFixtures } from './sample-fixtures.ts';
 import { typeScriptFiles } from './typescript.ts';
 
 /** The languages of plugins. */
@@ -30,6 +31,8 @@ interface Template {
 }
 
 const usualModule = 'plugin.wasm';
+const fixturesName = 'tests/exports.json';
+const testSettings = `\n[[test]]\nname = "exports"\nfixtures = "${fixturesName}"\n`;
 
 export const templates: Readonly<Record<TemplateName, Template>> = {
   assemblyscript: {
@@ -109,9 +112,16 @@ export async function renderTemplate(plan: PluginPlan): Promise<Map<string, stri
     module,
     build,
   };
-  const tenonToml = publishingComment(plan.server) + formatTenonToml(settings);
-  const { generated, source } = files(plugin.exports.length === 0 ? sampleInterface : plugin);
-  return new Map([[tenonTomlName, tenonToml], ...(await fixedFiles(plan, plugin)), ...generated, ...source]);
+  const tenonToml = publishingComment(plan.server) + formatTenonToml(settings) + testSettings;
+  const shown = plugin.exports.length === 0 ? sampleInterface : plugin;
+  const { generated, source } = files(shown);
+  return new Map([
+    [tenonTomlName, tenonToml],
+    ...(await fixedFiles(plan, plugin)),
+    ...generated,
+    ...source,
+    [fixturesName, sampleFixtures(shown, shown === sampleInterface)],
+  ]);
 }
 
 /** Loads the generator of a language's bindings: without the plugin's own files. */
