@@ -51,6 +51,9 @@ describe('generated typed clients', () => {
       odd.map((name) => [name, { input: { $ref: `#/components/schemas/${name}` }, output: { type: 'string' } }]),
     );
     await add('odd.ts', hostClient({ exports: functions, imports: functions, components: { schemas } }));
+    for (const [index, name] of ['Typed plugin', '…', '', 'Größe 1st', 'schema'].entries()) {
+      await add(`name-${index}.ts`, await clientOf('beyond-xtp.yaml', { id: `ext_'"\n\u2028`, name }));
+    }
     assertCompiles(folder, skipLibCheck, ...programs);
   });
 

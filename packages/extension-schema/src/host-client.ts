@@ -41,7 +41,10 @@ const schema: CallSchema = ${literal(callSchema(isRecord(plain) ? plain : {}))};
  *
  * @param client the client that loads the modules
  */
-export function ${createName(extensionPoint?.name)}(client: PluginSource, options: ${options}): TypedPlugin<PluginExports> {
+export function ${createName(extensionPoint?.name)}(
+  client: PluginSource,
+  options: ${options},
+): TypedPlugin<PluginExports> {
   return createTypedPlugin<PluginExports, HostImports>(client, schema, ${passed});
 }
 `;
@@ -50,7 +53,8 @@ export function ${createName(extensionPoint?.name)}(client: PluginSource, option
 /** Returns the name of the function, such as \`createFormulaFunctions\`. */
 function createName(name = 'plugin'): string {
   const words = name.normalize('NFKD').match(/[A-Za-z0-9]+/g) ?? ['Plugin'];
-  return `create${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
+  const made = `create${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
+  return made === 'createTypedPlugin' ? `${made}_` : made;
 }
 
 /** The parts of a schema that calls need. */
