@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { SimulationInputs } from '@tenon/run-kit/simulation';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
-import { parseTimeout } from '../duration.ts';
+import { formatDuration, parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import { standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
@@ -65,11 +65,10 @@ export function addTestCommand(group: Command, io: Io): void {
     .option('--schema <file>', 'the schema that outputs are compared with (default: that of --simulations)')
     .optionsGroup('The run:')
     .option('--build', 'run the build commands of tenon.toml or xtp.toml first')
-    .option(
-      '--time-limit <duration>',
-      'stop a simulation after this long (default: 10s)',
-      parseTimeout,
-      defaultTimeLimitMs,
+    .addOption(
+      new Option('--time-limit <duration>', 'stop a simulation after this long')
+        .argParser(parseTimeout)
+        .default(defaultTimeLimitMs, formatDuration(defaultTimeLimitMs)),
     )
     .addOption(new Option('--watch', 'run again when files change, until Ctrl-C').conflicts(['json', 'tap']))
     .optionsGroup('The report:')
