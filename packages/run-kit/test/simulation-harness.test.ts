@@ -252,7 +252,7 @@ describe('a mock host', () => {
        (drop (call $mix (i32.const -1) (f32.const 0.5) (f64.const nan))) (i32.const 0))`,
     store,
   );
-  /** Appends to the key what it was asked before. */
+  /** Appends to the key what `key` was last asked with. */
   const host = pluginModule(
     `(func (export "read") (param $key i64) (result i64) (local $before i64)
        (call $log_warn 'asked')
