@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { ListPage, Simulation } from '@tenon/protocol';
 import { wat } from '../../../test/helpers/wat.ts';
-import { openPublisher, type Publisher } from './helpers/publishing.ts';
+import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { faultsInBothColours, joinTeam, openWorkshop, type Workshop } from './helpers/workshop.ts';
 
@@ -184,6 +184,35 @@ describe('simulations', { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     await gustav.visitor.open(`${pointPath}/new-simulation`);
     await page.getByText('Only owners and admins').waitFor();
+  });
+
+  it('have results whose texts stay texts, and whose long lists are cut', async () => {
+    const { page } = gustav.visitor;
+    const hostile = '<img src=x onerror="document.title=1">\u202egnp';
+    const fixtures = Array.from({ length: 300 }, (_, at) => ({
+      name: `${at} ${hostile}`,
+      export: 'greet',
+      input: hostile,
+      expect: { equals: `${hostile}\nnever` },
+    }));
+    const path = `/api/v1/extension-points/${workshop.point.id}/simulations`;
+    await workshop.call('PUT', `${path}/hostile`, { fixtures });
+    await gustav.publish(workshop.point.id, 'greeter', greetThatSays('nothing that is expected'));
+    await gustav.visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}/greeter`);
+    const report = page.getByRole('region', { name: 'Simulation hostile' });
+    await report.getByText('\\u{202e}gnp').first().waitFor();
+    assert.equal(await report.locator('img').count(), 0);
+    assert.equal(await report.locator('.sim-assertion').count(), 20);
+    await report.getByRole('button', { name: 'Show 20 more' }).click();
+    assert.equal(await report.locator('.sim-assertion').count(), 40);
+    await report.getByText(/calls of the plugin$/).click();
+    await report.getByText('Input', { exact: true }).first().waitFor();
+    await page.setViewportSize({ width: 320, height: 700 });
+    assert.deepEqual(await faultsInBothColours(page), []);
+    const scrolled = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(scrolled <= 320, `${scrolled} wide`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await workshop.call('DELETE', `${path}/hostile`);
   });
 
   it('are deleted', async () => {

@@ -152,6 +152,12 @@ export async function everyPage(
     owner('simulation', `${points}/${extensionPoint.id}/simulations/interest`, {
       act: (page) => page.getByText('Valid fixtures.').waitFor(),
     }),
+    owner('simulation-tried', `${points}/${extensionPoint.id}/simulations/descriptions`, {
+      async act(page) {
+        await press('Try against active versions')(page);
+        await page.getByText('would not pass').waitFor();
+      },
+    }),
     owner('simulation-module', `${points}/${extensionPoint.id}/new-simulation`, {
       act: (page) => page.getByLabel('Test module').check(),
     }),
@@ -160,6 +166,9 @@ export async function everyPage(
     owner('plugin-diff', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/mortgage`, {
       act: (page) => page.getByText('What differs').last().click(),
       heading: 'Functions',
+    }),
+    owner('plugin-failed', `${points}/${extensionPoint.id}/plugins/${acme.guest.userId}/xirr`, {
+      act: (page) => page.getByText('says what it does').waitFor(),
     }),
     owner('approvals', `${team}/approvals`),
     owner('audit', `${team}/audit`),
@@ -202,6 +211,12 @@ export async function everyPage(
     { name: 'invitation-signed-in', as: 'guest', path: open, heading: /invites you/ },
     { name: 'guest-app', as: 'guest', path: `${team}/my-plugins` },
     { name: 'guest-plugin', as: 'guest', path: `${guestPoint}/mortgage` },
+    {
+      name: 'guest-plugin-failed',
+      as: 'guest',
+      path: `${guestPoint}/xirr`,
+      act: (page) => page.getByText('says what it does').waitFor(),
+    },
     { name: 'guest-publish', as: 'guest', path: guestPoint, heading: 'Publish a plugin' },
     {
       name: 'guest-publish-file',

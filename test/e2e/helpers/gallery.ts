@@ -49,6 +49,17 @@ async function useMortgage({ server }: StageApart, { app, extensionPoint, owner,
   await seedUsage(join(server.folder, 'tenon-data'), { ...list, userId: owner.userId }, days);
 }
 
+/** A version that its simulations hold back. */
+async function failSimulation({ extensionPoint, owner, guest }: Acme): Promise<void> {
+  await owner.call('PUT', `/extension-points/${extensionPoint.id}/simulations/descriptions`, {
+    fixtures: [
+      { name: 'says what it does', export: 'describe', expect: { equals: 'The internal rate of return.' } },
+      { name: 'takes no locale', export: 'evaluate', input: '{"arguments":[1]}', expect: { fails: false } },
+    ],
+  });
+  await guest.publish(extensionPoint.id, 'xirr', await moduleThatSays('xirr, for uneven dates'));
+}
+
 async function furnished(
   stage: StageApart,
   options: BrowserContextOptions,
@@ -57,6 +68,7 @@ async function furnished(
   const acme = await furnish(stage.url, acmeNames);
   await makeOperator(stage, acme.owner.userId);
   await useMortgage(stage, acme);
+  await failSimulation(acme);
   const newcomer = await signUp(stage.url, 'Nell Newcomer', 'nell@acme.example', password);
   if (enlarge !== undefined) {
     await stage.server.kill();

@@ -12,6 +12,9 @@ const assertionsAtOnce = 20;
 const callsAtOnce = 10;
 const logLinesAtOnce = 100;
 
+/** A detail that says no more than the heading. */
+const onlyCounts = /^\d+ of \d+ assertions? failed$/;
+
 /** The results of simulations: those that did not pass first. */
 export function ReportList({ reports }: { readonly reports: readonly SimulationReport[] }) {
   const sorted = reports.toSorted((a, b) => Number(a.verdict === 'passed') - Number(b.verdict === 'passed'));
@@ -38,7 +41,7 @@ function ReportView({ report }: { readonly report: SimulationReport }) {
         <Badge kind={verdictBadges[verdict]}>{simulationVerdictWords[verdict]}</Badge>
         <span class="soft small">{reportFacts(report)}</span>
       </div>
-      {detail === null ? null : <p class="sim-reason">{visibleLines(detail)}</p>}
+      {detail === null || onlyCounts.test(detail) ? null : <p class="sim-reason">{visibleLines(detail)}</p>}
       {failed.length === 0 ? null : <Assertions of={failed} />}
       {passed.length === 0 ? null : (
         <details>

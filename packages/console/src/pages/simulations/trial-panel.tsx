@@ -68,6 +68,9 @@ function progressWords(done: number): string {
   return done === 0 ? 'Testing the active versions…' : `Testing the active versions: ${count(done)} done…`;
 }
 
+/** So many failed versions show their results at first. */
+const openAtFirst = 3;
+
 /** What the change would mean for the active versions. Nothing was changed. */
 export function TrialResult({ appId, trial }: { readonly appId: string; readonly trial: SimulationTrial }) {
   const tested = trial.objects.filter(({ verdict }) => verdict !== 'none_configured');
@@ -80,9 +83,9 @@ export function TrialResult({ appId, trial }: { readonly appId: string; readonly
         <p>Saving changes no active version. It applies to versions that are published from then on.</p>
       )}
       <ul class="sim-trial">
-        {[...bad, ...good].map((version) => (
+        {[...bad, ...good].map((version, at) => (
           <li key={`${version.pluginId} ${version.version}`}>
-            <Tried appId={appId} tried={version} />
+            <Tried appId={appId} tried={version} isOpen={at < Math.min(bad.length, openAtFirst)} />
           </li>
         ))}
       </ul>
@@ -98,7 +101,13 @@ function trialWords({ objects }: SimulationTrial, bad: number): string {
   return `${bad} of ${counted(all, 'active version')} would not pass.`;
 }
 
-function Tried({ appId, tried }: { readonly appId: string; readonly tried: SimulationTrial['objects'][number] }) {
+interface TriedProps {
+  readonly appId: string;
+  readonly tried: SimulationTrial['objects'][number];
+  readonly isOpen: boolean;
+}
+
+function Tried({ appId, tried, isOpen }: TriedProps) {
   const { pluginId, name, version, userName, verdict, detail, simulations } = tried;
   return (
     <>
@@ -112,7 +121,7 @@ function Tried({ appId, tried }: { readonly appId: string; readonly tried: Simul
         <Badge kind={verdictBadges[verdict]}>{verdictWords[verdict]}</Badge>
       </p>
       {detail === null ? null : <p class="small">{visible(detail)}</p>}
-      <details open={verdict !== 'passed'}>
+      <details open={isOpen}>
         <summary class="small">
           Results<span class="visually-hidden"> of {visible(name)}</span>
         </summary>
