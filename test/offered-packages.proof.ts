@@ -178,7 +178,7 @@ async function publishFromEmptyFolder(name: string, binary: string, command: str
   assert.ok(toml.includes(`#   npm install --global ${url}/packages/tenon-cli.tgz\n`), toml);
   const source = join(place, 'assembly', 'index.ts');
   const stubs = await readFile(source, 'utf8');
-  await writeFile(source, stubs.replace(/return fail\(.*/, 'return outputText(input.toUpperCase() + "!");'));
+  await writeFile(source, stubs.replace(/fail\(.*\s+return "";/, 'return input.toUpperCase() + "!";'));
 
   const trial = JSON.parse(await tenon('plugin', 'push', '--build', '--dry-run', '--json'));
   assert.deepEqual([trial.name, trial.version.number, trial.isNewVersion], [name, 1, true]);
