@@ -123,6 +123,16 @@ describe('/api/v1/extension-points/…/simulations', () => {
     }
   });
 
+  it('accept the types that SDKs emit, and a mock host that reads the mock input', async () => {
+    const base64 = (text: string) => wat(text).toString('base64');
+    const older = `(module (import "xtp:test/harness" "assert" (func (param i64 i64))) (func (export "test")))`;
+    const reading = `(module (import "xtp:test/harness" "mock_input" (func $input (result i64)))
+      (func (export "config_get") (param i64) (result i64) (call $input)))`;
+    const { mockHost } = await stored('sdk', { testModuleBase64: base64(older), mockHostBase64: base64(reading) });
+    assert.ok(mockHost);
+    assert.equal((await call('DELETE', '/sdk')).statusCode, 204);
+  });
+
   it('reject what is no simulation, with a pointer to the fault', async () => {
     const module = (text: string) => wat(text).toString('base64');
     const cases: readonly (readonly [string, unknown])[] = [
@@ -141,6 +151,14 @@ describe('/api/v1/extension-points/…/simulations', () => {
         {
           testModuleBase64: module(
             '(module (import "extism:host/user" "f" (func)) (func (export "test") (result i32) i32.const 0))',
+          ),
+        },
+      ],
+      [
+        '/testModuleBase64',
+        {
+          testModuleBase64: module(
+            '(module (import "xtp:test/harness" "group" (func (param i32))) (func (export "test")))',
           ),
         },
       ],

@@ -1,65 +1,11 @@
-import type { FunctionSignature, ModuleDescription } from '@tenon/instrument';
 import { endingOf, RunFailure } from '../ending.ts';
-import { missingImports } from '../plan.ts';
-import { harnessModule, typeText } from './host-functions.ts';
 import { createKernel } from './kernel.ts';
 import { reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
+import { harnessModule, testExport, testModuleFault } from './module-faults.ts';
 import type { PluginUnderTest } from './plugin-under-test.ts';
 import type { ReportBuilder } from './report.ts';
 import type { SimulationLimits } from './task.ts';
 import { decodeText, maxNameLength, maxTextLength, shorten } from './text.ts';
-
-/*
- * The interface of test modules, as the SDKs of XTP's test harness emit it. A test module is an Extism plugin that exports
- * `test`, which returns 0 if the plugin passes. It imports the functions below from `xtp:test/harness`. `i64` parameters are
- * addresses of blocks in the test module's own shared memory. Older SDKs call `assert` without a reason.
- */
-
-const signature = (params: string, results: string): FunctionSignature => ({
-  params: params.split(' ').filter((type) => type !== ''),
-  results: results.split(' ').filter((type) => type !== ''),
-});
-
-export const testExport = 'test';
-
-/** What a test module's `test` returns. Nothing counts as 0. */
-const testResults = ['', 'i32', 'i64'];
-
-/**
- * Why a module can't be a test module; `undefined` if it can. Checks the types of `test` and of the harness functions, and
- * that there is no other import.
- */
-export function testModuleFault(description: ModuleDescription): string | undefined {
-  const found = description.exports.find(({ name }) => name === testExport);
-  if (found?.type === undefined) return 'The test module exports no function "test"';
-  if (found.type.params.length > 0 || !testResults.includes(found.type.results.join(' '))) {
-    return `The test module's "test" has the type ${typeText(found.type)}; expected () -> i32`;
-  }
-  for (const { module, name, kind, type } of missingImports(description.imports)) {
-    if (kind === 'memory') continue;
-    const known = module === harnessModule ? signatures.get(name) : undefined;
-    if (known === undefined || type === undefined) {
-      return `The test module imports ${module}.${name}, which the harness does not have`;
-    }
-    if (!known.some((each) => typeText(each) === typeText(type))) {
-      const expected = known.map(typeText).join(' or ');
-      return `The test module imports ${name} as ${typeText(type)}; expected ${expected}`;
-    }
-  }
-  return undefined;
-}
-
-const signatures: ReadonlyMap<string, readonly FunctionSignature[]> = new Map([
-  ['call', [signature('i64 i64', 'i64')]],
-  ['time', [signature('i64 i64', 'i64')]],
-  [
-    'assert',
-    [signature('i64 i64 i64', ''), signature('i64 i32 i64', ''), signature('i64 i64', ''), signature('i64 i32', '')],
-  ],
-  ['group', [signature('i64', '')]],
-  ['reset', [signature('', '')]],
-  ['mock_input', [signature('', 'i64')]],
-]);
 
 /**
  * Runs a test module.
@@ -75,7 +21,7 @@ export function runTestModule(
   report: ReportBuilder,
 ): string | undefined {
   const fault = testModuleFault(testModule.description);
-  if (fault !== undefined) throw new SimulationFailure(fault);
+  if (fault !== undefined) throw new SimulationFailure(`The test module ${fault}`);
   const kernel = createKernel(limits, report, () => 'test');
   let group: string | null = null;
   let ended: SimulationFailure | undefined;

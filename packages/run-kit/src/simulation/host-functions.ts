@@ -6,6 +6,7 @@ import { functionOf } from '../initialize.ts';
 import { describeRaw, matchesRaw, shownValue, toRaw } from './host-values.ts';
 import type { Kernel } from './kernel.ts';
 import { type ModuleInstance, messageOf, reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
+import { harnessModule, mockHostFault, typeText } from './module-faults.ts';
 
 /* The host functions that a plugin imports: the exports of a mock host, or the calls that a fixture lists. */
 
@@ -21,9 +22,6 @@ export interface HostInstance {
   /** Call it after each call of the plugin. */
   readonly flush: () => void;
 }
-
-/** The module that a mock host imports to get the mock input. */
-export const harnessModule = 'xtp:test/harness';
 
 /** Host functions of a simulation without a mock host. */
 export const noHostFunctions: HostFunctions = {
@@ -47,6 +45,8 @@ export function mockHostFunctions(
   mockInput: Uint8Array | undefined,
   onLine: (stream: string, text: string) => void,
 ): HostFunctions {
+  const fault = mockHostFault(mockHost.description);
+  if (fault !== undefined) throw new SimulationFailure(`The mock host ${fault}`);
   return {
     create(imports, kernel) {
       for (const target of imports) checkProvided(target, mockHost);
@@ -87,10 +87,6 @@ function checkProvided({ module, name, type }: FunctionImport, { description }: 
       `The plugin imports ${module}.${name} as ${wanted}; the mock host exports it as ${provided}`,
     );
   }
-}
-
-export function typeText({ params, results }: FunctionImport['type']): string {
-  return `(${params.join(', ')}) -> ${results.length === 1 ? results[0] : `(${results.join(', ')})`}`;
 }
 
 /** Compares the host calls of a plugin with those that a fixture lists, in order. */

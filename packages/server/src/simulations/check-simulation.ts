@@ -1,17 +1,9 @@
-import {
-  kernelModule,
-  type ModuleInterface,
-  olderModule,
-  userModule,
-  wasiModule,
-} from '@tenon/extension-schema/interface-check';
+import type { ModuleInterface } from '@tenon/extension-schema/interface-check';
 import { type Fixture, maxSimulationTextBytes, type SimulationInput } from '@tenon/protocol';
+import { mockHostFault, testModuleFault } from '@tenon/run-kit/simulation';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField } from '../http/domain-errors.ts';
 import type { JobOptions } from '../plugins/module-checker.ts';
-
-/** The import module of the functions that a test module calls. */
-export const harnessModule = 'xtp:test/harness';
 
 /** A valid draft or stored simulation, with its modules' bytes. */
 export interface CheckedSimulation {
@@ -44,23 +36,17 @@ export async function checkSimulation(
     checkFixtures(fixtures, schemaJson);
     return { testModule: null, mockHost: null, mockInput: null, fixtures };
   }
-  const check = async (pointer: string, base64: string | undefined): Promise<CheckedModule | undefined> => {
-    if (base64 === undefined) return undefined;
+  const check = async (pointer: string, base64: string, faultOf: typeof testModuleFault): Promise<Uint8Array> => {
     const bytes = decodeBase64(pointer, base64);
     const { maxModuleBytes } = settings;
     if (bytes.length > maxModuleBytes) throw invalidField(pointer, `must have at most ${maxModuleBytes} bytes`);
-    return { bytes, found: await readInterface(checker, pointer, bytes, jobOptions) };
+    const fault = faultOf(await readInterface(checker, pointer, bytes, jobOptions));
+    if (fault !== undefined) throw invalidField(pointer, fault);
+    return bytes;
   };
-  const test = (await check('/testModuleBase64', testModuleBase64)) as CheckedModule;
-  requireTest(test.found);
-  const mock = await check('/mockHostBase64', mockHostBase64);
-  if (mock !== undefined) requireMockHost(mock.found);
-  return { testModule: test.bytes, mockHost: mock?.bytes ?? null, mockInput: decodeMockInput(input), fixtures: null };
-}
-
-interface CheckedModule {
-  readonly bytes: Uint8Array;
-  readonly found: ModuleInterface;
+  const testModule = await check('/testModuleBase64', testModuleBase64 ?? '', testModuleFault);
+  const mockHost = mockHostBase64 === undefined ? null : await check('/mockHostBase64', mockHostBase64, mockHostFault);
+  return { testModule, mockHost, mockInput: decodeMockInput(input), fixtures: null };
 }
 
 async function readInterface(
@@ -77,32 +63,6 @@ async function readInterface(
     if (!(error instanceof DomainError) || error.code === 'invalid_field') throw error;
     throw invalidField(pointer, error.message);
   }
-}
-
-function requireTest({ exports, imports }: ModuleInterface): void {
-  const pointer = '/testModuleBase64';
-  const test = exports.find(({ name }) => name === 'test');
-  const isTest = test?.type?.params.length === 0 && test.type.results.join() === 'i32';
-  if (!isTest) throw invalidField(pointer, 'must export a function "test" without parameters that returns an i32');
-  requireImportsOf(pointer, imports, [harnessModule, kernelModule, olderModule, wasiModule]);
-}
-
-function requireMockHost({ exports, imports }: ModuleInterface): void {
-  const pointer = '/mockHostBase64';
-  if (!exports.some(({ kind }) => kind === 'function')) {
-    throw invalidField(pointer, 'must export the host functions that plugins import');
-  }
-  requireImportsOf(pointer, imports, [kernelModule, olderModule, wasiModule]);
-}
-
-function requireImportsOf(pointer: string, imports: ModuleInterface['imports'], allowed: readonly string[]): void {
-  const other = imports.find(({ module }) => !allowed.includes(module));
-  if (other === undefined) return;
-  const hint = other.module === userModule ? ' Host functions belong to a mock host, for the plugin.' : '';
-  throw invalidField(
-    pointer,
-    `must import only from ${allowed.join(', ')}, not ${JSON.stringify(`${other.module}.${other.name}`.slice(0, 200))}.${hint}`,
-  );
 }
 
 function decodeMockInput({ mockInput }: SimulationInput): Uint8Array | null {

@@ -7,11 +7,11 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { SimulationReport } from '@tenon/protocol';
-import { defaultSimulationLimits, runSimulation, type SimulationInputs } from '@tenon/run-kit/simulation';
+import { defaultSimulationLimits, runSimulation, type SimulationInputs } from '../src/simulation/index.ts';
 
 const run = promisify(execFile);
 const sources = join(import.meta.dirname, 'harness');
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../../..');
 
 /** CI, which installs the compilers, sets the variable: there none may be missing. */
 const absent = ['clang', 'wasm-ld'].filter((program) => spawnSync(program, ['--version']).error !== undefined);
