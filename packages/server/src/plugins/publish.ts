@@ -100,6 +100,7 @@ export async function publish(
   const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
   const contentAddress = contentAddressOf(release.bytes);
   await requirePublishable(deps, request, release, contentAddress);
+  if (access.extensionPoint.simulationsRevision > 0) deps.simulator.warm(); // while the module is checked
 
   let requirements: ModuleRequirements = access.extensionPoint;
   for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
