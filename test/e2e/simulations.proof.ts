@@ -100,7 +100,7 @@ describe('a team that tests plugins before hosts get them', { skip: noBrowser },
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: 'plugin page' }).click();
     await page.getByText('Hosts don’t get this version').waitFor();
-    const report = page.getByRole('region', { name: 'Simulation politeness' });
+    const report = page.getByRole('article', { name: 'Simulation politeness' });
     await report.getByText('Hey, Ada.').first().waitFor();
     await page.getByText(`tenon plugin test plugin.wasm --extension-point ${workshop.point.id}`).waitFor();
     assert.deepEqual(await faultsInBothColours(page), []);

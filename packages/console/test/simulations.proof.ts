@@ -199,7 +199,7 @@ describe('simulations', { skip: noBrowser }, () => {
     await workshop.call('PUT', `${path}/hostile`, { fixtures });
     await gustav.publish(workshop.point.id, 'greeter', greetThatSays('nothing that is expected'));
     await gustav.visitor.open(`/apps/${workshop.app.id}/my-plugins/${workshop.point.id}/greeter`);
-    const report = page.getByRole('region', { name: 'Simulation hostile' });
+    const report = page.getByRole('article', { name: 'Simulation hostile' });
     await report.getByText('\\u{202e}gnp').first().waitFor();
     assert.equal(await report.locator('img').count(), 0);
     assert.equal(await report.locator('.sim-assertion').count(), 20);

@@ -43,7 +43,7 @@ function Comparison({ comparison }: { readonly comparison: SimulationComparison 
       </p>
       <div>
         {simulations.map(({ name, before, after, calls, isCut }) => (
-          <section key={name} class="sim-report" aria-label={`Simulation ${visible(name)}`}>
+          <article key={name} class="sim-report" aria-label={`Simulation ${visible(name)}`}>
             <div class="sim-head">
               <strong>
                 <code>{visible(name)}</code>
@@ -59,7 +59,7 @@ function Comparison({ comparison }: { readonly comparison: SimulationComparison 
             </div>
             <ComparedCalls calls={calls} version={version} against={against} />
             {isCut ? <p class="soft small">There are more calls, which are not shown.</p> : null}
-          </section>
+          </article>
         ))}
       </div>
     </>

@@ -33,7 +33,7 @@ function ReportView({ report }: { readonly report: SimulationReport }) {
   const failed = assertions.filter(({ passed }) => !passed);
   const passed = assertions.filter((assertion) => assertion.passed);
   return (
-    <section class="sim-report" aria-label={`Simulation ${visible(name)}`}>
+    <article class="sim-report" aria-label={`Simulation ${visible(name)}`}>
       <div class="sim-head">
         <strong>
           <code>{visible(name)}</code>
@@ -73,7 +73,7 @@ function ReportView({ report }: { readonly report: SimulationReport }) {
         </details>
       )}
       {isCut ? <p class="soft small">The report was too large. Parts of it were left out.</p> : null}
-    </section>
+    </article>
   );
 }
 
