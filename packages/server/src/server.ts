@@ -94,6 +94,7 @@ export async function serve(
   const services = createServices(config, data, addressesOf(config, bound), log);
   const app = createApp(services);
   metrics.watch(data, services);
+  metrics.watchSimulationRuns(data.simulationRuns);
   if (tracing !== undefined) metrics.watchSpans(() => tracing.counts());
   let metricsServer: MetricsServer | undefined;
   const stopping = new AbortController();

@@ -106,6 +106,16 @@ export const definitions = {
   ),
   tenon_spans_queued: gauge([], 'spans that wait to be sent'),
 
+  tenon_simulation_runs_total: counter(
+    ['verdict'],
+    'tests of versions by this process: `passed`, `failed`, `timed_out`, `none_configured`; `errored` tests are repeated',
+  ),
+  tenon_simulation_runs_queued: gauge(
+    [],
+    'tests that wait or run, by all nodes; only the first worker of a node counts them',
+  ),
+  tenon_simulation_runs_errored: gauge([], 'those of them that errored, and are repeated'),
+
   tenon_mails_total: counter(
     ['outcome'],
     'attempts of this process to send a mail: `sent`; `postponed` after a temporary failure; `failed` for good',

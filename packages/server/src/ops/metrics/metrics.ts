@@ -5,6 +5,7 @@ import { version } from '../../config/version.ts';
 import type { Deps } from '../../deps.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 import type { Services } from '../../services.ts';
+import type { SimulationRuns } from '../../simulations/simulation-runs.ts';
 import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
 import type { MailSender } from '../mail/send-mails.ts';
 import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
@@ -60,6 +61,16 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         return Object.entries(ended).map(([outcome, value]) => ({ labels: { outcome }, value }));
       });
       registry.valueAtScrape('tenon_spans_queued', () => counts().queued);
+    },
+    /** Reads the state of the queue of tests at each scrape. */
+    watchSimulationRuns({ counts, state }: Pick<SimulationRuns, 'counts' | 'state'>): void {
+      registry.atScrape('tenon_simulation_runs_total', () =>
+        Object.entries(counts).map(([verdict, value]) => ({ labels: { verdict }, value })),
+      );
+      registry.valueAtScrape('tenon_simulation_runs_queued', () =>
+        state.queue ? state.queue.queued + state.queue.running : 0,
+      );
+      registry.valueAtScrape('tenon_simulation_runs_errored', () => state.queue?.errored ?? 0);
     },
     /** Reads the state of the sender of mails at each scrape. */
     watchMails({ counts, state }: Pick<MailSender, 'counts' | 'state'>): void {
