@@ -26,6 +26,7 @@ export * from './simulation-limits.ts';
 export * from './simulation-trial.ts';
 export * from './simulations.ts';
 export * from './status.ts';
+export * from './test-result.ts';
 export * from './usage.ts';
 export * from './users.ts';
 export * from './version-diff.ts';

@@ -491,6 +491,12 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/comparison` }),
   },
+  // No test has ended.
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/test-result': {
+    cells: `${refused} 403s 404 404 404 404 404 404`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/test-result` }),
+  },
   'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/diff': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',

@@ -13,6 +13,7 @@ import { addInitCommand } from './plugin-init.ts';
 import { addPushCommand } from './plugin-push.ts';
 import { addRunCommands } from './plugin-runs.ts';
 import { addTestCommand } from './plugin-test.ts';
+import { addTestedCommands } from './plugin-tested.ts';
 import { addVersionCommands } from './plugin-versions.ts';
 
 export function addPluginCommands(program: Command, io: Io): void {
@@ -26,6 +27,7 @@ export function addPluginCommands(program: Command, io: Io): void {
   addListCommand(group, io);
   addVersionCommands(group, io);
   addRunCommands(group, io);
+  addTestedCommands(group, io);
   addControlCommands(group, io);
 }
 

@@ -117,6 +117,28 @@ export const simulationRunExample = {
   endedAt: example.time,
 };
 
+export const testResultExample = {
+  _type: 'https://in-toto.io/Statement/v1' as const,
+  subject: [{ name: 'https://tenon.example/…/versions/4/content', digest: { sha256: 'e3b0c442'.repeat(8) } }],
+  predicateType: 'https://in-toto.io/attestation/test-result/v0.1' as const,
+  predicate: {
+    result: 'PASSED' as const,
+    configuration: [
+      {
+        name: 'basics/fixtures',
+        uri: 'https://tenon.example/…/simulations/basics',
+        digest: { sha256: 'e3b0c442'.repeat(8) },
+        mediaType: 'application/json',
+        annotations: { revision: 1 },
+      },
+    ],
+    url: 'https://tenon.example/…/versions/4/simulation-runs',
+    passedTests: ['basics'],
+    warnedTests: [],
+    failedTests: [],
+  },
+};
+
 export const simulationTrialExample = {
   objects: [
     {

@@ -6,6 +6,8 @@ import {
   simulationTrial,
   simulationTrialInput,
   simulationTrialQuery,
+  testResult,
+  testResultType,
   versionDiffQuery,
 } from '@tenon/protocol';
 import type { BodySource } from '../http/bodies/body-reader.ts';
@@ -16,6 +18,7 @@ import {
   simulationExample,
   simulationInputExample,
   simulationTrialExample,
+  testResultExample,
 } from '../http/examples.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
@@ -27,6 +30,7 @@ import { compareVersions } from './compare-versions.ts';
 import { trySimulations } from './simulation-trial.ts';
 import { toSimulation, toSimulationTrial } from './simulation-wire.ts';
 import { deleteSimulation, putSimulation, readSimulation, requireSimulationName } from './simulations.ts';
+import { readTestResult } from './test-result.ts';
 
 const route = routeTagged('Simulations');
 
@@ -142,6 +146,31 @@ export const simulationRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth: { actor, access }, params, query }, reply) => {
       const versions = await findVersionsToDiff(deps, actor, access, pluginTarget(params), params.number, query);
       return compareVersions(deps, access, versions, { signal: disconnectSignal(reply.response) });
+    },
+  }),
+  route('GET', `${artifactPath}/versions/:number/test-result`, {
+    access: { kind: 'extensionPoint', purpose: 'readPlugins' },
+    id: 'readTestResult',
+    summary: "Download the result of a version's newest test",
+    description:
+      'An unsigned [in-toto](https://in-toto.io) statement with a test result. 404 until a test has ended. Tests that errored are left out.',
+    responses: {
+      200: {
+        description: 'the statement',
+        contentType: testResultType,
+        schema: testResult,
+        example: testResultExample,
+      },
+    },
+    handle: async ({ deps, addresses }, { auth: { actor, access }, params }, reply) => {
+      const target = pluginTarget(params);
+      const result = await readTestResult(deps, actor, access, target, params.number, addresses.base());
+      return reply
+        .headers({
+          'content-type': testResultType,
+          'content-disposition': `attachment; filename="${params.pluginName}-${params.number}.intoto.json"`,
+        })
+        .send(Buffer.from(JSON.stringify(result)));
     },
   }),
   moduleRoute('test-module', 'readTestModule', "Fetch a simulation's test module"),
