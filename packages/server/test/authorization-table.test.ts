@@ -129,8 +129,9 @@ const aSimulation = {
 };
 
 /** A route of a fresh simulation. */
-async function inSimulation({ service, owner, extensionPointId }: World, rest: string): Promise<Target> {
-  const path = `${api}/extension-points/${extensionPointId}/simulations/table`;
+async function inSimulation({ service, owner, appId }: World, rest: string): Promise<Target> {
+  const at = await makeExtensionPoint(service, owner, appId); // its versions are tested
+  const path = `${api}/extension-points/${at}/simulations/table`;
   const { statusCode } = await service.call('PUT', path, { token: owner.token, json: aSimulation });
   assert.ok(statusCode < 300);
   return { path: `${path}${rest}` };

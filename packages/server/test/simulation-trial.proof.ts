@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { SimulationComparison, SimulationTrial, SimulationTrialInput } from '@tenon/protocol';
+import { setTimeout } from 'node:timers/promises';
+import type { SimulationComparison, SimulationTrial, SimulationTrialInput, TestResult } from '@tenon/protocol';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { wat } from './helpers/wat.ts';
 import { freshModule, makeExtensionPoint, makeWorld, publishAs, testModule, type World } from './helpers/world.ts';
@@ -150,5 +152,57 @@ describe('GET …/versions/<n>/comparison', () => {
     assertProblem(foreign, 404, 'not_found');
     const missing = await service.call('GET', `${path}?against=9`, { token: world.owner.token });
     assertProblem(missing, 404, 'not_found');
+  });
+});
+
+describe('GET …/versions/<n>/test-result', () => {
+  let service: TestService;
+  let world: World;
+  before(async () => {
+    service = await openService();
+    world = await makeWorld(service);
+  });
+  after(() => service.close());
+
+  it('is an in-toto statement with the digests of what was run', async () => {
+    const id = await makeExtensionPoint(service, world.owner, world.appId);
+    const at = `/api/v1/extension-points/${id}/simulations`;
+    const put = (name: string, json: unknown) =>
+      service.call('PUT', `${at}/${name}`, { token: world.owner.token, json });
+    await put('module', { testModuleBase64: testModule.toString('base64'), mockInput: 'hi' });
+    await put('fixed', { fixtures: [{ export: 'evaluate', expect: {} }] });
+    const bytes = freshModule();
+    const plugin = await publishAs(service, world.guest, id, 'tested', bytes);
+    const path = `/api/v1/artifacts/${plugin.id}/versions/1/test-result`;
+    const read = (token = world.guest.token) => service.call('GET', path, { token });
+    let response = await read();
+    for (let tries = 0; response.statusCode === 404 && tries < 100; tries++) {
+      await setTimeout(100);
+      response = await read();
+    }
+    assert.equal(response.statusCode, 200, response.payload);
+    assert.equal(response.headers['content-type'], 'application/vnd.in-toto+json');
+    assert.match(String(response.headers['content-disposition']), /^attachment; filename="tested-1\.intoto\.json"$/);
+    const statement = response.json<TestResult>();
+    const sha256 = (text: Buffer | string) => hash('sha256', text, 'hex');
+    assert.equal(statement._type, 'https://in-toto.io/Statement/v1');
+    assert.equal(statement.subject[0]?.digest.sha256, sha256(bytes));
+    const { predicate } = statement;
+    assert.deepEqual(
+      [predicate.result, predicate.passedTests, predicate.failedTests],
+      ['PASSED', ['fixed', 'module'], []],
+    );
+    assert.deepEqual(
+      predicate.configuration.map(({ name, digest, annotations }) => [name, digest?.sha256, annotations.revision]),
+      [
+        ['fixed/fixtures', sha256('[{"export":"evaluate","expect":{}}]'), 2],
+        ['module/test-module', sha256(testModule), 1],
+        ['module/mock-input', sha256('hi'), 1],
+      ],
+    );
+    await put('fixed', { fixtures: [{ export: 'evaluate', input: 'x', expect: {} }] });
+    const [changed] = (await read()).json<TestResult>().predicate.configuration;
+    assert.deepEqual([changed?.name, changed?.digest, changed?.annotations.revision], ['fixed', undefined, 2]);
+    assertProblem(await read(world.stranger.token), 404, 'not_found');
   });
 });

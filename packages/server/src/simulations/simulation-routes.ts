@@ -13,16 +13,16 @@ import {
 import type { BodySource } from '../http/bodies/body-reader.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { notFound } from '../http/domain-errors.ts';
+import { disconnectSignal } from '../http/reply.ts';
+import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
+import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import {
   simulationComparisonExample,
   simulationExample,
   simulationInputExample,
   simulationTrialExample,
   testResultExample,
-} from '../http/examples.ts';
-import { disconnectSignal } from '../http/reply.ts';
-import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
-import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+} from '../http/simulation-examples.ts';
 import { artifactPath, pluginTarget } from '../plugins/plugin-routes.ts';
 import { contentRequestHeaders, contentResponses, sendContent } from '../plugins/send-content.ts';
 import { findVersionsToDiff } from '../plugins/version-diff.ts';

@@ -1,7 +1,7 @@
 import { type SimulationReport, type SimulationRun, simulationRun } from '@tenon/protocol';
 import type { SimulationRunRecord } from '../db/simulation-run-records.ts';
-import { simulationRunExample } from '../http/examples.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { simulationRunExample } from '../http/simulation-examples.ts';
 import { time } from '../http/wire-time.ts';
 import { artifactPath, pluginTarget } from '../plugins/plugin-routes.ts';
 import { listRuns, retestVersion } from './retest.ts';
