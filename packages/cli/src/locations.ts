@@ -12,7 +12,7 @@ export const locations: Locations = {
 export interface Locations {
   /** The script of the thread that `tenon trace` runs modules in. */
   readonly traceWorker: URL;
-  /** The script of the thread that `tenon plugin test` runs simulations in. */
+  /** The script of the thread that runs simulations and generators. */
   readonly simulationWorker: URL;
   /** The folder with a folder for each template of `tenon plugin init`. */
   readonly templates: URL;

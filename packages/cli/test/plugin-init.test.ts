@@ -84,6 +84,7 @@ describe('tenon plugin init', () => {
       folder: join(folder.path, 'in', 'c'),
       name: 'sums',
       template: 'c',
+      generator: null,
       extensionPoint: null,
       server: null,
       exports: [],

@@ -1,6 +1,4 @@
-import { lstatSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import {
   type App,
   app as appSchema,
@@ -12,22 +10,26 @@ import {
 } from '@tenon/protocol';
 import { Option } from 'commander';
 import { type Api, createApi, path } from '../api.ts';
-import { type Command, withExtensionPoint, withServer } from '../command.ts';
+import { type Command, collect, withExtensionPoint, withServer } from '../command.ts';
 import { ask, canAsk } from '../confirm.ts';
 import { type Connection, findConnection } from '../connection.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { listExtensionPoints, resolveExtensionPoint } from '../resolve.ts';
 import { type CommonOptions, timeoutMs } from '../session.ts';
+import { readGeneratorBundle } from '../template/generator-bundle.ts';
 import { readPluginInterface } from '../template/plugin-interface.ts';
+import { hasPrepareScript, runGenerator } from '../template/run-generator.ts';
 import { type PluginPlan, renderTemplate, type TemplateName, templateNames, templates } from '../template/template.ts';
+import { writeNewFiles } from '../template/write-new-files.ts';
 import { count, printable, shellWord } from '../text.ts';
 
 interface Options extends CommonOptions {
   readonly template?: TemplateName;
+  readonly generator?: string;
+  readonly featureFlag?: readonly string[];
   readonly name?: string;
   readonly extensionPoint?: string;
   readonly yes?: boolean;
@@ -38,14 +40,27 @@ export function addInitCommand(group: Command, io: Io): void {
     .command('init')
     .argument('[folder]', 'the folder to create it in (default: the current folder)')
     .addOption(new Option('--template <template>', 'the language').choices(templateNames))
+    .addOption(
+      new Option(
+        '--generator <bundle>',
+        'run an XTP generator instead of a template: a zip file or a folder with plugin.wasm and template/',
+      ).conflicts('template'),
+    )
+    .addOption(new Option('--feature-flag <flag>', 'turn on a feature flag of the generator').argParser(collect))
     .option('--name <name>', "the plugin's name (default: the folder's)")
     .option('-y, --yes', "don't ask; use the defaults")
     .description('create a plugin: sources that build, and a tenon.toml that publishes')
     .use(withExtensionPoint, withServer)
-    .examples('tenon plugin init greeter', 'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…')
+    .examples(
+      'tenon plugin init greeter',
+      'tenon plugin init greeter --template c --extension-point ext_01j29hxk3…',
+      'tenon plugin init greeter --generator bundle.zip',
+    )
     .addHelpText(
       'after',
-      `With an extension point, the sources have a stub for each export of its schema; without, a sample. No file is overwritten.`,
+      `With an extension point, the sources have a stub for each export of its schema; without, a sample. No file is overwritten.
+A generator runs without files and network, for 60 s at most. Check the files that it made, including the
+commands in xtp.toml, before you build.`,
     )
     .action(async (folder: string | undefined, options: Options) => {
       await io.interruptible((signal) => initPlugin(io, options, folder, signal));
@@ -57,11 +72,16 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   const target = resolve(io.workingFolder, folder ?? '.');
   const isAsking = options.yes !== true && canAsk(io);
   const ways = { io, out, options, signal, isAsking };
+  const { generator, featureFlag: featureFlags = [] } = options;
+  if (generator === undefined && featureFlags.length > 0) throw usageError('--feature-flag is for --generator.');
+  const bundle = generator === undefined ? undefined : await readGeneratorBundle(resolve(io.workingFolder, generator));
   const name = await chooseName(ways, target);
-  const template = await chooseTemplate(ways);
+  const template = bundle === undefined ? await chooseTemplate(ways) : undefined;
   const { extensionPoint, server, plugin } = await chooseExtensionPoint(ways);
-  const plan: PluginPlan = { template, name, extensionPoint, server, plugin };
-  const files = await renderTemplate(plan);
+  const files =
+    bundle === undefined
+      ? await renderTemplate({ template: template as TemplateName, name, extensionPoint, server, plugin })
+      : await runGenerator(bundle, { name, extensionPoint, server, featureFlags }, signal);
   await writeNewFiles(target, files);
   const shown = relative(io.workingFolder, target) || '.';
   const where = shown === '.' ? 'this folder' : `${printable(shown)}/`;
@@ -69,12 +89,15 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   if (shown !== '.') out.note(`  cd ${shellWord(shown)}`);
   if (extensionPoint === undefined) out.note('  add extension-point = "ext_…" to tenon.toml');
   const exports = (plugin?.exports ?? []).map((entry) => entry.name);
-  if (exports.length > 0) out.note(`  write its exports in ${templates[template].source}`);
+  if (template === undefined)
+    out.note(`  check the generated files${hasPrepareScript(files) ? ', and run scripts.prepare of xtp.toml' : ''}`);
+  else if (exports.length > 0) out.note(`  write its exports in ${templates[template].source}`);
   out.note('  tenon plugin push --build');
   const result = {
     folder: target,
     name,
-    template,
+    template: template ?? null,
+    generator: generator ?? null,
     extensionPoint: extensionPoint?.id ?? null,
     server: server ?? null,
     exports,
@@ -145,7 +168,9 @@ async function pick<T extends string>(
   }
 }
 
-type Chosen = Pick<PluginPlan, 'extensionPoint' | 'server' | 'plugin'>;
+type Chosen = Pick<PluginPlan, 'server' | 'plugin'> & {
+  readonly extensionPoint: ExtensionPoint | { readonly id: string; readonly name: undefined } | undefined;
+};
 
 /** The extension point that {@link findExtensionPoint} finds, where a server is known. */
 async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
@@ -236,32 +261,4 @@ async function askForOne(
   });
   const id = await pick(io, signal, 'Which extension point is it for? (0: none)', choices, usual);
   return listed.find(({ extensionPoint }) => extensionPoint.id === id)?.extensionPoint;
-}
-
-/**
- * Writes files into a folder, all of them or none.
- *
- * @throws CliError where one of them is there already
- */
-async function writeNewFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
-  const present = [...files.keys()].filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false }));
-  if (present.length > 0) throw alreadyThere(folder, present);
-  const made: string[] = []; // what is taken away again when it can't be ended
-  try {
-    for (const [name, text] of files) {
-      const file = join(folder, name);
-      const firstFolder = await mkdir(dirname(file), { recursive: true });
-      if (firstFolder !== undefined) made.push(firstFolder);
-      await writeFile(file, text, { flag: 'wx' });
-      made.push(file);
-    }
-  } catch (cause) {
-    await Promise.all(made.map((path) => rm(path, { recursive: true, force: true })));
-    throw fileError(`Cannot begin a plugin in ${folder}`, cause);
-  }
-}
-
-function alreadyThere(folder: string, names: readonly string[]): CliError {
-  const message = `In ${folder} there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')} already. Nothing was written.`;
-  return usageError(message, 'Name another folder: tenon plugin init <folder>');
 }

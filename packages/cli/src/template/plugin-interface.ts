@@ -237,8 +237,8 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The interface of a plugin without an extension point. */
-export const sampleInterface: PluginInterface = readPluginInterface({
+/** The schema of a plugin without an extension point. */
+export const sampleSchema = {
   exports: {
     greet: {
       description: 'Greets a person by name.',
@@ -246,4 +246,6 @@ export const sampleInterface: PluginInterface = readPluginInterface({
       output: { contentType: 'text/plain; charset=utf-8', type: 'string', description: 'the greeting' },
     },
   },
-});
+};
+
+export const sampleInterface: PluginInterface = readPluginInterface(sampleSchema);

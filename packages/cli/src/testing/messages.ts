@@ -1,6 +1,12 @@
 import type { SimulationReport } from '@tenon/protocol';
+import type { CallsResult, CallsTask, SimulationTask } from '@tenon/run-kit/simulation';
 
-/** A message of the thread that runs a simulation. */
-export type SimulationMessage =
-  | { readonly type: 'begins' }
-  | { readonly type: 'ended'; readonly report: SimulationReport };
+/** What the thread for untrusted plugins does. */
+export type ThreadTask =
+  | { readonly kind: 'simulation'; readonly task: SimulationTask }
+  | { readonly kind: 'calls'; readonly task: CallsTask };
+
+export type ThreadResult = SimulationReport | CallsResult;
+
+/** A message of the thread. */
+export type ThreadMessage = { readonly type: 'begins' } | { readonly type: 'ended'; readonly result: ThreadResult };

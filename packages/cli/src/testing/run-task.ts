@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { SimulationReport } from '@tenon/protocol';
-import type { SimulationTask } from '@tenon/run-kit/simulation';
+import type { CallsResult, CallsTask, SimulationTask } from '@tenon/run-kit/simulation';
 import { formatDuration } from '../duration.ts';
 import { locations } from '../locations.ts';
-import type { SimulationMessage } from './messages.ts';
+import type { ThreadMessage, ThreadResult, ThreadTask } from './messages.ts';
 
 export interface TaskOptions {
   readonly timeLimitMs: number;
-  /** Stops the simulation. */
+  /** Stops the task. */
   readonly signal: AbortSignal;
 }
 
@@ -16,41 +16,63 @@ export interface TaskOptions {
  *
  * @throws the signal's reason when it stops the simulation
  */
-export async function runTask(task: SimulationTask, { timeLimitMs, signal }: TaskOptions): Promise<SimulationReport> {
+export async function runTask(task: SimulationTask, options: TaskOptions): Promise<SimulationReport> {
+  const ending = await runInThread<SimulationReport>({ kind: 'simulation', task }, options);
+  if ('result' in ending) return ending.result;
+  const { name, revision } = task.simulation;
+  const { reason, durationMs } = ending;
+  const [verdict, detail] =
+    reason === 'time'
+      ? (['timed_out', `It took longer than ${formatDuration(options.timeLimitMs)} (--time-limit).`] as const)
+      : (['errored', reason ?? 'The simulation ended without a result.'] as const);
+  return { name, revision, verdict, detail, assertions: [], calls: [], log: [], durationMs, isCut: false };
+}
+
+/**
+ * Calls an export of a plugin in another thread, which is terminated at the time limit.
+ *
+ * @throws the signal's reason when it stops the calls
+ */
+export async function runCalls(task: CallsTask, options: TaskOptions): Promise<CallsResult> {
+  const ending = await runInThread<CallsResult>({ kind: 'calls', task }, options);
+  if ('result' in ending) return ending.result;
+  const limit = formatDuration(options.timeLimitMs);
+  const error = ending.reason === 'time' ? `it took longer than ${limit}` : (ending.reason ?? 'its thread ended');
+  return { outputs: [], error };
+}
+
+type Ending<Result> =
+  | { readonly result: Result }
+  | { readonly reason: string | undefined; readonly durationMs: number };
+
+async function runInThread<Result extends ThreadResult>(
+  task: ThreadTask,
+  { timeLimitMs, signal }: TaskOptions,
+): Promise<Ending<Result>> {
   signal.throwIfAborted();
   const worker = new Worker(locations.simulationWorker, {
     workerData: task,
     // Options of this process are not for its threads.
     execArgv: [],
   });
-  const { promise, resolve, reject } = Promise.withResolvers<SimulationReport>();
-  const end = (verdict: 'timed_out' | 'errored', detail: string) => resolve(reportWithout(task, verdict, detail));
+  const { promise, resolve, reject } = Promise.withResolvers<Ending<Result>>();
   let timer: NodeJS.Timeout | undefined;
   let startedMs = performance.now();
+  const end = (reason: string | undefined) => resolve({ reason, durationMs: performance.now() - startedMs });
   const stop = () => reject(signal.reason);
   signal.addEventListener('abort', stop);
-  worker.on('message', (message: SimulationMessage) => {
-    if (message.type === 'ended') return resolve(message.report);
+  worker.on('message', (message: ThreadMessage) => {
+    if (message.type === 'ended') return resolve({ result: message.result as Result });
     startedMs = performance.now();
-    const detail = `It took longer than ${formatDuration(timeLimitMs)} (--time-limit).`;
-    timer = setTimeout(() => end('timed_out', detail), timeLimitMs);
+    timer = setTimeout(() => end('time'), timeLimitMs);
   });
-  worker.on('error', (error: Error) => end('errored', `The simulation could not be run: ${error.message}`));
-  worker.on('exit', () => end('errored', 'The simulation ended without a result.'));
+  worker.on('error', (error: Error) => end(`The plugin could not be run: ${error.message}`));
+  worker.on('exit', () => end(undefined));
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
     await worker.terminate();
-  }
-
-  function reportWithout(
-    { simulation: { name, revision } }: SimulationTask,
-    verdict: 'timed_out' | 'errored',
-    detail: string,
-  ): SimulationReport {
-    const durationMs = performance.now() - startedMs;
-    return { name, revision, verdict, detail, assertions: [], calls: [], log: [], durationMs, isCut: false };
   }
 }

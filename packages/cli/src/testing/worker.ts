@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { runSimulation, type SimulationTask } from '@tenon/run-kit/simulation';
-import type { SimulationMessage } from './messages.ts';
+import { callExports, runSimulation } from '@tenon/run-kit/simulation';
+import type { ThreadMessage, ThreadTask } from './messages.ts';
 
-/* The thread of a simulation. It runs one task. */
+/* The thread of an untrusted plugin. It runs one task. */
 
-const send = (message: SimulationMessage) => parentPort?.postMessage(message);
+const send = (message: ThreadMessage) => parentPort?.postMessage(message);
+const given = workerData as ThreadTask;
 send({ type: 'begins' });
-send({ type: 'ended', report: runSimulation(workerData as SimulationTask) });
+send({ type: 'ended', result: given.kind === 'simulation' ? runSimulation(given.task) : callExports(given.task) });

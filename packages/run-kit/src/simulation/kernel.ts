@@ -11,10 +11,15 @@ export interface Kernel {
   readonly bytesAt: (address: bigint) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-export function createKernel(limits: SimulationLimits, report: ReportBuilder, from: () => LogLine['from']): Kernel {
+export function createKernel(
+  limits: SimulationLimits,
+  report: ReportBuilder,
+  from: () => LogLine['from'],
+  config: ReadonlyMap<string, string> = new Map(),
+): Kernel {
   const blocks = createBlocks(limits.maxMemoryBytes);
   const host = createExtismHost({
-    config: new Map(),
+    config,
     log: (level, text) => report.log(from(), level, text),
     blocks,
     maxVariableBytes: limits.maxMemoryBytes,

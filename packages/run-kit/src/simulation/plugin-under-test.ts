@@ -36,6 +36,7 @@ export function createPluginUnderTest(
   limits: SimulationLimits,
   report: ReportBuilder,
   source: { from: LogLine['from'] },
+  config?: ReadonlyMap<string, string>,
 ) {
   const imported = missingImports(module.description.imports).filter(
     (each): each is FunctionImport => each.kind === 'function' && each.type !== undefined,
@@ -48,7 +49,7 @@ export function createPluginUnderTest(
     let hostCallsLength = 0;
 
     function start(): Running {
-      const kernel = createKernel(limits, report, () => source.from);
+      const kernel = createKernel(limits, report, () => source.from, config);
       const host = hostFunctions.create(imported, kernel);
       const functions: Record<string, WebAssembly.ModuleImports> = Object.create(null);
       for (const target of imported) {
