@@ -443,6 +443,8 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     simulationPollMs: 2 * second,
     /** How long a process that claimed a test may be silent. It renews the lease three times as often. */
     simulationLeaseMs: 30 * second,
+    /** When an errored test is repeated for the first time. Each further time, it takes twice as long. */
+    simulationRetryMs: 5 * second,
     /** How long a publish waits for the verdict. */
     simulationWaitMs: 2 * second,
     otelTimeoutMs: 10 * second,

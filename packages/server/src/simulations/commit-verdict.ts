@@ -19,7 +19,6 @@ export type TestedRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'simu
  */
 export type Outcome = 'committed' | 'postponed' | 'requeued' | 'lost';
 
-const minRetryMs = 5000;
 const maxRetryMs = 60 * 60_000;
 
 /** How often a test is repeated that no version waits for. */
@@ -73,7 +72,7 @@ async function writeResult(
   const stored = { verdict, detail, reportsJson: JSON.stringify(result.reports) };
   const isTesting = version.state === 'testing';
   if (verdict === 'errored' && (isTesting || run.attempts < maxReportAttempts)) {
-    const retryMs = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(run.attempts - 1, 20));
+    const retryMs = Math.min(maxRetryMs, deps.settings.simulationRetryMs * 2 ** Math.min(run.attempts - 1, 20));
     await tx.updateSimulationRun(run.id, { ...stored, state: 'queued', dueAtMs: nowMs + retryMs });
     if (isTesting && version.verdict !== verdict) await tx.putVerdict(version.id, verdict);
     return { outcome: 'postponed' };
