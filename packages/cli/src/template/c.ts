@@ -221,10 +221,13 @@ function fieldType({ type, isRequired }: Field): TypeModel {
   return isRequired ? type : { ...type, nullable: true };
 }
 
-function cString(text: string): string {
-  return quote(text, (code) =>
+/** A string literal of C and C++. */
+export function cString(text: string): string {
+  const literal = quote(text, (code) =>
     [...Buffer.from(String.fromCodePoint(code))].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
   );
+  // Two question marks begin a trigraph, which can end the string.
+  return literal.replaceAll('?', '\\?');
 }
 
 function comment(lines: readonly string[], indent = ''): string {

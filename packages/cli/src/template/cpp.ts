@@ -1,5 +1,6 @@
+import { cString } from './c.ts';
 import { commentLines, functionLines, lineComment } from './comments.ts';
-import { identifiers, memberNames, quote } from './names.ts';
+import { identifiers, memberNames } from './names.ts';
 import {
   type Declaration,
   type Field,
@@ -102,7 +103,7 @@ class Bindings {
   #enumText({ name, description, values }: Extract<Declaration, { kind: 'enum' }>): string {
     const type = this.#types.get(name);
     const members = memberNames(values, reserved);
-    const literals = values.map((value) => quote(value, octal));
+    const literals = values.map((value) => cString(value));
     return `${lineComment('//', commentLines(description))}enum class ${type} {\n${members.map((member) => `  ${member},\n`).join('')}};\n
 inline constexpr const char *${type}_names[] = {${literals.join(', ')}};\n`;
   }
@@ -270,8 +271,4 @@ ${body.map((line) => `  ${line}\n`).join('')}}
       '\n',
     );
   }
-}
-
-function octal(code: number): string {
-  return [...Buffer.from(String.fromCodePoint(code))].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }

@@ -96,7 +96,7 @@ describe('readPluginInterface()', () => {
 
 describe('the templates', () => {
   const hostile = 'ends */ system("x"); /* and \u202e turns\r\n# include "x"\u0000\u001b[31m \u2028 next \\\n//!';
-  const values = ['"); system("x', '\\', '\u2028', '#{x}', '"""', 'ü', '', '-', '*/'];
+  const values = ['"); system("x', '\\', '\u2028', '#{x}', '"""', 'ü', '', '-', '*/', '??/"}; system("x'];
   const side = { contentType: 'application/json', $ref: '#/components/schemas/T', description: hostile };
   const entry = { description: hostile, input: side, output: side };
   const schema = {
@@ -113,7 +113,9 @@ describe('the templates', () => {
   for (const name of templateNames) {
     it(`keeps hostile texts within comments and literals of ${name}`, () => {
       const { generated, source } = templates[name].files(readPluginInterface(schema));
-      for (const code of [...generated.values(), ...source.values()]) {
+      for (const text of [...generated.values(), ...source.values()]) {
+        // The trigraph of a backslash, which older standards of C and C++ have
+        const code = name === 'c' || name === 'cpp' ? text.replaceAll('??/', '\\') : text;
         assert.doesNotMatch(code, /[\u0000-\u0008\u000b-\u001f\u202e\u2028]/);
         const outside = code
           .replace(/"(?:[^"\\\n]|\\.)*"/g, '""')
