@@ -24,6 +24,23 @@ describe('parseJson()', () => {
     });
   });
 
+  it('rounds integers of millions of digits, in linear time', () => {
+    const startMs = performance.now();
+    assert.equal(parseJson('7'.repeat(1000)), BigInt('7'.repeat(1000)));
+    assert.equal(parseJson('7'.repeat(8_000_000)), Number.POSITIVE_INFINITY);
+    assert.ok(performance.now() - startMs < 3_000);
+  });
+
+  it('never takes a text of the JSON for an integer', () => {
+    for (const text of ['\uE000', '\\ue000']) {
+      assert.deepEqual(parseJson(`["${text}12345", 12345678901234567890]`), ['\uE00012345', 12345678901234567890n]);
+    }
+    const startMs = performance.now();
+    const marks = `["${'\uE000'.repeat(20_000)}",${'1234567890123456,'.repeat(50_000)}1]`;
+    assert.equal((parseJson(marks) as unknown[]).length, 50_002);
+    assert.ok(performance.now() - startMs < 3_000);
+  });
+
   it('refuses what JSON.parse refuses', () => {
     for (const text of [
       '',
@@ -38,6 +55,8 @@ describe('parseJson()', () => {
       '.9007199254740993',
       '1e9007199254740993000000x',
       '0x9007199254740993',
+      '{9007199254740993: 1}',
+      '{"a": 1, 9007199254740993\n:1}',
     ]) {
       assert.throws(() => JSON.parse(text), SyntaxError);
       assert.throws(() => parseJson(text), SyntaxError, text);

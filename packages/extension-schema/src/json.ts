@@ -3,26 +3,30 @@
 /** A run of digits that a number might not hold exactly. */
 const minDigits = 16;
 
+/** Longer integers, which no type has and bigints are slow for, are rounded to numbers, as by `JSON.parse`. */
+const maxDigits = 1000;
+
 /**
- * Parses JSON. Integers beyond 2^53 become bigints; other numbers are as `JSON.parse` returns them.
+ * Parses JSON. Integers beyond 2^53 become bigints; other numbers are as `JSON.parse` returns them, as are integers of more than 1,000
+ * digits.
  *
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
   const tokens = longIntegers(text);
   if (tokens.length === 0) return JSON.parse(text);
-  const longest = (text.match(/\uE000+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
-  const mark = '\uE000'.repeat(longest + 1);
-  let marked = '';
+  // Long integers go through the parser as texts with a mark, which a hostile text can't have, since it was there before.
+  const mark = crypto.getRandomValues(new Uint32Array(4)).join('-');
+  const parts: string[] = [];
   let end = 0;
   for (const [from, to] of tokens) {
-    marked += `${text.slice(end, from)}"${mark}${text.slice(from, to)}"`;
+    parts.push(text.slice(end, from), `"${mark} `, text.slice(from, to), '"');
     end = to;
   }
   try {
-    return JSON.parse(marked + text.slice(end), (_, value) => {
+    return JSON.parse(parts.join('') + text.slice(end), (_, value) => {
       if (typeof value !== 'string' || !value.startsWith(mark)) return value;
-      return integerOf(value.slice(mark.length));
+      return integerOf(value.slice(mark.length + 1));
     });
   } catch (error) {
     // Unlike the parser, the calls of the function above nest as the value does.
@@ -45,7 +49,8 @@ function longIntegers(text: string): [from: number, to: number][] {
       const start = at;
       while (isDigit(text, at)) at++;
       const isInteger = text[at] !== '.' && text[at] !== 'e' && text[at] !== 'E';
-      if (isInteger && at - start >= minDigits && !isExponent(text, from)) found.push([from, at]);
+      const isLong = at - start >= minDigits && at - start <= maxDigits;
+      if (isInteger && isLong && !isExponent(text, from) && !isKey(text, at)) found.push([from, at]);
       else while (/[\d.eE+-]/.test(text[at] ?? '')) at++;
       at--;
     }
@@ -67,6 +72,13 @@ function isDigit(text: string, at: number): boolean {
 /** Whether the digits belong to a malformed number, which the parser must see as it is. */
 function isExponent(text: string, from: number): boolean {
   return /[\w.+-]/.test(text[from - 1] ?? '');
+}
+
+/** Whether a colon follows, before which the parser refuses numbers, but not the texts in their place. */
+function isKey(text: string, end: number): boolean {
+  let at = end;
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\n' || text[at] === '\r') at++;
+  return text[at] === ':';
 }
 
 /**

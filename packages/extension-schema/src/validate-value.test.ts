@@ -33,6 +33,7 @@ describe('validateValue()', () => {
       [-128, { type: 'integer', format: 'int8' }],
       [2n ** 64n - 1n, { type: 'integer', format: 'uint64' }],
       [1.5, { type: 'number', format: 'float' }],
+      [10n ** 308n, { type: 'number' }],
       [false, { type: 'boolean' }],
       [null, { type: 'string', nullable: true }],
       [null, ref('Boss')],
@@ -67,6 +68,13 @@ describe('validateValue()', () => {
         { type: 'integer', format: 'uint64' },
         `expected an integer from 0 to ${2n ** 64n - 1n}, found ${2n ** 65n}`,
       ],
+      [
+        10n ** 40n,
+        { type: 'integer', format: 'int64' },
+        `expected an integer from ${-(2n ** 63n)} to ${2n ** 63n - 1n}, found one of more than 40 digits`,
+      ],
+      [10n ** 309n, { type: 'number' }, 'expected a number, found an integer of more than 40 digits'],
+      [1n << 10_000_000n, { type: 'string' }, 'expected text, found an integer of more than 40 digits'],
       ['NaN', { type: 'number' }, 'expected a number, found "NaN"'],
       [0, { type: 'boolean' }, 'expected true or false, found 0'],
       [null, { type: 'string' }, 'expected text, found null'],
@@ -112,6 +120,10 @@ describe('validateBytes()', () => {
     const nested = (inner: string) => `${'['.repeat(1e5)}${inner}${']'.repeat(1e5)}`;
     assert.deepEqual(bytesFaults(nested('1'), { type: 'array' }), []);
     assert.deepEqual(bytesFaults(nested('12345678901234567890'), { type: 'array' }), ['expected JSON']);
+    assert.deepEqual(bytesFaults('7'.repeat(4_000_000), { type: 'integer', format: 'int64' }), [
+      'expected an integer, found Infinity',
+    ]);
+    assert.deepEqual(bytesFaults('1E400', { type: 'number' }), ['expected a number, found Infinity']);
     const marks = `["${'\uE000'.repeat(1e5)}", 12345678901234567890]`;
     assert.deepEqual(bytesFaults(marks, { items: { type: 'string' } }), [
       '/1: expected text, found 12345678901234567890n',

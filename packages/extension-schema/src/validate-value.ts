@@ -178,7 +178,7 @@ function simpleFault(value: unknown, { type, format }: Plain): string | undefine
     case 'integer':
       return integerFault(value, format);
     case 'number':
-      return expected(Number.isFinite(value) || typeof value === 'bigint', 'a number');
+      return expected(isNumeric(value) && Number.isFinite(Number(value)), 'a number');
     case 'boolean':
       return expected(typeof value === 'boolean', 'true or false');
     case 'object':
@@ -190,14 +190,18 @@ function simpleFault(value: unknown, { type, format }: Plain): string | undefine
   }
 }
 
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function integerFault(value: unknown, format: unknown): string | undefined {
   if (typeof value !== 'bigint' && !Number.isInteger(value)) return `expected an integer, found ${found(value)}`;
   const [, sign, bits] = /^(u?)int(8|16|32|64)$/.exec(String(format)) ?? [];
   const range = bits === undefined ? safeIntegers : rangeOf(sign === 'u', Number(bits));
-  const exact = BigInt(value as number | bigint);
+  const exact = typeof value === 'bigint' ? value : BigInt(value as number);
   const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
   if (exact < range.least || exact > range.most) {
-    return `expected an integer from ${range.least} to ${range.most}, found ${exact.toString().slice(0, 40)}`;
+    return `expected an integer from ${range.least} to ${range.most}, found ${shownInteger(exact) ?? 'one of more than 40 digits'}`;
   }
   return isRounded ? `expected a bigint, because numbers beyond 2^53 are rounded, found ${value}` : undefined;
 }
@@ -210,11 +214,21 @@ function rangeOf(isUnsigned: boolean, bits: number): typeof safeIntegers {
   return isUnsigned ? { least: 0n, most: half * 2n - 1n } : { least: -half, most: half - 1n };
 }
 
+const shownBelow = 10n ** 40n;
+
+/** Returns `undefined` for an integer of more than 40 digits, which is slow to convert to text. */
+function shownInteger(value: bigint): string | undefined {
+  return value > -shownBelow && value < shownBelow ? String(value) : undefined;
+}
+
 /** Names what was found. Texts are shortened, since values are untrusted. */
 function found(value: unknown): string {
   if (typeof value === 'string')
     return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}…` : JSON.stringify(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'bigint') return `${String(value).slice(0, 40)}n`;
+  if (typeof value === 'bigint') {
+    const digits = shownInteger(value);
+    return digits === undefined ? 'an integer of more than 40 digits' : `${digits}n`;
+  }
   return value === null ? 'null' : value === undefined ? 'undefined' : kindOf(value);
 }
