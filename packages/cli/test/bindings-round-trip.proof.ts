@@ -147,7 +147,14 @@ function missing(programs: readonly string[]): string | false {
 
 async function makePlugin(language: Language, folder: string): Promise<void> {
   const plugin = readPluginInterface(schema);
-  const plan = { template: language.name, name: 'trip', extensionPoint: undefined, server: undefined, plugin };
+  const plan = {
+    template: language.name,
+    name: 'trip',
+    extensionPoint: undefined,
+    server: undefined,
+    plugin,
+    optionalExports: [],
+  };
   const files = await renderTemplate(plan);
   const { source } = templates[language.name];
   const body = (_: string, name: string) => language.bodies[name as 'tick'] ?? language.bodies.echo;

@@ -130,7 +130,10 @@ describe('tenon plugin init --generator', () => {
 
   it('renders for the sample without an extension point, and adds a tenon.toml where no settings are', async () => {
     const prepared = await init(good);
-    assert.match(prepared.stderr, / {2}check the generated files, and run scripts\.prepare of xtp\.toml\n/);
+    assert.match(
+      prepared.stderr,
+      / {2}add extension_point_id = "ext_…" to xtp\.toml\n {2}check the generated files, and run scripts\.prepare of xtp\.toml\n/,
+    );
     const { target, exitCode, stderr } = await init([plugin, { name: 'template/greet.txt.ejs', content: '>' }]);
     assert.equal(exitCode, 0, stderr);
     const { schema, project } = JSON.parse((await read(target, 'greet.txt')).slice(1));

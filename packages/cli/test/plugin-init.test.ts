@@ -137,6 +137,44 @@ export function sum(input: Array<f64>): string {
     assert.match(await read('sheets-c', 'README.md'), /exports: `sum`, `draw`/);
   });
 
+  it('leaves optional exports out, unless they are named', async () => {
+    const environment = { TENON_DATA_DIR: server.dataDir };
+    const optional = { 'x-tenon-optional': true };
+    const exports = { must: {}, may: optional, might: { ...optional, output: { type: 'string' } } };
+    const stdin = JSON.stringify({ version: 'v1-draft', exports });
+    const id = (await tenon(['ext', 'create', 'Optional', '--schema', '-'], { environment, stdin })).stdout.trim();
+    const init = (folder: string, ...args: string[]) =>
+      tenon(['plugin', 'init', folder, '--template', 'rust', '-e', id, ...args], { environment });
+    const without = await init('optional-none');
+    assert.match(
+      without.stderr,
+      /^Left out optional exports, which --optional-export includes: may, might\.\nCreated the plugin/,
+    );
+    assert.doesNotMatch(await read('optional-none', 'src', 'bindings.rs'), /\bmay\b|might/);
+    assert.doesNotMatch(await read('optional-none', 'src', 'plugin.rs'), /\bmay\b|might/);
+    const one = await init('optional-one', '--optional-export', 'might', '--json');
+    assert.deepEqual([one.json().exports, one.stderr], [['must', 'might'], '']);
+    assert.match(await read('optional-one', 'src', 'plugin.rs'), /fn might\(/);
+    assert.match(await read('optional-one', 'README.md'), /tenon bindings generate rust --optional-export might/);
+    const wrong = await init('optional-never', '--optional-export', 'must');
+    assert.equal(wrong.exitCode, 2);
+    assert.match(wrong.stderr, /"must" is not an optional export of the extension point\. It has: may, might\./);
+
+    const generate = (...args: string[]) => tenon(['bindings', 'generate', ...args, '-e', id], { environment });
+    const all = await generate('rust', '-o', join(folder.path, 'optional-one'), '--optional-export', 'may,might');
+    assert.equal(all.exitCode, 0, all.stderr);
+    assert.doesNotMatch(all.stderr, /Left out/);
+    assert.match(await read('optional-one', 'src', 'bindings.rs'), /\bmay\b/);
+    assert.match(
+      (await generate('rust', '-o', join(folder.path, 'optional-one'))).stderr,
+      /^Left out optional exports.*: may, might\.\n/,
+    );
+    assert.match((await generate('host')).stdout, /\bmight\b/);
+    assert.equal((await generate('host', '--optional-export', 'may')).exitCode, 2);
+    assert.equal((await tenon(['plugin', 'init', 'optional-never', '--optional-export', 'may'])).exitCode, 2);
+    await assert.rejects(readdir(join(folder.path, 'optional-never')), { code: 'ENOENT' });
+  });
+
   it('says which file the stubs are in', async () => {
     const environment = { ...server.quickstart };
     for (const [template, source] of [

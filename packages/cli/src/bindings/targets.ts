@@ -14,6 +14,7 @@ export type BindingsGenerator = (schema: unknown, context: BindingsContext) => R
 export interface BindingsTarget {
   /** For `--help`. */
   readonly description: string;
+  readonly isForPlugins: boolean;
   /** Imports the generator only when it is used. */
   readonly load: () => Promise<BindingsGenerator>;
 }
@@ -22,6 +23,7 @@ export interface BindingsTarget {
 export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
   host: {
     description: 'TypeScript for applications that call plugins',
+    isForPlugins: false,
     load: async () => {
       const { hostClient } = await import('@tenon/extension-schema/host-client');
       return (schema, context) => new Map([['plugins.ts', hostClient(schema, context)]]);
@@ -38,6 +40,7 @@ export const bindingsTargets: Readonly<Record<string, BindingsTarget>> = {
 function plugins(language: TemplateName, name: string): BindingsTarget {
   return {
     description: `${name} for plugins`,
+    isForPlugins: true,
     load: async () => (await import('../template/template.ts')).loadBindings(language),
   };
 }

@@ -12,12 +12,14 @@ import { createReporter, type Reporter } from '../output.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
 import { readSchemaFile, schemaHelp } from '../schema-file.ts';
 import { calling } from '../session.ts';
+import { chooseExports, noteOmitted, optionalExportOption } from '../template/optional-exports.ts';
 import { printable } from '../text.ts';
 
 interface Options {
   readonly extensionPoint?: string | undefined;
   readonly schema?: string | undefined;
   readonly output?: string | undefined;
+  readonly optionalExport?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -27,7 +29,7 @@ export function addGenerateCommand(group: Command, io: Io): void {
     const { api, out, signal } = session;
     const id = await resolveExtensionPoint(session, options.extensionPoint);
     const { name, schema } = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
-    const files = await generate(target, schema, {
+    const files = await generate(target, choose(out, target, schema, options), {
       source: `${id} (${JSON.stringify(name)})`,
       extensionPoint: { id, name },
     });
@@ -36,7 +38,8 @@ export function addGenerateCommand(group: Command, io: Io): void {
   const ofFile = async (file: string, options: Options, target: string): Promise<void> => {
     const source = file === standardStream ? undefined : file;
     const out = createReporter(io, options.json === true);
-    const files = await generate(target, await readSchemaFile(io, file, out), { source });
+    const schema = choose(out, target, await readSchemaFile(io, file, out), options);
+    const files = await generate(target, schema, { source });
     await io.interruptible((signal) => answer(io, out, options, files, signal));
   };
   const names = Object.keys(bindingsTargets);
@@ -44,6 +47,7 @@ export function addGenerateCommand(group: Command, io: Io): void {
     .command('generate')
     .addArgument(new Argument('<target>', 'what to generate').choices(names))
     .option('--schema <file>', `${schemaHelp}, without a server`)
+    .addOption(optionalExportOption())
     .option('-o, --output <path>', 'the file to write, or the folder for several files (default: stdout)')
     .description('generate typed code from the schema of an extension point')
     .use(withExtensionPoint, withServer)
@@ -60,6 +64,17 @@ export function addGenerateCommand(group: Command, io: Io): void {
 
 function targetLine(name: string): string {
   return `  ${name.padEnd(14)}  ${bindingsTargets[name]?.description}\n`;
+}
+
+/** Leaves out optional exports in code for plugins. */
+function choose<Schema>(out: Reporter, target: string, schema: Schema, { optionalExport = [] }: Options): Schema {
+  if (bindingsTargets[target]?.isForPlugins !== true) {
+    if (optionalExport.length > 0) throw usageError('--optional-export is for the code of plugins.');
+    return schema;
+  }
+  const chosen = chooseExports(schema, optionalExport);
+  noteOmitted(out, chosen.omitted);
+  return chosen.schema;
 }
 
 async function generate(

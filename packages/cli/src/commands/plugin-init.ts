@@ -17,9 +17,11 @@ import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
+import { tenonTomlName } from '../project/tenon-toml.ts';
 import { listExtensionPoints, resolveExtensionPoint } from '../resolve.ts';
 import { type CommonOptions, timeoutMs } from '../session.ts';
 import { readGeneratorBundle } from '../template/generator-bundle.ts';
+import { chooseExports, noteOmitted, optionalExportOption } from '../template/optional-exports.ts';
 import { readPluginInterface } from '../template/plugin-interface.ts';
 import { hasPrepareScript, runGenerator } from '../template/run-generator.ts';
 import { type PluginPlan, renderTemplate, type TemplateName, templateNames, templates } from '../template/template.ts';
@@ -30,6 +32,7 @@ interface Options extends CommonOptions {
   readonly template?: TemplateName;
   readonly generator?: string;
   readonly featureFlag?: readonly string[];
+  readonly optionalExport?: readonly string[];
   readonly name?: string;
   readonly extensionPoint?: string;
   readonly yes?: boolean;
@@ -47,6 +50,7 @@ export function addInitCommand(group: Command, io: Io): void {
       ).conflicts('template'),
     )
     .addOption(new Option('--feature-flag <flag>', 'turn on a feature flag of the generator').argParser(collect))
+    .addOption(optionalExportOption())
     .option('--name <name>', "the plugin's name (default: the folder's)")
     .option('-y, --yes', "don't ask; use the defaults")
     .description('create a plugin: sources that build, and a tenon.toml that publishes')
@@ -72,22 +76,36 @@ async function initPlugin(io: Io, options: Options, folder: string | undefined, 
   const target = resolve(io.workingFolder, folder ?? '.');
   const isAsking = options.yes !== true && canAsk(io);
   const ways = { io, out, options, signal, isAsking };
-  const { generator, featureFlag: featureFlags = [] } = options;
+  const { generator, featureFlag: featureFlags = [], optionalExport: optionalExports = [] } = options;
   if (generator === undefined && featureFlags.length > 0) throw usageError('--feature-flag is for --generator.');
   const bundle = generator === undefined ? undefined : await readGeneratorBundle(resolve(io.workingFolder, generator));
   const name = await chooseName(ways, target);
   const template = bundle === undefined ? await chooseTemplate(ways) : undefined;
   const { extensionPoint, server, plugin } = await chooseExtensionPoint(ways);
+  if (plugin === undefined && optionalExports.length > 0) {
+    throw usageError('--optional-export takes an extension point that is within reach.');
+  }
   const files =
     bundle === undefined
-      ? await renderTemplate({ template: template as TemplateName, name, extensionPoint, server, plugin })
+      ? await renderTemplate({
+          template: template as TemplateName,
+          name,
+          extensionPoint,
+          server,
+          plugin,
+          optionalExports,
+        })
       : await runGenerator(bundle, { name, extensionPoint, server, featureFlags }, signal);
   await writeNewFiles(target, files);
   const shown = relative(io.workingFolder, target) || '.';
   const where = shown === '.' ? 'this folder' : `${printable(shown)}/`;
   out.note(`Created the plugin ${name} in ${where} (${count(files.size, 'file')}). Next:`);
   if (shown !== '.') out.note(`  cd ${shellWord(shown)}`);
-  if (extensionPoint === undefined) out.note('  add extension-point = "ext_…" to tenon.toml');
+  if (extensionPoint === undefined) {
+    out.note(
+      `  add ${files.has(tenonTomlName) ? 'extension-point = "ext_…" to tenon' : 'extension_point_id = "ext_…" to xtp'}.toml`,
+    );
+  }
   const exports = (plugin?.exports ?? []).map((entry) => entry.name);
   if (template === undefined)
     out.note(`  check the generated files${hasPrepareScript(files) ? ', and run scripts.prepare of xtp.toml' : ''}`);
@@ -183,10 +201,12 @@ async function chooseExtensionPoint(ways: Ways): Promise<Chosen> {
   try {
     const found = await findExtensionPoint(ways, connectTo(ways, connection), named);
     if (found === undefined) return nothing;
-    const plugin = readPluginInterface(found.schema, found.limits.proposals);
+    const { schema, omitted } = chooseExports(found.schema, options.optionalExport ?? []);
+    noteOmitted(out, omitted);
+    const plugin = readPluginInterface(schema, found.limits.proposals);
     if (plugin.exports.length === 0)
       out.note(`The extension point "${printable(found.name)}" asks for no export: the sources are a sample.`);
-    return { extensionPoint: found, server, plugin };
+    return { extensionPoint: { ...found, schema }, server, plugin };
   } catch (error) {
     const isOutOfReach =
       error instanceof CliError && (error.exitCode === exitCodes.unavailable || error.code === 'no_connection');

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { locations } from '../locations.ts';
 import { formatTenonToml, type TenonToml, tenonTomlName } from '../project/tenon-toml.ts';
+import { shellWord } from '../text.ts';
 import { assemblyScriptFiles } from './assemblyscript.ts';
 import { cFiles } from './c.ts';
 import { cppFiles } from './cpp.ts';
@@ -95,6 +96,8 @@ export interface PluginPlan {
   readonly server: string | undefined;
   /** `undefined` where it isn't known. */
   readonly plugin: PluginInterface | undefined;
+  /** The optional exports that it has. */
+  readonly optionalExports: readonly string[];
 }
 
 /**
@@ -171,7 +174,9 @@ async function fixedFiles(plan: PluginPlan, plugin: PluginInterface): Promise<[s
   );
 }
 
-function readmeValues({ name, extensionPoint, template, server }: PluginPlan, { exports, imports }: PluginInterface) {
+function readmeValues(plan: PluginPlan, { exports, imports }: PluginInterface) {
+  const { name, extensionPoint, template, server, optionalExports } = plan;
+  const included = optionalExports.map((each) => ` --optional-export ${shellWord(each)}`).join('');
   const names = (exports.length === 0 ? sampleInterface : { exports }).exports.map((entry) => `\`${entry.name}\``);
   return {
     name,
@@ -179,6 +184,6 @@ function readmeValues({ name, extensionPoint, template, server }: PluginPlan, { 
     install: server === undefined ? '' : `npm install --global ${packageUrl(server)}    # once\n`,
     exports: names.join(', '),
     contents: imports.length === 0 ? 'types' : 'types, and the functions of the host',
-    generate: `tenon bindings generate ${template}${extensionPoint === undefined ? ' --schema <file>' : ''}`,
+    generate: `tenon bindings generate ${template}${extensionPoint === undefined ? ' --schema <file>' : ''}${included}`,
   };
 }
