@@ -132,7 +132,11 @@ describe('tenon plugin test: fixtures', () => {
       'a.json': '[{"export": "echo", "expect": {"equal": "Ada"}}]',
       'b.json': '{"\\u001b[2J": 1',
       'c.json': '[]',
+      'e.json': '[{"export": "echo", "expect": {"jsonSubset": {"id": 9007199254740993}}}]',
     });
+    const rounded = await test('good.wasm', '--fixtures', 'e.json');
+    assert.equal(rounded.exitCode, 7);
+    assert.match(rounded.stderr, /\/0\/expect\/jsonSubset\/id must be between -2\^53 and 2\^53, .*`equals`/);
     const wrong = await test('good.wasm', '--fixtures', 'a.json');
     assert.deepEqual(
       [wrong.exitCode, /has no valid fixtures: 1 fault\n {2}\/0\/expect\/equal /.test(wrong.stderr)],

@@ -18,6 +18,7 @@ export * from './pages.ts';
 export * from './password-length.ts';
 export * from './plugin-about.ts';
 export * from './quotas.ts';
+export * from './rounded-integers.ts';
 export * from './schema-revisions.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';

@@ -58,6 +58,16 @@ describe('fixtures', () => {
     assert.equal(subset({ age: '36' }), 'jsonSubset: /age: expected "36", found 36');
     assert.equal(subset({ toString: 1 }), 'jsonSubset: expected the field "toString", which is missing');
     assert.equal(subset({ name: { first: 'Ada' } }), 'jsonSubset: /name: expected an object, found "Ada"');
+    const exact = (id: string, jsonSubset: unknown) =>
+      check({ export: 'echo', input: `{"id":${id}}`, expect: { jsonSubset } })[0];
+    assert.equal(exact('9007199254740991', { id: 9007199254740991 }), 'jsonSubset');
+    assert.equal(
+      exact('9007199254740993', { id: 9007199254740991 }),
+      'jsonSubset: /id: expected 9007199254740991, found 9007199254740993',
+    );
+    for (const id of ['9007199254740992', '9007199254740993']) {
+      assert.match(exact(id, { id: 2 ** 53 }) ?? '', /^jsonSubset: \/id: the expected number must be between -2\^53/);
+    }
     assert.equal(subset(null)?.startsWith('jsonSubset: expected null, found {'), true);
     assert.equal(
       check({ export: 'bytes', expect: { jsonSubset: {} } })[0],
@@ -110,6 +120,7 @@ describe('fixtures', () => {
         (call $answer (call $text (i32.const 0) (i32.const 10000))))`,
     );
     assert.match(check({ expect: { jsonSubset: nested } }, { plugin: same })[0] ?? '', /is nested more than 200 deep$/);
+    assert.match(check({ expect: { jsonSubset: 1 } }, { plugin: same })[0] ?? '', /^jsonSubset: expected 1, found /);
     const hostCalls = [{ name: 'find', returns: { base64: '?' } }];
     assert.deepEqual(check({ expect: { fails: true }, hostCalls })[0]?.startsWith('fails: expected'), true);
     assert.equal(check({ inputBase64: '?', expect: {} })[0], 'input: expected base64, found "?"');

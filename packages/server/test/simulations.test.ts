@@ -184,6 +184,10 @@ describe('/api/v1/extension-points/…/simulations', () => {
       ],
       ['/fixtures/0/expect/equal', { fixtures: [{ export: 'evaluate', expect: { equal: '1' } }] }],
       ['/fixtures/0/expect/equals', { fixtures: [{ export: 'evaluate', expect: { fails: true, equals: '1' } }] }],
+      [
+        '/fixtures/0/expect/jsonSubset/a~1b/1',
+        { fixtures: [{ export: 'evaluate', expect: { jsonSubset: { 'a/b': [1, 2 ** 53] } } }] },
+      ],
       ['/fixtures/0/inputBase64', { fixtures: [{ export: 'evaluate', input: '', inputBase64: '', expect: {} }] }],
       ['/fixtures/0/inputBase64', { fixtures: [{ export: 'evaluate', inputBase64: '!', expect: {} }] }],
       ['/fixtures', { fixtures: [{ export: 'evaluate', input: 'x'.repeat(256 * 1024), expect: {} }] }],

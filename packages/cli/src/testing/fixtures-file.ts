@@ -1,4 +1,4 @@
-import { type Fixture, simulationInput } from '@tenon/protocol';
+import { type Fixture, roundedInteger, roundedIntegerFault, simulationInput } from '@tenon/protocol';
 import { faultsOf } from '@tenon/protocol/validate';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -25,6 +25,8 @@ export function parseFixtures(bytes: Uint8Array, file: string): readonly Fixture
     throw invalid(printable((cause as Error).message), cause);
   }
   const faults = faultsOf(simulationInput, { fixtures });
+  const rounded = faults.length === 0 ? roundedInteger(fixtures as readonly Fixture[]) : undefined;
+  if (rounded !== undefined) throw invalid(`${printable(rounded)} ${roundedIntegerFault}`);
   if (faults.length === 0) return fixtures as readonly Fixture[];
   const lines = faults.slice(0, maxShownFaults).map(({ pointer, detail }) => {
     return `  ${printable(pointer.replace(/^\/fixtures/, '') || 'the list')} ${printable(detail)}`;

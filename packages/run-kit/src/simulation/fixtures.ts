@@ -1,3 +1,4 @@
+import { parseJson } from '@tenon/extension-schema/json';
 import { componentsOf, describeValueFault, validateBytes } from '@tenon/extension-schema/validate-value';
 import type { Fixture } from '@tenon/protocol';
 import type { HostFunctions } from './host-functions.ts';
@@ -84,7 +85,7 @@ function subsetFault(output: Uint8Array, expected: unknown): string | undefined 
   const text = textOf(output);
   let actual: unknown;
   try {
-    actual = JSON.parse(text ?? '');
+    actual = parseJson(text ?? '');
   } catch {
     return `expected JSON, found ${shownBytes(output)}`;
   }

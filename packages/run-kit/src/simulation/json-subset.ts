@@ -1,9 +1,15 @@
+import { stringifyJson } from '@tenon/extension-schema/json';
 import { pointerTo } from '@tenon/extension-schema/validate-value';
+import { isRoundedInteger, roundedIntegerFault } from '@tenon/protocol';
 
 /** The maximum nesting depth of expected JSON. */
 const maxDepth = 200;
 
-/** Returns the first place where JSON does not contain the expected JSON; `undefined` if it contains it. */
+/**
+ * Returns the first place where JSON does not contain the expected JSON; `undefined` if it contains it.
+ *
+ * @param actual with bigints for integers beyond 2^53
+ */
 export function jsonDifference(
   actual: unknown,
   expected: unknown,
@@ -26,6 +32,7 @@ export function jsonDifference(
         : `${place}expected the field ${shownJson(key)}, which is missing`,
     );
   }
+  if (isRoundedInteger(expected)) return `${place}the expected number ${roundedIntegerFault}`;
   return actual === expected ? undefined : `${place}expected ${shownJson(expected)}, found ${shownJson(actual)}`;
 }
 
@@ -46,6 +53,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** JSON as an error message shows it. */
 function shownJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  let text: string;
+  try {
+    text = stringifyJson(value);
+  } catch {
+    return 'JSON that is nested deeply';
+  }
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -1,5 +1,11 @@
 import type { ModuleInterface } from '@tenon/extension-schema/interface-check';
-import { type Fixture, maxSimulationTextBytes, type SimulationInput } from '@tenon/protocol';
+import {
+  type Fixture,
+  maxSimulationTextBytes,
+  roundedInteger,
+  roundedIntegerFault,
+  type SimulationInput,
+} from '@tenon/protocol';
 import { mockHostFault, testModuleFault } from '@tenon/run-kit/simulation';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField } from '../http/domain-errors.ts';
@@ -85,6 +91,8 @@ function checkFixtures(fixtures: readonly Fixture[], schemaJson: string): void {
   if (Buffer.byteLength(JSON.stringify(fixtures)) > maxSimulationTextBytes) {
     throw invalidField('/fixtures', `must have at most ${maxSimulationTextBytes} bytes as JSON`);
   }
+  const rounded = roundedInteger(fixtures);
+  if (rounded !== undefined) throw invalidField(`/fixtures${rounded}`, roundedIntegerFault);
   const names = Object.keys((JSON.parse(schemaJson) as { readonly exports: object }).exports);
   const allowed = new Set(names);
   for (const [index, fixture] of fixtures.entries()) {
