@@ -12,6 +12,7 @@ import {
   publishedPlugin,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
+import { reserveFrom } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginBindingExample, pluginExample, pluginSummaryExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -89,12 +90,20 @@ export const pluginRoutes: readonly Route[] = [
       authorizePublish(auth.actor, auth.access, target(params, query));
       requireValidLabels(query);
     },
-    handle: async ({ deps }, { auth, params, query, body }, reply) => {
+    handle: async (services, { request, auth, params, query, body }, reply) => {
       const { actor, access } = auth;
       const isDryRun = query.dryRun === 'true';
-      const options = { signal: disconnectSignal(reply.response), isDryRun };
+      const reserve = isDryRun ? reserveFrom(services, auth, request, reply.response) : undefined;
+      const options = { signal: disconnectSignal(reply.response), isDryRun, reserve };
       const { bytes, semver = query.semver, note = query.note } = body;
-      const published = await publish(deps, actor, access, target(params, query), { bytes, semver, note }, options);
+      const published = await publish(
+        services.deps,
+        actor,
+        access,
+        target(params, query),
+        { bytes, semver, note },
+        options,
+      );
       reply.code(published.created === 'plugin' && !isDryRun ? 201 : 200);
       return { ...toPlugin(published, access), isNewVersion: published.created !== 'nothing' };
     },

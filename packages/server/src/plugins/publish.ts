@@ -41,6 +41,8 @@ export interface PublishOptions {
   readonly signal?: AbortSignal | undefined;
   /** Stores nothing, and returns what the publish would return. */
   readonly isDryRun?: boolean | undefined;
+  /** Takes memory for the simulations of a dry run, or throws. */
+  readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
 /** The unpadded base64url SHA-256 of the bytes. */
@@ -92,7 +94,7 @@ export async function publish(
   access: ExtensionPointAccess,
   target: PublishTarget,
   release: Release,
-  { signal, isDryRun = false }: PublishOptions = {},
+  { signal, isDryRun = false, reserve }: PublishOptions = {},
 ): Promise<Published> {
   authorizePublish(actor, access, target);
   requireValidLabels(release);
@@ -107,7 +109,8 @@ export async function publish(
     const jobOptions = { fairnessKey: actor.userId, signal };
     const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
-    const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, jobOptions) : undefined;
+    const testOptions = { ...jobOptions, reserve };
+    const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, testOptions) : undefined;
     const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements, tried };
     const outcome = isDryRun
       ? await tryRelease(deps, request, checked)

@@ -7,7 +7,7 @@ import {
   versionDiffQuery,
   versionListQuery,
 } from '@tenon/protocol';
-import { callerOf, leaseFor, reserveBytes } from '../http/bodies/body-room.ts';
+import { reserveFrom } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginExample, versionDiffExample, versionExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
@@ -77,7 +77,7 @@ export const versionRoutes: readonly Route[] = [
     errors: ['module_too_complex', 'content_damaged'],
     handle: async (services, { request, auth, params, query }, reply) => {
       const { actor, access } = auth;
-      const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), reply.response);
+      const reserve = reserveFrom(services, auth, request, reply.response);
       const jobOptions = { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) };
       const versions = await findVersionsToDiff(
         services.deps,
@@ -87,7 +87,7 @@ export const versionRoutes: readonly Route[] = [
         params.number,
         query,
       );
-      return diffVersions(services, versions, (bytes) => reserveBytes(lease, bytes), jobOptions);
+      return diffVersions(services, versions, reserve, jobOptions);
     },
   }),
   decisionRoute('yank', 'changePlugins', 'Divides by zero on empty ranges.', {

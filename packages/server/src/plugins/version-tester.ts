@@ -10,6 +10,13 @@ export interface TestResult {
   readonly detail: string | null;
 }
 
+export interface DryRunOptions {
+  readonly fairnessKey: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Takes memory for that many bytes, or throws. */
+  readonly reserve?: ((bytes: number) => void) | undefined;
+}
+
 /** Tests versions against the simulations of their extension points. */
 export interface VersionTester {
   /** Starts the queued test of a version, and waits for an attempt of this process, but not for long. */
@@ -17,13 +24,9 @@ export interface VersionTester {
   /**
    * Tests a module for a dry run. It stores nothing, and is `errored` if the test can't run.
    *
-   * @throws PoolError `aborted`
+   * @throws PoolError `aborted`, ClientDisconnected, HttpError `unavailable`
    */
-  tryModule(
-    bytes: Uint8Array,
-    id: ExtensionPointId,
-    options: { readonly fairnessKey: string; readonly signal?: AbortSignal | undefined },
-  ): Promise<TestResult>;
+  tryModule(bytes: Uint8Array, id: ExtensionPointId, options: DryRunOptions): Promise<TestResult>;
 }
 
 /** Whether a version with this verdict may be bound. Every other verdict keeps it from hosts. */

@@ -3,10 +3,10 @@ import type { ExtensionPointAccess } from '../auth/access.ts';
 import type { Deps } from '../deps.ts';
 import type { JobOptions } from '../plugins/module-checker.ts';
 import type { VersionsToDiff } from '../plugins/version-diff.ts';
-import { readInputs, readModule, runInputs } from './simulation-inputs.ts';
+import { type Reserve, readModule, reserveFor, runSimulation, storedSource, takeTurn } from './simulation-inputs.ts';
 
-/** How long the simulations of one version may take together. */
-const versionBudgetMs = 30_000;
+/** How long the simulations of both versions may take together. */
+const budgetMs = 60_000;
 
 /** The maximum length of the calls of a simulation as JSON. */
 const maxCallsLength = 256 * 1024;
@@ -23,21 +23,26 @@ export async function compareVersions(
   deps: Deps,
   { actor, extensionPoint }: ExtensionPointAccess,
   { before, after }: VersionsToDiff,
+  reserve: Reserve,
   { signal }: JobOptions,
 ): Promise<SimulationComparison> {
-  const inputs = await readInputs(deps, await deps.store.read.simulations(extensionPoint.id));
-  const run = async (version: VersionsToDiff['after']): Promise<SimulationReport[]> => {
-    const deadlineMs = performance.now() + versionBudgetMs;
-    const options = { schemaJson: extensionPoint.schemaJson, deadlineMs, fairnessKey: actor.userId, signal };
-    return runInputs(deps, await readModule(deps, version.contentAddress), inputs, options);
-  };
-  const afterReports = await run(after);
-  const beforeReports = before === undefined ? [] : await run(before);
-  return {
-    version: after.number,
-    against: before?.number ?? null,
-    simulations: afterReports.map((report, index) => compareReports(beforeReports[index], report)),
-  };
+  const options = { fairnessKey: actor.userId, signal };
+  const simulations = await takeTurn(deps, options, async () => {
+    const sources = (await deps.store.read.simulations(extensionPoint.id)).map((one) => storedSource(deps, one));
+    if (sources.length === 0) return [];
+    reserveFor(reserve, sources, (before?.size ?? 0) + after.size);
+    const afterBytes = await readModule(deps, after.contentAddress);
+    const beforeBytes = before && (await readModule(deps, before.contentAddress));
+    const run = { ...options, schemaJson: extensionPoint.schemaJson, deadlineMs: performance.now() + budgetMs };
+    const compared: SimulationComparison['simulations'][number][] = [];
+    for (const source of sources) {
+      const afterReport = await runSimulation(deps, afterBytes, source, run);
+      const beforeReport = beforeBytes && (await runSimulation(deps, beforeBytes, source, run));
+      compared.push(compareReports(beforeReport, afterReport));
+    }
+    return compared;
+  });
+  return { version: after.number, against: before?.number ?? null, simulations };
 }
 
 export function compareReports(

@@ -1,10 +1,10 @@
-import type { SimulationReport } from '@tenon/protocol';
+import type { SimulationReport, Verdict } from '@tenon/protocol';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import type { Deps } from '../deps.ts';
 import type { TestResult } from '../plugins/version-tester.ts';
 import { boundReports } from './bound-reports.ts';
-import { readInputs } from './simulation-inputs.ts';
+import { storedSource } from './simulation-inputs.ts';
 import type { SimulatorOptions } from './simulator.ts';
 
 /** The result of a test against all simulations of an extension point. */
@@ -28,7 +28,8 @@ export async function runSimulations(
   options: SimulatorOptions,
 ): Promise<SimulationsResult> {
   const reports: SimulationReport[] = [];
-  for (const simulation of await readInputs(deps, simulations)) {
+  for (const stored of simulations) {
+    const simulation = await storedSource(deps, stored).read();
     reports.push(await deps.simulator.run({ plugin, simulation, schemaJson }, options));
   }
   return summarize(reports);
@@ -37,9 +38,13 @@ export async function runSimulations(
 /** An error of the server takes precedence only over `passed`: a plugin that fails one simulation has failed, whatever the others do. */
 const precedence = ['failed', 'timed_out', 'errored', 'passed'] as const;
 
+export function verdictOf(reports: readonly SimulationReport[]): Verdict {
+  return precedence.find((one) => reports.some(({ verdict }) => verdict === one)) ?? 'none_configured';
+}
+
 /** The verdict of all simulations. */
 export function summarize(reports: readonly SimulationReport[]): SimulationsResult {
-  const verdict = precedence.find((one) => reports.some((report) => report.verdict === one)) ?? 'none_configured';
+  const verdict = verdictOf(reports);
   const decisive = reports.find((report) => report.verdict === verdict);
   const detail = decisive === undefined || verdict === 'passed' ? null : describe(decisive);
   return { verdict, detail, reports: boundReports(reports) };

@@ -9,22 +9,30 @@ import { PoolError } from '../workers/pool.ts';
 import type { CheckedSimulation } from './check-simulation.ts';
 import type { SimulatorOptions } from './simulator.ts';
 
-type InputDeps = Pick<Deps, 'contents' | 'simulator'>;
+/** A simulation whose modules are read just before it runs. */
+export interface SimulationSource extends Pick<SimulationInputs, 'name' | 'revision'> {
+  /** The size of the modules, the mock input and the fixtures. */
+  readonly bytes: number;
+  /** @throws DamagedContentError */
+  read(): Promise<SimulationInputs>;
+}
 
-/** Reads the modules of stored simulations. @throws DamagedContentError */
-export async function readInputs(deps: InputDeps, stored: readonly SimulationRecord[]): Promise<SimulationInputs[]> {
-  const inputs: SimulationInputs[] = [];
-  for (const { name, revision, testModule, mockHost, mockInputBase64, fixturesJson } of stored) {
-    inputs.push({
+/** A stored simulation. */
+export function storedSource(deps: Pick<Deps, 'contents'>, record: SimulationRecord): SimulationSource {
+  const { name, revision, bytes, testModule, mockHost, mockInputBase64, fixturesJson } = record;
+  return {
+    name,
+    revision,
+    bytes,
+    read: async () => ({
       name,
       revision,
       ...(testModule !== null && { testModule: await readModule(deps, testModule) }),
       ...(mockHost !== null && { mockHost: await readModule(deps, mockHost) }),
       ...(mockInputBase64 !== null && { mockInput: Buffer.from(mockInputBase64, 'base64') }),
       ...(fixturesJson !== null && { fixtures: JSON.parse(fixturesJson) as Fixture[] }),
-    });
-  }
-  return inputs;
+    }),
+  };
 }
 
 /** @throws DamagedContentError if the bytes are missing or damaged */
@@ -35,9 +43,9 @@ export async function readModule({ contents }: Pick<Deps, 'contents'>, address: 
 }
 
 /** A simulation that is not stored. */
-export function draftInputs(name: string, checked: CheckedSimulation): SimulationInputs {
+export function draftSource(name: string, checked: CheckedSimulation): SimulationSource {
   const { testModule, mockHost, mockInput, fixtures } = checked;
-  return {
+  const inputs = {
     name,
     revision: null,
     ...(testModule !== null && { testModule }),
@@ -45,37 +53,72 @@ export function draftInputs(name: string, checked: CheckedSimulation): Simulatio
     ...(mockInput !== null && { mockInput }),
     ...(fixtures !== null && { fixtures }),
   };
+  const bytes = [testModule, mockHost, mockInput].reduce((sum, one) => sum + (one?.length ?? 0), 0);
+  return { name, revision: null, bytes, read: async () => inputs };
 }
 
-export interface InputsRun extends SimulatorOptions {
+/** Takes memory for simulations that run one after another, each with all of these versions. */
+export function reserveFor(
+  reserve: Reserve,
+  simulations: readonly Pick<SimulationSource, 'bytes'>[],
+  versionBytes: number,
+): void {
+  if (simulations.length > 0) reserve(Math.max(...simulations.map(({ bytes }) => bytes)) + versionBytes);
+}
+
+/** Takes memory for that many bytes. @throws HttpError `unavailable` */
+export type Reserve = (bytes: number) => void;
+
+/**
+ * Does work for a request that waits for simulations. The requests of one account take turns, and hold no modules while they wait.
+ *
+ * @throws ClientDisconnected
+ */
+export async function takeTurn<T>(
+  { mutex }: Pick<Deps, 'mutex'>,
+  { fairnessKey, signal }: SimulatorOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const onAbort = (): void => begun.reject(new ClientDisconnected('The client disconnected'));
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  void mutex(`simulations ${fairnessKey}`, () => {
+    begun.resolve();
+    return ended.promise;
+  });
+  try {
+    await begun.promise;
+    return await work();
+  } finally {
+    ended.resolve();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+export interface SimulationRunOptions extends SimulatorOptions {
   readonly schemaJson: string;
-  /** When to give up (of `performance.now()`). The remaining simulations get the verdict `errored`. */
+  /** When to give up (of `performance.now()`). A later simulation gets the verdict `errored`. */
   readonly deadlineMs: number;
 }
 
 /**
- * Runs simulations one after another, for a request that waits for the reports.
+ * Runs a simulation, for a request that waits for the report.
  *
- * @throws HttpError `unavailable` if the queue is full, ClientDisconnected
+ * @throws HttpError `unavailable` if the queue is full, ClientDisconnected, DamagedContentError
  */
-export async function runInputs(
+export async function runSimulation(
   { simulator }: Pick<Deps, 'simulator'>,
   plugin: Uint8Array,
-  inputs: readonly SimulationInputs[],
-  { schemaJson, deadlineMs, ...options }: InputsRun,
-): Promise<SimulationReport[]> {
-  const reports: SimulationReport[] = [];
-  for (const simulation of inputs) {
-    if (performance.now() > deadlineMs) {
-      reports.push(notRun(simulation));
-      continue;
-    }
-    reports.push(await simulator.run({ plugin, simulation, schemaJson }, options).catch(toRequestError));
-  }
-  return reports;
+  source: SimulationSource,
+  { schemaJson, deadlineMs, ...options }: SimulationRunOptions,
+): Promise<SimulationReport> {
+  if (performance.now() > deadlineMs) return notRun(source);
+  const simulation = await source.read();
+  return simulator.run({ plugin, simulation, schemaJson }, options).catch(toRequestError);
 }
 
-function notRun({ name, revision }: SimulationInputs): SimulationReport {
+function notRun({ name, revision }: SimulationSource): SimulationReport {
   const detail = 'It was not run, because the simulations before it took too long.';
   const lists = { assertions: [], calls: [], log: [] };
   return { name, revision, verdict: 'errored', detail, ...lists, durationMs: 0, isCut: false };

@@ -11,6 +11,7 @@ import {
   versionDiffQuery,
 } from '@tenon/protocol';
 import type { BodySource } from '../http/bodies/body-reader.ts';
+import { reserveFrom } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { disconnectSignal } from '../http/reply.ts';
@@ -129,9 +130,11 @@ export const simulationRoutes: readonly Route[] = [
       'Runs `simulation`, the stored one with the `name`, or all. A request tries some versions, for about 10 seconds; repeat it with `nextCursor` as `cursor` for the others. Changes nothing.',
     responses: { 200: json('the results', simulationTrial, simulationTrialExample) },
     errors: ['unavailable'],
-    handle: async ({ deps }, { auth: { actor, access }, query, body }, reply) => {
+    handle: async (services, { request, auth, query, body }, reply) => {
+      const { actor, access } = auth;
       const jobOptions = { fairnessKey: actor.userId, signal: disconnectSignal(reply.response) };
-      return toSimulationTrial(await trySimulations(deps, access, body, query.cursor, jobOptions));
+      const reserve = reserveFrom(services, auth, request, reply.response);
+      return toSimulationTrial(await trySimulations(services.deps, access, body, query.cursor, reserve, jobOptions));
     },
   }),
   route('GET', `${artifactPath}/versions/:number/comparison`, {
@@ -143,9 +146,12 @@ export const simulationRoutes: readonly Route[] = [
       "Runs the extension point's simulations with both, by default with the newest other version that is bound. Calls correspond by export and order.",
     responses: { 200: json('the calls', simulationComparison, simulationComparisonExample) },
     errors: ['unavailable', 'content_damaged'],
-    handle: async ({ deps }, { auth: { actor, access }, params, query }, reply) => {
+    handle: async (services, { request, auth, params, query }, reply) => {
+      const { deps } = services;
+      const { actor, access } = auth;
+      const reserve = reserveFrom(services, auth, request, reply.response);
       const versions = await findVersionsToDiff(deps, actor, access, pluginTarget(params), params.number, query);
-      return compareVersions(deps, access, versions, { signal: disconnectSignal(reply.response) });
+      return compareVersions(deps, access, versions, reserve, { signal: disconnectSignal(reply.response) });
     },
   }),
   route('GET', `${artifactPath}/versions/:number/test-result`, {

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { VersionTester } from '../plugins/version-tester.ts';
 import { commitVerdict, type Outcome } from './commit-verdict.ts';
 import { runSimulations, type SimulationsResult } from './run-simulations.ts';
+import { reserveFor, takeTurn } from './simulation-inputs.ts';
 
 /*
  * The queue of tests. A publish inserts its run in the transaction of the version. Each process takes runs that are due:
@@ -134,10 +135,13 @@ export function createSimulationRuns(deps: RunsDeps, log?: Pick<Logger, 'warn' |
     async tryModule(bytes, id, options) {
       const extensionPoint = await store.read.extensionPoint(id);
       if (extensionPoint === undefined || extensionPoint.simulationsRevision === 0) return noSimulations;
-      const simulations = await store.read.simulations(id);
-      const result = await resultOf(() => runSimulations(deps, bytes, extensionPoint, simulations, options));
-      options.signal?.throwIfAborted();
-      return result;
+      return takeTurn(deps, options, async () => {
+        const simulations = await store.read.simulations(id);
+        if (options.reserve !== undefined) reserveFor(options.reserve, simulations, 0);
+        const result = await resultOf(() => runSimulations(deps, bytes, extensionPoint, simulations, options));
+        options.signal?.throwIfAborted();
+        return result;
+      });
     },
     counts,
     state,

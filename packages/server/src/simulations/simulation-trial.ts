@@ -1,12 +1,22 @@
 import type { SimulationReport, SimulationTrialInput, Verdict } from '@tenon/protocol';
-import type { SimulationInputs } from '@tenon/run-kit/simulation';
 import type { ExtensionPointAccess } from '../auth/access.ts';
 import { DamagedContentError } from '../blobs/stored-contents.ts';
 import type { BoundVersion } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import type { JobOptions } from '../plugins/module-checker.ts';
 import { checkSimulation } from './check-simulation.ts';
-import { draftInputs, type InputsRun, readInputs, readModule, runInputs } from './simulation-inputs.ts';
+import { verdictOf } from './run-simulations.ts';
+import {
+  draftSource,
+  type Reserve,
+  readModule,
+  reserveFor,
+  runSimulation,
+  type SimulationRunOptions,
+  type SimulationSource,
+  storedSource,
+  takeTurn,
+} from './simulation-inputs.ts';
 import { readSimulation } from './simulations.ts';
 
 /** How many versions one request tries. */
@@ -47,6 +57,19 @@ export async function trySimulations(
   access: ExtensionPointAccess,
   input: SimulationTrialInput,
   after: string | undefined,
+  reserve: Reserve,
+  jobOptions: JobOptions,
+): Promise<SimulationTrialPage> {
+  const options = { fairnessKey: access.actor.userId, signal: jobOptions.signal };
+  return takeTurn(deps, options, () => tryPage(deps, access, input, after, reserve, jobOptions));
+}
+
+async function tryPage(
+  deps: Deps,
+  access: ExtensionPointAccess,
+  input: SimulationTrialInput,
+  after: string | undefined,
+  reserve: Reserve,
   jobOptions: JobOptions,
 ): Promise<SimulationTrialPage> {
   const { extensionPoint, actor } = access;
@@ -55,8 +78,9 @@ export async function trySimulations(
     input.schema === undefined
       ? extensionPoint.schemaJson
       : (await deps.checker.readSchema(input.schema, jobOptions)).schemaJson;
-  const inputs = await inputsOf(deps, access, input, schemaJson, jobOptions);
+  const sources = await sourcesOf(deps, access, input, schemaJson, jobOptions);
   const bound = await deps.store.read.boundVersions(extensionPoint.id, { after, limit: maxTriedVersions + 1 });
+  reserveFor(reserve, sources, Math.max(0, ...bound.map(({ size }) => size)));
 
   const resultsByAddress = new Map<string, TrialResult>();
   const tried: (TrialResult & { version: BoundVersion })[] = [];
@@ -67,7 +91,7 @@ export async function trySimulations(
     const deadlineMs = performance.now() + versionBudgetMs;
     const run = { schemaJson, deadlineMs, fairnessKey: actor.userId, signal: jobOptions.signal };
     const known = resultsByAddress.get(version.contentAddress);
-    const result = known ?? (await tryVersion(deps, version, inputs, run));
+    const result = known ?? (await tryVersion(deps, version, sources, run));
     resultsByAddress.set(version.contentAddress, result);
     tried.push({ version, ...result });
     length += JSON.stringify(result.reports).length;
@@ -76,29 +100,29 @@ export async function trySimulations(
 }
 
 /** The simulations to run: the draft, the stored one with the name, or all. */
-async function inputsOf(
+async function sourcesOf(
   deps: Deps,
   access: ExtensionPointAccess,
   { name, simulation }: SimulationTrialInput,
   schemaJson: string,
   jobOptions: JobOptions,
-): Promise<readonly SimulationInputs[]> {
+): Promise<readonly SimulationSource[]> {
   if (simulation !== undefined) {
-    return [draftInputs(name ?? draftName, await checkSimulation(deps, schemaJson, simulation, jobOptions))];
+    return [draftSource(name ?? draftName, await checkSimulation(deps, schemaJson, simulation, jobOptions))];
   }
   const { read } = deps.store;
   const stored =
     name === undefined ? await read.simulations(access.extensionPoint.id) : [await readSimulation(read, access, name)];
-  return readInputs(deps, stored);
+  return stored.map((record) => storedSource(deps, record));
 }
 
 async function tryVersion(
   deps: Deps,
   { contentAddress }: BoundVersion,
-  inputs: readonly SimulationInputs[],
-  run: InputsRun,
+  sources: readonly SimulationSource[],
+  run: SimulationRunOptions,
 ): Promise<TrialResult> {
-  if (inputs.length === 0) return { verdict: 'none_configured', detail: null, reports: [] };
+  if (sources.length === 0) return { verdict: 'none_configured', detail: null, reports: [] };
   let bytes: Uint8Array;
   try {
     bytes = await readModule(deps, contentAddress);
@@ -106,15 +130,9 @@ async function tryVersion(
     if (!(error instanceof DamagedContentError)) throw error;
     return { verdict: 'errored', detail: 'The bytes are missing or damaged.', reports: [] };
   }
-  const reports = await runInputs(deps, bytes, inputs, run);
+  const reports: SimulationReport[] = [];
+  for (const source of sources) reports.push(await runSimulation(deps, bytes, source, run));
   const verdict = verdictOf(reports);
   const errored = reports.find((report) => report.verdict === 'errored');
   return { verdict, detail: verdict === 'errored' ? (errored?.detail ?? null) : null, reports };
-}
-
-/** A version that fails a simulation has failed, whatever happens in the others. */
-const precedence = ['failed', 'timed_out', 'errored', 'passed'] as const;
-
-function verdictOf(reports: readonly SimulationReport[]): Verdict {
-  return precedence.find((one) => reports.some(({ verdict }) => verdict === one)) ?? 'none_configured';
 }

@@ -80,11 +80,9 @@ export async function openService({ config: changes, replace, simulator }: Servi
   const allowances = createRequestLimits(config, monotonicClock);
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
-  const untested = { ...data.deps, clock, rates: allowances.rates };
-  const simulationRuns = createSimulationRuns(
-    { ...untested, ...(simulator && { simulator: { ...data.deps.simulator, ...simulator } }) },
-    log,
-  );
+  const replaced = simulator && { simulator: { ...data.deps.simulator, ...simulator } };
+  const untested = { ...data.deps, clock, rates: allowances.rates, ...replaced };
+  const simulationRuns = createSimulationRuns(untested, log);
   const deps: Deps = { ...untested, tester: simulationRuns };
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;

@@ -1,4 +1,5 @@
 import type { ExtensionPointId, SimulationReport, SimulationVerdict } from '@tenon/protocol';
+import type { SimulationRecord } from '../../src/db/simulation-records.ts';
 import type { Simulator } from '../../src/simulations/simulator.ts';
 import { simulationRecord } from './records.ts';
 import type { TestService } from './service.ts';
@@ -27,12 +28,18 @@ export function scriptedSimulator(run: (task: Task, signal: AbortSignal | undefi
 }
 
 /** Gives an extension point a simulation, or another one. It bypasses the checks of the route. */
-export async function putSimulation(service: TestService, extensionPointId: string): Promise<void> {
+export async function putSimulation(
+  service: TestService,
+  extensionPointId: string,
+  fields: Partial<SimulationRecord> = {},
+): Promise<void> {
   const id = extensionPointId as ExtensionPointId;
   const revision = ((await service.store.read.extensionPoint(id))?.simulationsRevision ?? 0) + 1;
   const modules = { testModule: null, testModuleSize: null, mockHost: null, mockHostSize: null };
   const fixturesJson = '[{"export":"evaluate","input":"","expect":{}}]';
-  await service.store.write((tx) => tx.putSimulation(simulationRecord(id, { ...modules, revision, fixturesJson })));
+  await service.store.write((tx) =>
+    tx.putSimulation(simulationRecord(id, { ...modules, revision, fixturesJson, ...fields })),
+  );
 }
 
 /** Removes it again. */

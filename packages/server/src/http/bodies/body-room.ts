@@ -33,6 +33,17 @@ export function reserveBytes(lease: ByteLease, bytes: number): void {
   throw bodyMemoryFull();
 }
 
+/** Returns a function that reserves memory until the response has been sent. @throws HttpError `unavailable` */
+export function reserveFrom(
+  services: Pick<Services, 'bodyBudget' | 'clients'>,
+  auth: AuthContext,
+  request: Request,
+  response: ServerResponse,
+): (bytes: number) => void {
+  const lease = leaseFor(services.bodyBudget, callerOf(services, auth, request), response);
+  return (bytes) => reserveBytes(lease, bytes);
+}
+
 export function bodyMemoryFull(): HttpError {
   return unavailable(
     'Other requests and responses fill the memory that is set aside for bodies. Try again shortly.',
