@@ -63,7 +63,7 @@ class Unrecordable extends Error {}
  * ```
  */
 export function createRecorder(options: RecorderOptions = {}): Recorder {
-  const { redact = (value) => value, maxCalls = 1000, maxValueBytes = 64 * 1024 } = options;
+  const { redact, maxCalls = 1000, maxValueBytes = 64 * 1024 } = options;
   const fixtures = new Map<string, RecordedFixture>();
   let skippedCalls = 0;
 
@@ -139,7 +139,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   };
 }
 
-function redactedError(error: unknown, redact: Redact): string | true {
+function redactedError(error: unknown, redact: Redact | undefined): string | true {
   // Only what the plugin itself reports is the same in every host.
   const [, message] = /^Plugin-originated error: (.+)$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (message === undefined) return true;
@@ -150,7 +150,7 @@ function redactedError(error: unknown, redact: Redact): string | true {
 
 interface ValueReader {
   readonly bytesValue: (bytes: Uint8Array, path: string) => RecordedMemory;
-  readonly redact: Redact;
+  readonly redact: Redact | undefined;
 }
 
 /** Copies what host functions get and return. Redaction and checks follow after the plugin's call. */

@@ -99,6 +99,34 @@ describe('createRecorder()', () => {
     }
   });
 
+  it('keeps all digits of integers, and no value of a field that occurs twice', async () => {
+    const redact = (value: unknown, path: string) => (path.endsWith('/email') ? 'x' : value);
+    const { recorder, plugin } = await open({ redact });
+    const inputs = [
+      '{"id":9007199254740993,"email":"a@b.example"}',
+      '{"email":"secret","email":"x"}',
+      '[{ "a:b": "\\":", "e\\u006dail": "secret", "email": "x" }]',
+      '{ "a:b" : "\\"::", "id": 9007199254740993, "email": "x" }',
+      '{"large":1e400,"email":"a@b.example"}',
+      `{"email":"a@b.example","deep":${'['.repeat(20_000)}9007199254740993${']'.repeat(20_000)}}`,
+    ];
+    for (const input of inputs) await plugin.call('echo', input);
+    assert.deepEqual(
+      recorder.fixtures.map(({ input }) => input),
+      [
+        '{"id":9007199254740993,"email":"x"}',
+        '{"email":"x"}',
+        '[{"a:b":"\\":","email":"x"}]',
+        '{ "a:b" : "\\"::", "id": 9007199254740993, "email": "x" }',
+      ],
+    );
+    assert.equal(recorder.skippedCalls, 2);
+
+    const unredacted = await open({});
+    await unredacted.plugin.call('echo', '{"a":1,"a": 2}');
+    assert.equal(unredacted.recorder.fixtures[0]?.input, '{"a":1,"a": 2}');
+  });
+
   it('leaves out what is too large, too much, redacted, or not repeatable, and fails no call', async () => {
     const tooLarge = await open({ maxValueBytes: 4 });
     assert.equal((await tooLarge.plugin.call('echo', 'abcde'))?.text(), 'abcde');
