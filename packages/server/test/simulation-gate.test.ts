@@ -17,7 +17,9 @@ const fails = async () =>
 
 before(async () => {
   const simulator = scriptedSimulator(({ plugin }) => simulate(plugin));
-  service = await openService({ config: { simulationWaitMs: 100, simulationLeaseMs: 900 }, simulator });
+  service = await openService({ config: { simulationWaitMs: 300, simulationLeaseMs: 900 }, simulator });
+  simulate = passes;
+  await (await tested()).publish(2); // starts the processes, so that later tests end within the wait
 });
 beforeEach(() => {
   simulate = passes;
@@ -179,6 +181,24 @@ describe('while a version is tested', () => {
       assert.equal(await settled(workshop, number), 'failed, failed', 'the first verdict counts for nothing');
     }
     assert.equal(await workshop.bound(), 1);
+  });
+
+  it('stricter requirements apply to it too, also when it is tested again', async () => {
+    const stricter = [{ limits: { maxModuleBytes: 8 } }, { schema: { exports: { other: {} } } }];
+    for (const [at, settings] of stricter.entries()) {
+      const workshop = await tested();
+      const test = held(passes);
+      const { version } = await workshop.publish(2);
+      await workshop.settings(settings);
+      simulate = passes;
+      test.release();
+      assert.equal(await settled(workshop, 2), 'failed, failed');
+      assert.match((await versionOf(workshop, 2)).stateReason ?? '', /^The module does not fit the extension point\. /);
+      await workshop.call('POST', '/versions/2/simulation-runs', undefined, workshop.publisher);
+      assert.equal(await settled(workshop, 2), 'failed, failed', `retest ${at}`);
+      assert.equal((await runsOf(version)).length, 2);
+      assert.equal(await workshop.bound(), 1);
+    }
   });
 
   it('a newer version may pass before it; the newest that passed is bound', async () => {

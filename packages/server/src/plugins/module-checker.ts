@@ -50,10 +50,17 @@ export interface ModuleChecker {
   readSchema(schema: unknown, jobOptions?: JobOptions): Promise<ReadSchema>;
 }
 
+export function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
+  return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
+}
+
 /** @throws DomainError `interface_mismatch`, with each mismatch, when there are any */
 export function requireFit(mismatches: readonly Mismatch[]): void {
   if (mismatches.length === 0) return;
   const errors = mismatches.map(({ pointer, detail }) => ({ pointer, detail }));
-  const detail = `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
-  throw new DomainError('interface_mismatch', detail, { errors });
+  throw new DomainError('interface_mismatch', describeMismatches(mismatches), { errors });
+}
+
+export function describeMismatches(mismatches: readonly Mismatch[]): string {
+  return `The module does not fit the extension point. ${summarizeMismatches(mismatches)}`;
 }

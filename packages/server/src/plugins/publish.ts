@@ -9,7 +9,7 @@ import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { writeAndRollBack } from './dry-run.ts';
-import { type ModuleRequirements, requireFit } from './module-checker.ts';
+import { isSameRequirements, type ModuleRequirements, requireFit } from './module-checker.ts';
 import { type CheckedRelease, initialState, insertVersion, type PublishRequest, type Release } from './new-version.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
@@ -243,8 +243,4 @@ function requireNotBlocked(plugin: PluginRecord | undefined): void {
 
 function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
   return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
-}
-
-function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {
-  return a.schemaJson === b.schemaJson && JSON.stringify(a.limits) === JSON.stringify(b.limits);
 }

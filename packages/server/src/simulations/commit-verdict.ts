@@ -5,13 +5,14 @@ import type { SimulationRunRecord } from '../db/simulation-run-records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { queueApprovalNotices } from '../mail/notices.ts';
+import { isSameRequirements } from '../plugins/module-checker.ts';
 import { pluginAuditEntry } from '../plugins/plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from '../plugins/rebind.ts';
 import { isReleasing } from '../plugins/version-tester.ts';
 import type { SimulationsResult } from './run-simulations.ts';
 
 /** The requirements that a version was tested against. */
-export type TestedRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'simulationsRevision'>;
+export type TestedRequirements = Pick<ExtensionPointRecord, 'schemaJson' | 'limits' | 'simulationsRevision'>;
 
 /**
  * What became of an attempt: its verdict is stored; it will be repeated; the requirements changed meanwhile, so it is repeated at once; or
@@ -88,7 +89,7 @@ async function writeResult(
 }
 
 function isSame(current: TestedRequirements, tested: TestedRequirements): boolean {
-  return current.simulationsRevision === tested.simulationsRevision && current.schemaJson === tested.schemaJson;
+  return current.simulationsRevision === tested.simulationsRevision && isSameRequirements(current, tested);
 }
 
 /** @returns whether a rebind is pending */

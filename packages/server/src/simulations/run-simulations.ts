@@ -1,7 +1,8 @@
 import type { SimulationReport, Verdict } from '@tenon/protocol';
-import type { ExtensionPointRecord } from '../db/records.ts';
+import type { ExtensionPointRecord, VersionRecord } from '../db/records.ts';
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import type { Deps } from '../deps.ts';
+import { describeMismatches } from '../plugins/module-checker.ts';
 import type { TestResult } from '../plugins/version-tester.ts';
 import { boundReports } from './bound-reports.ts';
 import { storedSource } from './simulation-inputs.ts';
@@ -13,6 +14,36 @@ export interface SimulationsResult extends TestResult {
 }
 
 type RunDeps = Pick<Deps, 'contents' | 'simulator'>;
+
+/**
+ * Tests a stored version. A version in the state `testing` must also fit the extension point's schema and limits, which may have changed
+ * since it was published.
+ *
+ * @throws PoolError, DamagedContentError, and errors of the stores
+ */
+export async function testVersion(
+  deps: RunDeps & Pick<Deps, 'store' | 'checker'>,
+  version: VersionRecord,
+  extensionPoint: ExtensionPointRecord,
+  signal: AbortSignal,
+): Promise<SimulationsResult> {
+  const options = { fairnessKey: version.userId, signal };
+  const content = await deps.contents.find(version.contentAddress);
+  if (content === undefined) throw new Error('The bytes are missing.');
+  const plugin = await content.read();
+  if (version.state === 'testing') {
+    const interfaceJson = await deps.store.read.interfaceOf(version.id);
+    const [mismatches] =
+      interfaceJson === null
+        ? [(await deps.checker.check(plugin, extensionPoint, options)).mismatches]
+        : await deps.checker.compare([interfaceJson], extensionPoint, options);
+    if (mismatches?.length !== 0) {
+      return { verdict: 'failed', detail: quotable(describeMismatches(mismatches ?? []), 1000), reports: [] };
+    }
+  }
+  const simulations = await deps.store.read.simulations(extensionPoint.id);
+  return runSimulations(deps, plugin, extensionPoint, simulations, options);
+}
 
 /**
  * Tests a plugin against simulations, one after another.
@@ -65,10 +96,10 @@ function describe({ name, verdict, detail, assertions }: SimulationReport): stri
 }
 
 /** Shortens a text from a module, and removes what databases and terminals don't accept. */
-function quotable(text: string): string {
+function quotable(text: string, maxLength = maxQuoted): string {
   const plain = text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
-  return plain.length > maxQuoted ? `${plain.slice(0, maxQuoted).toWellFormed()}…` : plain;
+  return plain.length > maxLength ? `${plain.slice(0, maxLength).toWellFormed()}…` : plain;
 }

@@ -74,6 +74,12 @@ export const simulationRunQueries = {
 
   versionById: (db: Db, id: VersionId): Promise<VersionRecord | undefined> =>
     db.selectFrom('versions').select(columns.versions).where('id', '=', id).$castTo<VersionRecord>().executeTakeFirst(),
+
+  /** The stored `ModuleInterface` of a version, as JSON. */
+  async interfaceOf(db: Db, id: VersionId): Promise<string | null> {
+    const found = await db.selectFrom('versions').select('interfaceJson').where('id', '=', id).executeTakeFirst();
+    return found?.interfaceJson ?? null;
+  },
 };
 
 /** What a process stores of its attempt. */

@@ -6,7 +6,7 @@ import { ReadOnlyError } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import type { VersionTester } from '../plugins/version-tester.ts';
 import { commitVerdict, type Outcome } from './commit-verdict.ts';
-import { runSimulations, type SimulationsResult } from './run-simulations.ts';
+import { runSimulations, type SimulationsResult, testVersion } from './run-simulations.ts';
 import { reserveFor, takeTurn } from './simulation-inputs.ts';
 
 /*
@@ -79,15 +79,7 @@ export function createSimulationRuns(deps: RunsDeps, log?: Pick<Logger, 'warn' |
     }
     const lease = holdLease(run);
     try {
-      const result = await resultOf(async () => {
-        const simulations = await store.read.simulations(extensionPoint.id);
-        const content = simulations.length === 0 ? undefined : await deps.contents.find(version.contentAddress);
-        const plugin = content === undefined ? new Uint8Array() : await content.read();
-        return runSimulations(deps, plugin, extensionPoint, simulations, {
-          fairnessKey: version.userId,
-          signal: lease.signal,
-        });
-      });
+      const result = await resultOf(() => testVersion(deps, version, extensionPoint, lease.signal));
       if (lease.signal.aborted) return await release(run);
       const outcome = await commitVerdict(deps, run, extensionPoint, result);
       if (outcome === 'committed' || outcome === 'postponed') counts[result.verdict]++;

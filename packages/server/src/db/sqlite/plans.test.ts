@@ -326,6 +326,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   openSimulationRun: (ask) => [ask.openSimulationRun(newId('version'))],
   dueSimulationRun: (ask) => [ask.dueSimulationRun(1)],
   simulationQueue: (ask) => [ask.simulationQueue()],
+  interfaceOf: (ask) => [ask.interfaceOf(newId('version'))],
   versionById: (ask) => [ask.versionById(newId('version'))],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };

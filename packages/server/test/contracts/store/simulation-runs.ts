@@ -102,6 +102,9 @@ export function simulationRunsContract(backend: Backend): void {
       assert.ok(version !== undefined);
       await store.it.write((tx) => tx.putVerdict(version.id, 'errored'));
       assert.deepEqual(await store.it.read.version(version, 1), { ...version, verdict: 'errored' });
+      assert.equal(await store.it.read.interfaceOf(version.id), null);
+      await store.it.write((tx) => tx.putInterface(version.id, '{"a":1}'));
+      assert.equal(await store.it.read.interfaceOf(version.id), '{"a":1}');
       await store.it.write((tx) => tx.deletePlugin(version));
       assert.equal(await store.it.read.simulationRun(errored.id), undefined);
       assert.deepEqual(await claim(errored.id, someTimeMs + 1), undefined);
