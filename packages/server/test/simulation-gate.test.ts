@@ -269,6 +269,29 @@ describe('while a version is tested', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
+  it('a rollback that was made after it was published lasts', async () => {
+    const workshop = await tested();
+    await workshop.publish(2);
+    const test = held(passes);
+    await workshop.publish(3);
+    simulate = passes;
+    await workshop.publish(4);
+    assert.equal(await workshop.bound(), 4);
+    await workshop.call('POST', '/rollback', { version: 1 });
+    test.release();
+    assert.equal(await settled(workshop, 3), 'published, passed');
+    assert.equal(await workshop.bound(), 1);
+    const repeated = held(passes);
+    await workshop.publish(5);
+    await workshop.call('POST', '/rollback', { version: 1 });
+    repeated.release();
+    assert.equal(await settled(workshop, 5), 'published, passed');
+    assert.equal(await workshop.bound(), 1, 'rolled back again');
+    simulate = passes;
+    await workshop.publish(6);
+    assert.equal(await workshop.bound(), 6);
+  });
+
   it('a process whose lease has ended commits nothing', async () => {
     const workshop = await tested();
     const test = held(passes);

@@ -114,8 +114,10 @@ export interface BindingFacts {
 
 /** A plugin's binding under a guest, with the facts that decide which version it binds. */
 export type BindingWithFacts = BindingFacts &
-  Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
-  Pick<GuestRecord, 'guestKey'>;
+  Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> & {
+    /** The number of the plugin's newest version when it was rolled back. */
+    readonly selectedAtNumber: number | null;
+  } & Pick<GuestRecord, 'guestKey'>;
 
 /** A change of the bound version. */
 export interface BindingMove {

@@ -322,8 +322,11 @@ export interface ApiKeyRecord {
 
 /** A change of rollbacks, under the guests under which a version was published. */
 export interface SelectionChange {
-  /** Rolls back to the version, or ends the rollbacks to earlier versions. */
-  readonly kind: 'select' | 'end_before';
+  /**
+   * Rolls back to the version; ends the rollbacks to earlier versions; or ends only those of them that were made before the version was
+   * published.
+   */
+  readonly kind: 'select' | 'end_before' | 'end_earlier';
   readonly version: Pick<VersionRecord, 'id' | 'number'>;
 }
 
@@ -370,7 +373,11 @@ interface VersionRow extends VersionRecord {
   readonly interfaceJson: string | null;
 }
 
-type BindingRow = Omit<BindingRecord, 'versionNumber' | 'contentAddress' | 'pinnedNumber' | 'selectedNumber'>;
+interface BindingRow
+  extends Omit<BindingRecord, 'versionNumber' | 'contentAddress' | 'pinnedNumber' | 'selectedNumber'> {
+  /** The number of the plugin's newest version when it was rolled back. */
+  readonly selectedAtNumber: number | null;
+}
 
 /** A semantic version of a deleted plugin, which can't be reused until a time. */
 interface RetiredLabelRow extends PluginKey {
@@ -495,7 +502,7 @@ export const columns = {
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
     'stateAtMs stateRole verdict',
   ]),
-  bindings: columnsOf<BindingRow>()('bindings', [
+  bindings: columnsOf<Omit<BindingRow, 'selectedAtNumber'>>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',
   ]),
   withdrawals: columnsOf<WithdrawalRecord>()('withdrawals', [

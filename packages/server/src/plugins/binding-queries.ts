@@ -283,7 +283,15 @@ export const bindingMutations = {
       await assertOwnVersion(db, key, versionId);
       const update = updateBindings(db, key)
         .where('guestId', 'in', setOf(guestIds))
-        .set({ selectedVersionId: versionId });
+        .set(({ selectFrom }) => ({
+          selectedVersionId: versionId,
+          selectedAtNumber:
+            versionId === null
+              ? null
+              : selectFrom('versions')
+                  .select(({ fn }) => fn.max('versions.number').as('number'))
+                  .where(isOfPlugin('versions', key)),
+        }));
       await (versionId === null ? update.where('selectedVersionId', 'is not', null) : update).execute();
     },
   ),

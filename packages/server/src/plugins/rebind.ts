@@ -165,7 +165,10 @@ async function applySelection(
   const after = facts.map((binding): BindingWithFacts => {
     return { ...binding, selected: selectionAfter(binding, affected.has(binding.guestId) ? change : null) };
   });
-  const changed = after.filter(({ selected, selectedVersionId }) => selected !== selectedVersionId);
+  // A repeated rollback counts from now on.
+  const isMadeAgain = ({ guestId, selected }: BindingWithFacts): boolean =>
+    change?.kind === 'select' && selected !== null && affected.has(guestId);
+  const changed = after.filter((binding) => binding.selected !== binding.selectedVersionId || isMadeAgain(binding));
   for (const [versionId, bindings] of Map.groupBy(changed, ({ selected }) => selected)) {
     const guestIds = bindings.map(({ guestId }) => guestId);
     await tx.selectVersion(key, guestIds, versionId);
@@ -175,10 +178,12 @@ async function applySelection(
 
 /** Returns the version that a binding is rolled back to after a change; `null` when it follows the newest version. */
 function selectionAfter(binding: BindingWithFacts, change: SelectionChange | null): VersionId | null {
-  const { selected, selectedNumber, newest } = binding;
+  const { selected, selectedNumber, selectedAtNumber, newest } = binding;
   if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
-  const isOverdue = change !== null && selectedNumber !== null && selectedNumber < change.version.number;
-  return isOverdue ? null : selected;
+  if (change === null || selectedNumber === null) return selected;
+  const { number } = change.version;
+  const isEarlier = change.kind === 'end_before' || (selectedAtNumber ?? 0) < number;
+  return selectedNumber < number && isEarlier ? null : selected;
 }
 
 /** How long a deleted plugin's name and semantic versions stay reserved for its publisher, in milliseconds. */

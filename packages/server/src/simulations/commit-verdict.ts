@@ -106,8 +106,8 @@ async function moveState(
   await tx.decideVersions([version.id], { ...next, stateAtMs });
   if (next.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, extensionPoint.appId);
   if (next.state !== 'published') return false;
-  // As a publish without simulations, it ends roll backs to older versions.
-  return rebind(tx, version, stateAtMs, { selection: { kind: 'end_before', version } });
+  // As a publish without simulations, it ends the rollbacks that were made before it.
+  return rebind(tx, version, stateAtMs, { selection: { kind: 'end_earlier', version } });
 }
 
 interface NextState {

@@ -287,6 +287,7 @@ async function createBindings(db: Kysely<unknown>, { text, bigint }: ColumnTypes
     .addColumn('versionId', text, maybePartOf('versions.id'))
     .addColumn('pinnedVersionId', text, maybePartOf('versions.id'))
     .addColumn('selectedVersionId', text, maybePartOf('versions.id'))
+    .addColumn('selectedAtNumber', bigint)
     .addColumn('updatedAtMs', bigint, required)
     .addPrimaryKeyConstraint('bindings_pk', ['extensionPointId', 'guestId', 'name'])
     .addForeignKeyConstraint('bindings_plugin', pluginKey, 'plugins', pluginKey, (key) => key.onDelete('cascade'))

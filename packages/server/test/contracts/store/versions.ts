@@ -291,7 +291,10 @@ export function versionsContract(backend: Backend): void {
       const facts = async () => {
         const found = await store.it.read.bindingFacts(key('facts'));
         return new Map(
-          found.map(({ guestId, guestKey, selectedVersionId, selectedNumber, ...rest }) => [guestId, rest]),
+          found.map(({ guestId, guestKey, selectedVersionId, selectedNumber, selectedAtNumber, ...rest }) => [
+            guestId,
+            rest,
+          ]),
         );
       };
       assert.equal((await facts()).size, 0);
@@ -314,6 +317,8 @@ export function versionsContract(backend: Backend): void {
         await tx.selectVersion(other, [other.guestId], yanked);
         await tx.blockPlugin(key('facts'), { atMs: 1, reason: '' });
       });
+      const [rolledBack] = await store.it.read.bindingFacts(key('facts'), { guestIds: [guest.id] });
+      assert.deepEqual([rolledBack?.selectedNumber, rolledBack?.selectedAtNumber], [1, 6]);
       assert.deepEqual((await facts()).get(guest.id), {
         ...free,
         isBlocked: true,
