@@ -126,7 +126,7 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
   });
 
   it('reaches neither files nor network by the permission model alone', async () => {
-    const unlimited = open({ limit: async () => {} });
+    const unlimited = open({ limit: async () => false });
     try {
       assert.equal(await attempt('connect', port, unlimited), 'ERR_ACCESS_DENIED');
       assert.equal(await attempt('fetch', `http://127.0.0.1:${port}/`, unlimited), 'ERR_ACCESS_DENIED');
@@ -167,8 +167,9 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
     let pid = 0;
     const watching = open({
       limit: async (of, started) => {
-        await sandboxOptions(limits, maxMessageBytes, () => {}).limit(of, started);
+        const isLimited = await sandboxOptions(limits, maxMessageBytes, () => {}).limit(of, started);
         pid = of;
+        return isLimited;
       },
     });
     const running = watching.run({ name: 'sleep' }, { timeoutMs: 20_000, signal: controller.signal });
@@ -182,6 +183,21 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
     controller.abort();
     await assert.rejects(running, { code: 'aborted' });
     await watching.close();
+  });
+
+  it('does not run, and the server goes on, if it cannot be limited', async () => {
+    const pids: number[] = [];
+    const refused = open({
+      limit: async (pid) => {
+        pids.push(pid);
+        throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' });
+      },
+    });
+    const task = refused.run({ name: 'sleep' }, { timeoutMs: 20_000 });
+    await assert.rejects(task, { code: 'crashed', message: 'The worker process could not be limited' });
+    await refused.close();
+    assert.ok(pids.length > 0);
+    assert.deepEqual(pids.filter(isAlive), []);
   });
 
   it('is killed at its time limit, whatever it does', async () => {

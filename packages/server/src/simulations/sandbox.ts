@@ -52,7 +52,7 @@ export function availableProtections(): readonly Protection[] {
 
 /**
  * @param onConfined called with the protections of each process that is ready. The system may refuse limits, or another user: a container
- *   may run as root without capabilities, or with a filter of system calls
+ *   may run as root without capabilities, or with a filter of system calls. Once limits were set, a process without them doesn't run
  */
 export function sandboxOptions(
   limits: SandboxLimits,
@@ -60,7 +60,7 @@ export function sandboxOptions(
   onConfined: (protections: readonly Protection[]) => void,
   cacheFolder: CompileCache['folder'] = () => undefined,
 ): UntrustedOptions {
-  let isLimited = true;
+  let hasLimited = false;
   return {
     arguments(script) {
       const folder = cacheFolder();
@@ -71,9 +71,12 @@ export function sandboxOptions(
     },
     maxMessageBytes,
     async limit(pid, started) {
-      isLimited = await setResourceLimits(pid, limits, started);
+      const isLimited = await setResourceLimits(pid, limits, started);
+      if (hasLimited && !isLimited) throw new Error('The system refused resource limits, which it has set before');
+      hasLimited ||= isLimited;
+      return isLimited;
     },
-    onConfined(confined) {
+    onConfined(confined, isLimited) {
       const has = { permissions: true, limits: isLimited, user: (confined as { readonly user: boolean }).user };
       onConfined(availableProtections().filter((protection) => has[protection]));
     },

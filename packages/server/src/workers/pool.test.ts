@@ -164,6 +164,29 @@ for (const [kind, workersOf] of Object.entries(kinds)) {
       assert.equal(started, 2);
     });
 
+    it('fails the tasks whose worker cannot start, and runs later ones', async () => {
+      let isFull = false;
+      const startWorker: StartWorker<Task, number> = (events) => {
+        if (isFull) throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' });
+        return workersOf(64)(events);
+      };
+      const pool = createPool<Task, number>({ startWorker, size: 1, maxQueued: 4, spares: 1 });
+      pools.push(pool);
+      isFull = true;
+      pool.warm();
+      await assert.rejects(pool.run('echo', longTimeout), { code: 'crashed', message: 'The worker could not start' });
+      isFull = false;
+      assert.ok((await pool.run('echo', longTimeout)) > 0);
+      const crashing = pool.run('crash', longTimeout);
+      const waiting = pool.run('crash', longTimeout); // takes the spare
+      const last = pool.run('echo', longTimeout);
+      isFull = true;
+      for (const task of [crashing, waiting, last]) await assert.rejects(task, { code: 'crashed' });
+      isFull = false;
+      assert.ok((await pool.run('echo', longTimeout)) > 0);
+      assert.deepEqual([pool.running, pool.queued], [0, 0]);
+    });
+
     it('starts no task that is already aborted, and none after close()', async () => {
       const pool = open(1, 4);
       await assert.rejects(pool.run('echo', { ...longTimeout, signal: AbortSignal.abort() }), { code: 'aborted' });

@@ -33,6 +33,7 @@ interface WorkerEvents<Result> {
   onFailure(error: PoolError): void;
 }
 
+/** Starts a worker. It throws if the system has no memory for one, for example. */
 export type StartWorker<Task, Result> = (events: WorkerEvents<Result>) => PoolWorker<Task>;
 
 export interface PoolOptions<Task, Result> {
@@ -149,7 +150,11 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
 
   const warm = (): void => {
     if (spares === 0 || isClosed) return;
-    while (idle.length < spares) idle.push(addWorker());
+    try {
+      while (idle.length < spares) idle.push(addWorker());
+    } catch {
+      return; // The next task starts its worker itself, and fails if that fails too.
+    }
     clearTimeout(spareTimer);
     spareTimer = setTimeout(() => {
       for (const state of [...idle]) terminate(state);
@@ -157,7 +162,13 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>) {
   };
 
   const startJob = (job: Job<Task, Result>): void => {
-    const state = idle.shift() ?? addWorker();
+    let state: WorkerState<Task, Result>;
+    try {
+      state = idle.shift() ?? addWorker();
+    } catch (error) {
+      job.reject(new PoolError('crashed', 'The worker could not start', error));
+      return;
+    }
     const { signal } = job.options;
     state.job = job;
     state.caller = job.caller;

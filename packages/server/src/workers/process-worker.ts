@@ -21,10 +21,15 @@ export interface UntrustedOptions {
   arguments(script: string): readonly string[];
   /** The maximum length of a message from the process. A longer or malformed one fails the task. */
   readonly maxMessageBytes: number;
-  /** Limits a process that has loaded its modules, before it confines itself. */
-  limit(pid: number, started: Started): Promise<void>;
-  /** Called with what the process's own `confine()` returned. */
-  onConfined(confined: unknown): void;
+  /**
+   * Limits a process that has loaded its modules, before it confines itself.
+   *
+   * @returns whether the system limits it
+   * @throws if the process must not run
+   */
+  limit(pid: number, started: Started): Promise<boolean>;
+  /** Called with what the process's own `confine()` returned, and what `limit()` did. */
+  onConfined(confined: unknown, isLimited: boolean): void;
 }
 
 const chunkBytes = 1_048_576;
@@ -77,13 +82,22 @@ export function processWorkers<Task, Result>(options: ProcessOptions): StartWork
     // A broken pipe means that the process has exited, which the 'exit' listener handles.
     for (const stream of streams) stream.on('error', () => {});
     const ready = untrusted === undefined || channel === undefined ? undefined : Promise.withResolvers<void>();
+    let isLimited = false;
+    const limit = async (started: Started): Promise<void> => {
+      if (channel === undefined || untrusted === undefined) return;
+      isLimited = await untrusted.limit(child.pid as number, started);
+      await send(channel, null);
+    };
     const onMessage = createHandshake<TaskResponse<Result>>(
       ({ result, shouldRecycle }) => onResult(result, shouldRecycle || untrusted !== undefined),
       ready && [
-        (started) =>
-          void untrusted?.limit(child.pid as number, started as Started).then(() => channel && send(channel, null)),
+        (started) => {
+          const onRefused = (error: unknown): void =>
+            onFailure(new PoolError('crashed', 'The worker process could not be limited', error));
+          limit(started as Started).catch(onRefused);
+        },
         (confined) => {
-          untrusted?.onConfined(confined);
+          untrusted?.onConfined(confined, isLimited);
           ready.resolve();
         },
       ],
