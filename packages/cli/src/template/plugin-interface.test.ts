@@ -126,6 +126,17 @@ describe('the templates', () => {
     });
   }
 
+  it('refuses exports that a language cannot have', () => {
+    const named = (name: string) => readPluginInterface({ exports: { [name]: {} } });
+    for (const name of ['delete', 'await', 'static']) {
+      assert.throws(() => templates.typescript.files(named(name)), { code: 'unsupported_export' });
+    }
+    for (const language of templateNames.filter((name) => name !== 'typescript')) {
+      templates[language].files(named('delete'));
+    }
+    templates.typescript.files(named('type'));
+  });
+
   it('leaves out proposals that the extension point does not allow', () => {
     const disabled = (proposals?: readonly string[] | null) => {
       const { source } = templates.assemblyscript.files(readPluginInterface({}, proposals));

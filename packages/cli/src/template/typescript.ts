@@ -1,3 +1,5 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { blockComment, commentLines, functionLines } from './comments.ts';
 import { identifiers, quote } from './names.ts';
 import {
@@ -30,6 +32,15 @@ const reserved = new Set(
     'new null number object of package private protected public return static string super switch symbol this throw true try ' +
     'type typeof undefined unknown var void while with yield Uint8Array Array Object JSON BigInt Error Host Memory json ' +
     'input output plugin hostFunctions Reader'
+  ).split(' '),
+);
+
+/** Words that can't name a function, which is the only kind of export that `extism-js` reads. */
+const functionless = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends false ' +
+    'finally for function if implements import in instanceof interface let new null package private protected public return ' +
+    'static super switch this throw true try typeof var void while with yield'
   ).split(' '),
 );
 
@@ -209,8 +220,19 @@ ${unused}  return {\n${reads.join('')}  };\n}\n`;
   }
 }
 
-/** What `extism-js` reads: https://github.com/extism/js-pdk */
+/**
+ * What `extism-js` reads: https://github.com/extism/js-pdk
+ *
+ * @throws CliError `unsupported_export` for an export that no function can have the name of
+ */
 function interfaceText({ exports, imports }: PluginInterface): string {
+  const impossible = exports.find(({ name }) => functionless.has(name));
+  if (impossible !== undefined) {
+    throw new CliError('unsupported_export', `extism-js can't export a function with the name "${impossible.name}".`, {
+      exitCode: exitCodes.refused,
+      hint: 'Choose another language, such as assemblyscript.',
+    });
+  }
   const exported = exports.map(({ name }) => `  export function ${name}(): I32;\n`);
   const imported = imports.map(({ name, input, output }) => {
     return `    ${name}(${input === undefined ? '' : 'input: I64'}): ${output === undefined ? 'void' : 'I64'};\n`;
