@@ -66,7 +66,7 @@ function kindOf(number: number): Kind {
 const constants: Partial<Config> = {
   simulationsAtOnce: 2,
   simulationSpares: 2,
-  simulationTimeoutMs: 4000,
+  simulationTimeoutMs: 5000,
   simulationPollMs: 100,
   simulationLeaseMs: 900,
   simulationRetryMs: 200,
@@ -176,6 +176,11 @@ async function proveGate(context: TestContext, { publishes, nodes: nodeCount, da
     };
     return until(areFew, { timeoutMs: 180_000, intervalMs: 20, message: 'tests are open' });
   };
+  /** How many publishes were answered, and how many tests ended. */
+  const progress = async () => {
+    const { queued, running } = await queue();
+    return 2 * counts.answered - queued - running;
+  };
   const happens = (condition: () => Promise<boolean>) =>
     until(condition, { timeoutMs: 1000, intervalMs: 3 }).then(
       () => {},
@@ -192,28 +197,28 @@ async function proveGate(context: TestContext, { publishes, nodes: nodeCount, da
     },
   };
   const stepCounts: Record<string, number> = {};
-  const killServer = async (node: KilledServer): Promise<void> => {
+  const restart = async (node: KilledServer, untilKilledMs?: number): Promise<void> => {
     await node.kill();
     counts.servers++;
+    signal.throwIfAborted();
     const started = node.start();
-    if (Math.random() < 0.2) {
-      await sleep(Math.random() * 1000);
-      await node.kill(); // while it starts, or takes over the tests of the killed one
-      await started;
-      return node.start();
-    }
+    if (untilKilledMs === undefined) return started;
+    await sleep(untilKilledMs); // it starts, or takes over the tests of the killed one
+    await restart(node);
     await started;
   };
   const kill = async (isOver: () => boolean): Promise<void> => {
     while (!isOver()) {
+      // By progress, not by time: a busy machine would otherwise do nothing but start servers.
+      const next = (await progress()) + Math.random() * 16;
+      while (!isOver() && (await progress()) < next) await sleep(20, undefined, { signal });
       const step = random(Object.keys(steps));
       await steps[step]?.();
       if (isOver()) return;
       const node = random(nodes);
       if (node.killSimulation()) counts.simulations++;
-      if (Math.random() < 0.4) await killServer(node);
+      if (Math.random() < 0.35) await restart(node, Math.random() < 0.2 ? Math.random() * 1000 : undefined);
       stepCounts[step] = (stepCounts[step] ?? 0) + 1;
-      await sleep(Math.random() * 1500, undefined, { signal });
     }
   };
 
@@ -242,16 +247,17 @@ async function proveGate(context: TestContext, { publishes, nodes: nodeCount, da
     for (let first = 0; first < publishes; first += roundSize) {
       let isTested = false;
       const numbers = Array.from({ length: Math.min(roundSize, publishes - first) }, (_, index) => first + index);
-      const round = async () => {
-        let isCalm = false;
-        const killing = kill(() => isCalm);
+      let isCalm = false;
+      const publishAll = async (): Promise<void> => {
         await Promise.all([
           ...publishers.map((publisher) => publish(publisher, numbers)),
           sleep(500).then(() => simulate(`round ${first}`)), // tests that are running are repeated
         ]);
         await untilOpen(roundSize / 4);
         isCalm = true;
-        await killing;
+      };
+      const round = async (): Promise<void> => {
+        await Promise.all([publishAll(), kill(() => isCalm)]);
         await untilOpen(0);
         isTested = true;
       };
