@@ -1,44 +1,50 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SimulationReport } from '@tenon/protocol';
 
 /** The maximum size of the stored reports of one run, in bytes of JSON. */
 export const maxReportsBytes = 256 * 1024;
 
-/** Shortens reports so that all of them together fit into a row. A shortened report says so. */
-export function boundReports(reports: readonly SimulationReport[], maxBytes = maxReportsBytes): SimulationReport[] {
+/**
+ * Shortens reports so that all of them together fit into a row. A shortened report says so. Other work of the server runs between two
+ * reports.
+ */
+export async function boundReports(
+  reports: readonly SimulationReport[],
+  maxBytes = maxReportsBytes,
+): Promise<SimulationReport[]> {
   const each = Math.floor(maxBytes / Math.max(1, reports.length));
-  return reports.map((report) => boundReport(report, each));
+  const bounded: SimulationReport[] = [];
+  for (const report of reports) {
+    bounded.push(boundReport(report, each));
+    await setImmediate();
+  }
+  return bounded;
 }
 
-const sizeOf = (report: SimulationReport): number => Buffer.byteLength(JSON.stringify(report));
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The maximum length of the detail of a report that is cut. */
+const maxDetail = 1000;
 
 function boundReport(report: SimulationReport, maxBytes: number): SimulationReport {
-  let cut = report;
-  // Calls are the largest, and the assertions say most. Failed assertions stay the longest.
-  for (const list of ['calls', 'log', 'assertions'] as const) {
-    if (sizeOf(cut) <= maxBytes) return cut;
-    if (list === 'assertions') cut = { ...cut, assertions: cut.assertions.toSorted(failedFirst) };
-    cut = cutList(cut, list, maxBytes);
-  }
-  if (sizeOf(cut) <= maxBytes) return cut;
-  return { ...cut, detail: cut.detail?.slice(0, 1000).toWellFormed() ?? null, isCut: true };
-}
-
-function failedFirst(a: { readonly passed: boolean }, b: { readonly passed: boolean }): number {
-  return Number(a.passed) - Number(b.passed);
-}
-
-/** Removes the end of a list: as little as is necessary. */
-function cutList(report: SimulationReport, list: 'calls' | 'log' | 'assertions', maxBytes: number): SimulationReport {
-  const withFirst = (count: number): SimulationReport => ({
-    ...report,
-    [list]: report[list].slice(0, count),
-    isCut: true,
-  });
-  let [fits, tooMany] = [0, report[list].length];
-  while (tooMany - fits > 1) {
-    const middle = (fits + tooMany) >> 1;
-    if (sizeOf(withFirst(middle)) <= maxBytes) fits = middle;
-    else tooMany = middle;
-  }
-  return withFirst(fits);
+  if (sizeOf(report) <= maxBytes) return report;
+  const detail = report.detail?.slice(0, maxDetail).toWellFormed() ?? null;
+  const bare = { ...report, detail, assertions: [], calls: [], log: [], isCut: true };
+  let left = maxBytes - sizeOf(bare);
+  /** Returns the beginning of a list: as much as fits. */
+  const take = <Item>(list: readonly Item[]): Item[] => {
+    const end = list.findIndex((item) => {
+      const size = sizeOf(item) + 1;
+      if (size > left) return true;
+      left -= size;
+      return false;
+    });
+    return end === -1 ? [...list] : list.slice(0, end);
+  };
+  // The assertions say most, above all the failed ones, and calls are the largest.
+  const failed = take(report.assertions.filter(({ passed }) => !passed));
+  const passed = take(report.assertions.filter((assertion) => assertion.passed));
+  const kept = new Set([...failed, ...passed]);
+  const assertions = report.assertions.filter((assertion) => kept.has(assertion));
+  return { ...bare, assertions, log: take(report.log), calls: take(report.calls) };
 }

@@ -74,11 +74,11 @@ export function verdictOf(reports: readonly SimulationReport[]): Verdict {
 }
 
 /** The verdict of all simulations. */
-export function summarize(reports: readonly SimulationReport[]): SimulationsResult {
+export async function summarize(reports: readonly SimulationReport[]): Promise<SimulationsResult> {
   const verdict = verdictOf(reports);
   const decisive = reports.find((report) => report.verdict === verdict);
   const detail = decisive === undefined || verdict === 'passed' ? null : describe(decisive);
-  return { verdict, detail, reports: boundReports(reports) };
+  return { verdict, detail, reports: await boundReports(reports) };
 }
 
 const predicates = { failed: 'failed', timed_out: 'timed out', errored: 'could not run', passed: 'passed' } as const;

@@ -45,8 +45,8 @@ type SimulatorSettings = Pick<
   | 'maxModuleBytes'
 >;
 
-/** The maximum length of a report as JSON. */
-const maxReportBytes = 2 ** 20;
+/** The maximum length of a report as JSON. The runner's own limit is 256 KiB, without the details. */
+const maxReportBytes = 320 * 1024;
 
 /** The task of the metrics. */
 interface PoolTask extends SandboxTask {
@@ -63,6 +63,7 @@ export function createSimulator(settings: SimulatorSettings, log: Logger | undef
     protections = confirmed;
   };
   const limits = { timeoutMs, memoryBytes, maxModuleBytes };
+  // The report travels as a string of JSON, in which quotes and backslashes are escaped again.
   const untrusted = sandboxOptions(limits, 2 * maxReportBytes, onConfined, cache.folder);
   const script = new URL('./sandbox-process.ts', import.meta.url);
   const pool = createPool<PoolTask, unknown>({
