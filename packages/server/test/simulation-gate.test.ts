@@ -214,16 +214,31 @@ describe('while a version is tested', () => {
     assert.equal(await workshop.bound(), 3);
   });
 
-  it('a block of the plugin keeps it from hosts until the plugin is unblocked', async () => {
+  it('a block of the plugin keeps it from hosts until the team approves it', async () => {
     const workshop = await tested();
     const test = held(passes);
     await workshop.publish(2);
     await workshop.call('PUT', '/block', { reason: 'No.' });
     test.release();
-    assert.equal(await settled(workshop, 2), 'published, passed');
+    assert.equal(await settled(workshop, 2), 'awaiting_approval, passed');
     assert.equal(await workshop.bound(), null);
     await workshop.call('DELETE', '/block');
+    assert.equal(await workshop.bound(), 1);
+    await workshop.call('POST', '/versions/2/approve');
     assert.equal(await workshop.bound(), 2);
+  });
+
+  it('the team may reject it: its result is only shown', async () => {
+    const workshop = await tested();
+    const test = held(passes);
+    const { version } = await workshop.publish(2);
+    const reject = (by: Workshop['owner']) => workshop.call('POST', '/versions/2/reject', { reason: 'No.' }, by);
+    assertProblem(await reject(workshop.publisher), 403, 'forbidden');
+    assert.equal((await reject(workshop.owner)).json<Version>().state, 'rejected');
+    test.release();
+    await until(async () => (await runsOf(version))[0]?.state === 'done');
+    assert.deepEqual((await versionOf(workshop, 2)).state, 'rejected');
+    assert.equal(await workshop.bound(), 1);
   });
 
   it('the team may withdraw its bytes: it is yanked, and only the team can restore it', async () => {
@@ -362,6 +377,35 @@ describe('testing a version again', () => {
     assert.equal(await workshop.bound(), 1);
     await workshop.call('POST', '/versions/1/yank', { reason: 'No.' });
     assert.equal((await workshop.call('POST', '/versions/1/restore')).statusCode, 200, 'nothing is gated again');
+  });
+
+  it('fails a version that awaits approval, so that it cannot be approved', async () => {
+    const workshop = await tested();
+    await workshop.settings({ requiresApproval: true });
+    await workshop.publish(2);
+    simulate = fails;
+    await retest(workshop, 2);
+    assert.equal(await settled(workshop, 2), 'failed, failed');
+    assertProblem(await workshop.call('POST', '/versions/2/approve'), 409, 'conflict');
+    simulate = passes;
+    await retest(workshop, 2);
+    assert.equal(await settled(workshop, 2), 'awaiting_approval, passed');
+    assert.equal(await workshop.bound(), 1);
+  });
+
+  it('is for the team only while the plugin is blocked, and publishes nothing then', async () => {
+    const workshop = await tested();
+    simulate = fails;
+    await workshop.publish(2);
+    await workshop.call('PUT', '/block', { reason: 'It leaks.' });
+    simulate = passes;
+    const path = '/versions/2/simulation-runs';
+    const refused = await workshop.call('POST', path, undefined, workshop.publisher);
+    assertProblem(refused, 403, 'plugin_blocked');
+    await retest(workshop, 2, workshop.owner);
+    assert.equal(await settled(workshop, 2), 'awaiting_approval, passed');
+    await workshop.call('DELETE', '/block');
+    assert.equal(await workshop.bound(), 1);
   });
 
   it('starts an errored test at once, and each run once', async () => {

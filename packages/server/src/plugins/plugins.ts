@@ -196,3 +196,12 @@ async function readBindingsOf(
 function pluginKeyText<T extends PluginKey>(plugin: T): string {
   return `${plugin.extensionPointId}/${plugin.userId}/${plugin.name}`;
 }
+
+/** @throws DomainError `plugin_blocked` */
+export function requireNotBlocked(plugin: PluginRecord | undefined): void {
+  if (plugin?.block == null) return;
+  throw new DomainError(
+    'plugin_blocked',
+    `The application's team has blocked the plugin, so no version of it can be published. Their reason: ${plugin.block.reason}`,
+  );
+}

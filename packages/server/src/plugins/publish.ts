@@ -4,7 +4,7 @@ import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
 import { leaseOf, writeWithBlob } from '../blobs/with-blob.ts';
-import type { PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
@@ -12,7 +12,7 @@ import { writeAndRollBack } from './dry-run.ts';
 import { isSameRequirements, type ModuleRequirements, requireFit } from './module-checker.ts';
 import { type CheckedRelease, initialState, insertVersion, type PublishRequest, type Release } from './new-version.ts';
 import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
-import { type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
+import { type PluginWithBindings, readPluginWithBindings, requireNotBlocked } from './plugins.ts';
 import {
   addVersionToGuests,
   guestsOfVersion,
@@ -231,14 +231,6 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     return { created, plugin: isPending ? undefined : await readPluginWithBindings(tx, key) };
   };
   return { charge, store };
-}
-
-function requireNotBlocked(plugin: PluginRecord | undefined): void {
-  if (plugin?.block == null) return;
-  throw new DomainError(
-    'plugin_blocked',
-    `The application's team has blocked the plugin, so it accepts no new version. Their reason: ${plugin.block.reason}`,
-  );
 }
 
 function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {

@@ -30,6 +30,7 @@ export const verdictTransitions = [
   { from: 'testing', to: 'published', when: 'the simulations pass' },
   { from: 'testing', to: 'awaiting_approval', when: 'they pass, and approval is required' },
   { from: 'testing', to: 'yanked', when: 'they pass, but the team has yanked the bytes' },
+  { from: 'awaiting_approval', to: 'failed', when: 'a repeated simulation fails' },
 ] as const satisfies readonly { readonly from: VersionState; readonly to: VersionState; readonly when: string }[];
 
 interface Transition {
@@ -46,6 +47,7 @@ interface Transition {
  */
 export const versionTransitions: readonly Transition[] = [
   { action: 'retest', from: 'failed', to: 'testing', roles: ['publisher', 'host'] },
+  { action: 'reject', from: 'testing', to: 'rejected', roles: ['host'] },
   { action: 'approve', from: 'awaiting_approval', to: 'published', roles: ['host'] },
   { action: 'reject', from: 'awaiting_approval', to: 'rejected', roles: ['host'] },
   { action: 'yank', from: 'published', to: 'yanked', roles: ['publisher', 'host'] },

@@ -27,7 +27,7 @@ const maxReportAttempts = 5;
 
 /**
  * Stores the result of an attempt. One transaction checks the claim and the requirements, changes the version's state, and moves the
- * bindings. A version that is not being tested keeps its state and its bindings, whatever the verdict.
+ * bindings. Of a version in another state than `testing`, only the verdict changes, except that one that awaits approval may fail.
  */
 export async function commitVerdict(
   deps: CommitDeps,
@@ -60,7 +60,8 @@ async function writeResult(
   if (current?.state !== 'running' || current.attempts !== run.attempts) return { outcome: 'lost' };
   const version = await tx.versionById(run.versionId);
   const extensionPoint = version && (await tx.extensionPoint(version.extensionPointId));
-  if (version === undefined || extensionPoint === undefined || (await tx.plugin(version)) === undefined) {
+  const plugin = version && (await tx.plugin(version));
+  if (version === undefined || extensionPoint === undefined || plugin === undefined) {
     await tx.deleteSimulationRun(run.id);
     return { outcome: 'lost' };
   }
@@ -80,7 +81,9 @@ async function writeResult(
   }
   await tx.updateSimulationRun(run.id, { ...stored, state: 'done', dueAtMs: nowMs });
   await tx.putVerdict(version.id, verdict);
-  const isPending = isTesting && (await moveState(deps, tx, version, extensionPoint, result, nowMs));
+  const hasFailed = version.state === 'awaiting_approval' && (verdict === 'failed' || verdict === 'timed_out');
+  const subject = { version, extensionPoint, isBlocked: plugin.block !== null };
+  const isPending = (isTesting || hasFailed) && (await moveState(deps, tx, subject, result, nowMs));
   await tx.pruneSimulationRuns(version.id);
   const { appId } = extensionPoint;
   const details = { version: version.number, versionId: version.id, verdict, reason: detail };
@@ -92,17 +95,24 @@ function isSame(current: TestedRequirements, tested: TestedRequirements): boolea
   return current.simulationsRevision === tested.simulationsRevision && isSameRequirements(current, tested);
 }
 
+interface Subject {
+  readonly version: VersionRecord;
+  readonly extensionPoint: ExtensionPointRecord;
+  /** Whether the team has blocked the plugin. */
+  readonly isBlocked: boolean;
+}
+
 /** @returns whether a rebind is pending */
 async function moveState(
   deps: CommitDeps,
   tx: Transaction,
-  version: VersionRecord,
-  extensionPoint: ExtensionPointRecord,
+  subject: Subject,
   result: SimulationsResult,
   stateAtMs: number,
 ): Promise<boolean> {
+  const { version, extensionPoint } = subject;
   await requireNoPendingRebind(tx, version);
-  const next = await nextState(tx, version, extensionPoint, result);
+  const next = await nextState(tx, subject, result);
   await tx.decideVersions([version.id], { ...next, stateAtMs });
   if (next.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, extensionPoint.appId);
   if (next.state !== 'published') return false;
@@ -118,17 +128,16 @@ interface NextState {
 
 async function nextState(
   tx: Transaction,
-  version: VersionRecord,
-  { requiresApproval }: ExtensionPointRecord,
+  { version, extensionPoint, isBlocked }: Subject,
   { verdict, detail }: SimulationsResult,
 ): Promise<NextState> {
   if (!isReleasing(verdict)) return { state: 'failed', stateReason: detail, stateRole: null };
-  // The team may have withdrawn the bytes while they were tested. A block of the plugin itself is no state: it binds no version.
+  // The team may have withdrawn the bytes while they were tested.
   const { extensionPointId, userId, name, contentAddress } = version;
   const withdrawals = await tx.withdrawalsOf(extensionPointId, userId, contentAddress);
   const others = withdrawals.filter((one) => one.state !== 'blocked' || one.name !== name);
   const yanked = others.find(({ state }) => state !== 'rejected');
   if (yanked !== undefined) return { state: 'yanked', stateReason: yanked.reason, stateRole: 'host' };
-  const needsApproval = requiresApproval || others.length > 0;
+  const needsApproval = extensionPoint.requiresApproval || isBlocked || others.length > 0;
   return { state: needsApproval ? 'awaiting_approval' : 'published', stateReason: null, stateRole: null };
 }

@@ -6,7 +6,7 @@ import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { pluginAuditEntry } from '../plugins/plugin-changes.ts';
-import { findPlugin, findVersion, type PluginTarget } from '../plugins/plugins.ts';
+import { findPlugin, findVersion, type PluginTarget, requireNotBlocked } from '../plugins/plugins.ts';
 import { requireTransition } from '../plugins/version-states.ts';
 import { queueTest } from '../plugins/version-tester.ts';
 
@@ -22,10 +22,11 @@ export async function listRuns(
 }
 
 /**
- * Tests a version again, and waits for the result, but not for long. A failed version is published if it passes. In every other state the
- * result is only shown. A test that errored starts at once.
+ * Tests a version again, and waits for the result, but not for long. A failed version is published if it passes, and one that awaits
+ * approval fails if it does not. In every other state the result is only shown. A test that errored starts at once.
  *
- * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `rate_limited`; `conflict` without simulations
+ * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `rate_limited`; `conflict` without simulations; for a publisher
+ *   `plugin_blocked`
  */
 export async function retestVersion(
   deps: Deps,
@@ -49,6 +50,7 @@ async function queueRetest(
   const renewed = await renewAccess(tx, access, 'changePlugins');
   const plugin = await findPlugin(tx, actor, renewed, target);
   const roles = requirePluginRoles(actor, renewed, plugin);
+  if (!roles.includes('host')) requireNotBlocked(plugin);
   const version = await findVersion(tx, plugin, number);
   const nowMs = deps.clock();
   const open = await tx.openSimulationRun(version.id);

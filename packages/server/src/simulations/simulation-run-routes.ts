@@ -26,10 +26,10 @@ export const simulationRunRoutes: readonly Route[] = [
     id: 'retestVersion',
     summary: 'Test a version again',
     description:
-      "For the plugin's publisher and the application's team. A failed version is published if it passes. In every other state, " +
-      'the result is only shown. The response comes when the test has ended, or after 2 seconds.',
+      "For the plugin's publisher and the application's team. A failed version is published if it passes, and one that " +
+      'awaits approval fails if it does not. In every other state, the result is only shown. The response comes when the test has ended, or after 2 seconds.',
     responses: { 200: json('the test', simulationRun, simulationRunExample) },
-    errors: ['conflict', 'rate_limited'],
+    errors: ['conflict', 'plugin_blocked', 'rate_limited'],
     handle: async ({ deps }, { auth, params }) =>
       toSimulationRun(await retestVersion(deps, auth.access, pluginTarget(params), params.number)),
   }),
