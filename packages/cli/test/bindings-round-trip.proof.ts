@@ -247,13 +247,14 @@ for (const language of languages) {
       }
       const others = await call([
         { name: 'echoEnum', input: 'grün' },
+        { name: 'echoEnum', input: '??/"};int x;//' },
         { name: 'echoNumber', input: 'null' },
         { name: 'echoList', input: ' [ 9007199254740993 , null, -1 ] ' },
         { name: 'tick', input: '' },
       ]);
       assert.deepEqual(
         others.map((result) => output(result).toString()),
-        ['"grün"', 'null', '[9007199254740993,null,-1]', ''],
+        ['"grün"', String.raw`"??/\"};int x;//"`, 'null', '[9007199254740993,null,-1]', ''],
       );
     });
 

@@ -86,7 +86,7 @@ export const schema = {
   },
   components: {
     schemas: {
-      Color: { enum: ['red', 'delete', 'very-blue', 'grün', '👋'] },
+      Color: { enum: ['red', 'delete', 'very-blue', 'grün', '👋', '??/"};int x;//'] },
       Names: array({ type: 'string' }),
       Tree: tree,
       Everything: { properties: { ...required, ...optional }, required: Object.keys(required) },
