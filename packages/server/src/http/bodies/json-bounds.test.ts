@@ -45,7 +45,6 @@ describe('requireJsonBounds()', () => {
         assert.match((error as { code: string }).code, /^(?:payload_too_large|malformed_json)$/);
       }
       const ms = (process.threadCpuUsage().user - user) / 1000;
-
       assert.ok(ms < 150, `${ms} ms for ${text}`);
     }
   });

@@ -51,9 +51,6 @@ function tooMany(what: string, max: number, unit: string): HttpError {
 
 /** Returns the position of the quote that ends a string, or of the end of the text. */
 function endOfString(bytes: Buffer, start: number): number {
-  const first = bytes.indexOf(quote, start + 1);
-  if (first === -1) return bytes.length;
-  if (bytes[first - 1] !== backslash) return first;
   for (let at = start + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++;
     else if (bytes[at] === quote) return at;
