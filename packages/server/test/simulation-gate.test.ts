@@ -17,7 +17,10 @@ const fails = async () =>
 
 before(async () => {
   const simulator = scriptedSimulator(({ plugin }) => simulate(plugin));
-  service = await openService({ config: { simulationWaitMs: 300, simulationLeaseMs: 900 }, simulator });
+  service = await openService({
+    config: { simulationWaitMs: 300, simulationLeaseMs: 900, simulationsAtOnce: 3 },
+    simulator,
+  });
   simulate = passes;
   await (await tested()).publish(2); // starts the processes, so that later tests end within the wait
 });
@@ -307,6 +310,17 @@ describe('while a version is tested', () => {
     assert.equal(await workshop.bound(), 6);
   });
 
+  it('the tests of one account leave room for those of others', async () => {
+    const [first, second] = [await tested(), await tested()];
+    const test = held(passes);
+    for (const number of [2, 3, 4, 5]) await first.publish(number);
+    simulate = passes;
+    await second.publish(2);
+    assert.equal(await settled(second, 2), 'published, passed');
+    test.release();
+    assert.equal(await settled(first, 5), 'published, passed');
+  });
+
   it('a process whose lease has ended commits nothing', async () => {
     const workshop = await tested();
     const test = held(passes);
@@ -366,6 +380,27 @@ describe('testing a version again', () => {
       objects.map(({ verdict }) => verdict),
       ['passed', 'failed', 'failed'],
     );
+  });
+
+  it('keeps the reports of the newest test, and of the newest versions', async () => {
+    const workshop = await tested();
+    for (const number of [2, 3, 4, 5, 6]) await workshop.publish(number);
+    await retest(workshop, 2);
+    const reported = async (number: number) =>
+      (await runsOf(await versionOf(workshop, number))).map(({ verdict, reportsJson }) => [
+        verdict,
+        reportsJson !== '[]',
+      ]);
+    assert.deepEqual(await reported(2), [
+      ['passed', true],
+      ['passed', false],
+    ]);
+    await workshop.publish(7);
+    assert.deepEqual(await reported(2), [
+      ['passed', false],
+      ['passed', false],
+    ]);
+    assert.deepEqual(await reported(3), [['passed', true]]);
   });
 
   it('never unbinds a published version, and shows the result', async () => {

@@ -84,7 +84,7 @@ async function writeResult(
   const hasFailed = version.state === 'awaiting_approval' && (verdict === 'failed' || verdict === 'timed_out');
   const subject = { version, extensionPoint, isBlocked: plugin.block !== null };
   const isPending = (isTesting || hasFailed) && (await moveState(deps, tx, subject, result, nowMs));
-  await tx.pruneSimulationRuns(version.id);
+  await tx.pruneSimulationRuns(version, plugin.newest.number);
   const { appId } = extensionPoint;
   const details = { version: version.number, versionId: version.id, verdict, reason: detail };
   await record(deps, tx, 'system', pluginAuditEntry(appId, version, 'version.test', { details }));

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { describeMismatches } from '../plugins/module-checker.ts';
 import type { TestResult } from '../plugins/version-tester.ts';
 import { boundReports } from './bound-reports.ts';
-import { storedSource } from './simulation-inputs.ts';
+import { notRun, storedSource } from './simulation-inputs.ts';
 import type { SimulatorOptions } from './simulator.ts';
 
 /** The result of a test against all simulations of an extension point. */
@@ -13,7 +13,12 @@ export interface SimulationsResult extends TestResult {
   readonly reports: readonly SimulationReport[];
 }
 
-type RunDeps = Pick<Deps, 'contents' | 'simulator'>;
+type RunDeps = Pick<Deps, 'contents' | 'simulator'> & {
+  readonly settings: Pick<Deps['settings'], 'simulationTimeoutMs'>;
+};
+
+/** How many times as long as one simulation all of them together may run. */
+const maxTimeouts = 6;
 
 /**
  * Tests a stored version. A version in the state `testing` must also fit the extension point's schema and limits, which may have changed
@@ -46,7 +51,7 @@ export async function testVersion(
 }
 
 /**
- * Tests a plugin against simulations, one after another.
+ * Tests a plugin against simulations, one after another. Stops when one has timed out, or when they have run for too long together.
  *
  * @param plugin the bytes of the module
  * @throws PoolError, DamagedContentError, and errors of the stores
@@ -59,9 +64,19 @@ export async function runSimulations(
   options: SimulatorOptions,
 ): Promise<SimulationsResult> {
   const reports: SimulationReport[] = [];
+  const maxMs = maxTimeouts * deps.settings.simulationTimeoutMs;
+  let ranMs = 0;
   for (const stored of simulations) {
+    const slow = reports.find(({ verdict }) => verdict === 'timed_out');
+    if (slow !== undefined || ranMs > maxMs) {
+      const why = slow === undefined ? 'those before it ran for too long together' : `${slow.name} timed out`;
+      reports.push(notRun(stored, slow === undefined ? 'timed_out' : 'errored', `It was not run, because ${why}.`));
+      continue;
+    }
     const simulation = await storedSource(deps, stored).read();
-    reports.push(await deps.simulator.run({ plugin, simulation, schemaJson }, options));
+    const report = await deps.simulator.run({ plugin, simulation, schemaJson }, options);
+    reports.push(report);
+    ranMs += report.durationMs;
   }
   return summarize(reports);
 }

@@ -113,15 +113,21 @@ export async function runSimulation(
   source: SimulationSource,
   { schemaJson, deadlineMs, ...options }: SimulationRunOptions,
 ): Promise<SimulationReport> {
-  if (performance.now() > deadlineMs) return notRun(source);
+  if (performance.now() > deadlineMs) {
+    return notRun(source, 'errored', 'It was not run, because the simulations before it took too long.');
+  }
   const simulation = await source.read();
   return simulator.run({ plugin, simulation, schemaJson }, options).catch(toRequestError);
 }
 
-function notRun({ name, revision }: SimulationSource): SimulationReport {
-  const detail = 'It was not run, because the simulations before it took too long.';
+/** The report of a simulation that was not run. */
+export function notRun(
+  { name, revision }: Pick<SimulationSource, 'name' | 'revision'>,
+  verdict: 'errored' | 'timed_out',
+  detail: string,
+): SimulationReport {
   const lists = { assertions: [], calls: [], log: [] };
-  return { name, revision, verdict: 'errored', detail, ...lists, durationMs: 0, isCut: false };
+  return { name, revision, verdict, detail, ...lists, durationMs: 0, isCut: false };
 }
 
 const retrySeconds = 5;

@@ -1,12 +1,16 @@
-import type { ExtensionPointId, SimulationRunId, Verdict, VersionId } from '@tenon/protocol';
+import type { ExtensionPointId, SimulationRunId, UserId, Verdict, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { type Db, hasRow } from '../db/db.ts';
+import { type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { columns, type VersionRecord } from '../db/records.ts';
+import { setOf } from '../db/page-queries.ts';
+import { columns, type PluginKey, type VersionRecord } from '../db/records.ts';
 import type { SimulationQueueSummary, SimulationRunRecord } from '../db/simulation-run-records.ts';
 
 /** How many runs of a version are kept: the newest, and a history. */
 export const maxRunsOfVersion = 6;
+
+/** How many of a plugin's versions keep the reports of their newest run. */
+export const maxReportedVersions = 5;
 
 const runs = (db: Db) => db.selectFrom('simulation_runs').select(columns.simulationRuns);
 
@@ -28,11 +32,15 @@ export const simulationRunQueries = {
   openSimulationRun: (db: Db, versionId: VersionId): Promise<SimulationRunRecord | undefined> =>
     runs(db).where('versionId', '=', versionId).where(isOpen).executeTakeFirst(),
 
-  /** The next run that is due: of the account whose last run started the longest ago, its oldest. */
-  async dueSimulationRun(db: Db, nowMs: number): Promise<SimulationRunId | undefined> {
+  /** The next run that is due: of the account whose last run started the longest ago, its oldest. Leaves out busy accounts. */
+  async dueSimulationRun(
+    db: Db,
+    nowMs: number,
+    busy: readonly UserId[] = [],
+  ): Promise<Pick<SimulationRunRecord, 'id' | 'userId'> | undefined> {
     const due = db
       .selectFrom('simulation_runs')
-      .select('simulation_runs.id')
+      .select(['simulation_runs.id', 'simulation_runs.userId'])
       .where(isOpen)
       .where('simulation_runs.state', 'in', ['queued', 'running'])
       .where('simulation_runs.dueAtMs', '<=', nowMs)
@@ -48,7 +56,8 @@ export const simulationRunQueries = {
       )
       .orderBy('simulation_runs.dueAtMs')
       .orderBy('simulation_runs.id');
-    return (await due.limit(1).executeTakeFirst())?.id;
+    const ofOthers = busy.length === 0 ? due : due.where('simulation_runs.userId', 'not in', setOf(busy));
+    return ofOthers.limit(1).executeTakeFirst();
   },
 
   async simulationQueue(db: Db): Promise<SimulationQueueSummary> {
@@ -136,11 +145,33 @@ export const simulationRunMutations = {
     (db: Db, id: SimulationRunId) => db.deleteFrom('simulation_runs').where('id', '=', id),
   ),
 
-  /** Deletes all runs of a version but the newest {@link maxRunsOfVersion}. */
-  pruneSimulationRuns: statement(
+  /**
+   * Bounds what the runs of a plugin take, after a test of a version. Deletes all runs of the version but the newest
+   * {@link maxRunsOfVersion}. Empties the reports of all but its newest run, and those of versions older than the newest
+   * {@link maxReportedVersions}. The verdicts and their reasons stay.
+   */
+  pruneSimulationRuns: mutation(
     { audit: false, invalidates: nothing, usesDiskReserve: true },
-    (db: Db, versionId: VersionId) =>
-      db
+    async (db: Db, version: PluginKey & Pick<VersionRecord, 'id'>, newestNumber: number): Promise<void> => {
+      const versionId = version.id;
+      const older = db
+        .selectFrom('versions')
+        .select('versions.id')
+        .where(isOfPlugin('versions', version))
+        .where('versions.number', '<=', newestNumber - maxReportedVersions)
+        .where('versions.id', '<>', versionId);
+      const emptied = db.updateTable('simulation_runs').set({ reportsJson: '[]' }).where('reportsJson', '<>', '[]');
+      await emptied.where('versionId', 'in', older).execute();
+      await emptied
+        .where('versionId', '=', versionId)
+        .where('id', '<', (eb) =>
+          eb
+            .selectFrom('simulation_runs as newest')
+            .select(({ fn }) => fn.max('newest.id').as('id'))
+            .where('newest.versionId', '=', versionId),
+        )
+        .execute();
+      await db
         .deleteFrom('simulation_runs')
         .where('versionId', '=', versionId)
         .where('id', 'not in', (eb) =>
@@ -150,7 +181,9 @@ export const simulationRunMutations = {
             .where('versionId', '=', versionId)
             .orderBy('id', 'desc')
             .limit(maxRunsOfVersion),
-        ),
+        )
+        .execute();
+    },
   ),
 
   /** Stores a version's newest verdict. It changes no state. */

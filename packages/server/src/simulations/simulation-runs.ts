@@ -1,4 +1,4 @@
-import type { Verdict, VersionId } from '@tenon/protocol';
+import type { UserId, Verdict, VersionId } from '@tenon/protocol';
 import type { Logger } from 'pino';
 import { DamagedContentError } from '../blobs/stored-contents.ts';
 import type { SimulationQueueSummary, SimulationRunRecord } from '../db/simulation-run-records.ts';
@@ -43,21 +43,33 @@ export function createSimulationRuns(deps: RunsDeps, log?: Pick<Logger, 'warn' |
   const state = { queue: undefined as SimulationQueueSummary | undefined };
   const waiting = new Map<VersionId, Set<() => void>>();
   const workers = new Set<Promise<void>>();
+  /** How many runs of each account this process tests. The tests of one account must not keep others from starting. */
+  const running = new Map<UserId, number>();
+  const maxOfAccount = Math.max(1, settings.simulationsAtOnce - 1);
+  const busyAccounts = () => [...running].flatMap(([id, count]) => (count < maxOfAccount ? [] : [id]));
   let isWoken = false;
   let timer: NodeJS.Timeout | undefined;
 
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
-      const id = await store.read.dueSimulationRun(clock());
-      if (id === undefined) {
+      const due = await store.read.dueSimulationRun(clock(), busyAccounts());
+      if (due === undefined) {
         if (!isWoken) return;
         isWoken = false;
         continue;
       }
-      const nowMs = clock();
-      const lease = { nowMs, untilMs: nowMs + settings.simulationLeaseMs };
-      const run = await store.write((tx) => tx.claimSimulationRun(id, lease));
-      if (run !== undefined) await attempt(run);
+      const count = running.get(due.userId) ?? 0;
+      if (count >= maxOfAccount) continue;
+      running.set(due.userId, count + 1);
+      try {
+        const nowMs = clock();
+        const lease = { nowMs, untilMs: nowMs + settings.simulationLeaseMs };
+        const run = await store.write((tx) => tx.claimSimulationRun(due.id, lease));
+        if (run !== undefined) await attempt(run);
+      } finally {
+        running.set(due.userId, (running.get(due.userId) ?? 1) - 1);
+        if (running.get(due.userId) === 0) running.delete(due.userId);
+      }
     }
   };
 
@@ -114,7 +126,7 @@ export function createSimulationRuns(deps: RunsDeps, log?: Pick<Logger, 'warn' |
 
   const wake = (): void => {
     isWoken = true;
-    // More than there are processes, whose queue is fair: the tests of one account must not keep others from starting.
+    // More than there are processes, whose queue is fair.
     if (signal.aborted || workers.size >= settings.simulationsAtOnce + 2) return;
     const worker = work().catch((error: unknown) => {
       if (!signal.aborted && !(error instanceof ReadOnlyError)) log?.error({ err: error }, 'simulations: cannot run');
