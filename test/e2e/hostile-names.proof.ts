@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { noBrowser, openStageApart, type StageApart, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { type Acme, furnish, moduleThatSays, type Names, password } from './helpers/acme.ts';
 import { everyPage, type PageToSee, show } from './helpers/every-page.ts';
+import { failSimulation } from './helpers/gallery.ts';
 import { makeOperator } from './helpers/make-operator.ts';
 import { askByDevice, type Program, startProgram } from './helpers/oauth.ts';
 
@@ -82,6 +83,7 @@ describe('names that would like to be more', { skip: noBrowser }, () => {
     stage = await openStageApart({ args: ['--no-demo'], settings: { TENON_SIGN_UP: 'open' } });
     acme = await furnish(stage.url, names);
     await makeOperator(stage, acme.owner.userId);
+    await failSimulation(acme);
     program = await startProgram();
     const wasmFile = join(stage.server.folder, `<img src=x onerror=hit()>.wasm`);
     await writeFile(wasmFile, await moduleThatSays('a file'));

@@ -50,7 +50,7 @@ async function useMortgage({ server }: StageApart, { app, extensionPoint, owner,
 }
 
 /** A version that its simulations hold back. */
-async function failSimulation({ extensionPoint, owner, guest }: Acme): Promise<void> {
+export async function failSimulation({ extensionPoint, owner, guest }: Acme): Promise<void> {
   await owner.call('PUT', `/extension-points/${extensionPoint.id}/simulations/descriptions`, {
     fixtures: [
       { name: 'says what it does', export: 'describe', expect: { equals: 'The internal rate of return.' } },
