@@ -40,7 +40,7 @@ describe('TENON_SIMULATIONS=off', () => {
 });
 
 describe('a version that is being tested, or failed', () => {
-  it('is not approved, rejected, pinned, rolled back to, yanked, or restored', async () => {
+  it('is not approved, pinned, rolled back to, yanked, or restored; the team may reject it before it has failed', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const simulator = scriptedSimulator(async () => {
       await promise;
@@ -58,7 +58,7 @@ describe('a version that is being tested, or failed', () => {
       await until(async () => (await stateOf()) === state);
       for (const [path, json] of [
         ['/versions/2/approve'],
-        ['/versions/2/reject', { reason: 'No.' }],
+        ...(state === 'failed' ? [['/versions/2/reject', { reason: 'No.' }] as const] : []),
         ['/versions/2/yank', { reason: 'No.' }],
         ['/versions/2/restore'],
         ['/rollback', { version: 2 }],
