@@ -31,10 +31,10 @@ describe('the console with 10,000 guests, 2,000 plugins, and 300 bindings of one
       }
       for (const [path, load] of loads) test.diagnostic(rowOf(path, load));
       const tooLarge = [...loads].filter(([, { requests }]) => sum(requests) > maxBytes);
-      // The page of a plugin whose newest version failed also loads the results of its simulations.
+      // The page of a plugin whose newest version failed also loads the results of its simulations, and is so short that its usage is in view.
       const failed = new Set(gallery.pages.filter(({ name }) => name.endsWith('-failed')).map(({ path }) => path));
       const tooMany = [...loads].filter(
-        ([path, { requests }]) => apiRequests(requests) > maxRequests + (failed.has(path) ? 1 : 0),
+        ([path, { requests }]) => apiRequests(requests) > maxRequests + (failed.has(path) ? 2 : 0),
       );
       assert.deepEqual(tooLarge.map(describeLoad), [], 'more bytes');
       assert.deepEqual(tooMany.map(describeLoad), [], 'more requests');
