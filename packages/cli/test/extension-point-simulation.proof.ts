@@ -52,7 +52,7 @@ describe('tenon extension-point simulation', () => {
     assert.equal(gone.exitCode, 4);
   });
 
-  it('refuses commands without a test, and files that are none', async () => {
+  it('refuses commands without a test, and invalid files', async () => {
     for (const args of [[], ['--mock-input-data', 'x']])
       assert.equal((await run('put', 'nothing', ...args)).exitCode, 2);
     assert.equal((await run('put', 'wrong', '--with', file('good.json'))).exitCode, 7);

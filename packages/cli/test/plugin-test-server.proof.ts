@@ -92,11 +92,11 @@ name = "sums"
     assert.equal((await guest.plugin('call', 'echo', '--local', '--input', 'Ada')).stdout, 'Ada');
   });
 
-  it('ends with 11 if there is none', async () => {
+  it('ends with 11 without a simulation', async () => {
     const guest = await makeTestedGuest({});
     await guest.write(echoPlugin());
     const { exitCode, stderr } = await guest.test();
-    assert.deepEqual([exitCode, /there is none/.test(stderr)], [11, true], stderr);
+    assert.deepEqual([exitCode, /There is no simulation/.test(stderr)], [11, true], stderr);
   });
 
   it('says that an extension point does not exist', async () => {

@@ -86,7 +86,7 @@ export function addTestCommand(group: Command, io: Io): void {
       'after',
       `It needs no server, except for the extension point's simulations. Modules run without access to files, the environment,
 and the network. The exit code is 0 if all simulations pass, 1 if one fails, 9 if one exceeds the time limit, 10 if one
-can't be run, and 11 if there is none. Without --build, a command of a project file runs only if its module is missing, and
+can't be run, and 11 without a simulation. Without --build, a command of a project file runs only if its module is missing, and
 after you confirm it. With --watch and --build, it watches all files of the plugin's folder.`,
     )
     .action(async (file: string | undefined, options: Options, self: Command) => {
@@ -219,7 +219,7 @@ function assertPassed({ verdict, simulations }: TestRun): void {
   if (verdict === 'passed') return;
   const exitCode = exitCodeOfVerdict[verdict];
   if (verdict === 'none_configured') {
-    throw new CliError('no_simulations', 'No simulation was run: there is none.', { exitCode });
+    throw new CliError('no_simulations', 'There is no simulation to run.', { exitCode });
   }
   const others = simulations.filter((report) => report.verdict !== 'passed').length;
   const what = { failed: 'failed', timed_out: 'exceeded the time limit', errored: 'could not be run' }[verdict];

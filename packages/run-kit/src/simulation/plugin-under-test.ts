@@ -21,7 +21,7 @@ export interface CallResult {
   readonly timeNano: number;
 }
 
-/** The host calls that the report has of one call: at most so many, and UTF-16 code units of JSON. */
+/** The limits of the reported host calls of one call: their number, and the length of their JSON in UTF-16 code units. */
 const maxHostCalls = 200;
 const maxHostCallsLength = 16_384;
 

@@ -25,7 +25,7 @@ export interface SimulationRuns extends VersionTester {
   readonly counts: Readonly<Record<Verdict, number>>;
   /** The queue as last read. */
   readonly state: { readonly queue: SimulationQueueSummary | undefined };
-  /** Takes runs that are due, until there are none. */
+  /** Takes runs while any is due. */
   wake(): void;
   /** Looks for due runs regularly: those of processes that ended, and those that are repeated. */
   start(): void;

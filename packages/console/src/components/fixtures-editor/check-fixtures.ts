@@ -127,7 +127,7 @@ function checkName(value: unknown, known: readonly string[], pointer: string, wh
   );
 }
 
-/** Whether a value is an object. Reports that it is none, unknown keys, and missing ones. */
+/** Whether a value is an object. Reports another kind of value, unknown keys, and missing keys. */
 function checkKeys(
   value: unknown,
   place: FixturePlace,

@@ -76,7 +76,7 @@ function useLast<T>(value: T): RefObject<T> & { readonly current: T } {
   return last;
 }
 
-/** So many faults are listed; the others are marked in the text. */
+/** The maximum number of listed faults. The others are only marked in the text. */
 const shownFaults = 5;
 
 function Verdict(props: {

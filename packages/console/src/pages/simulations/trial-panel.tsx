@@ -68,7 +68,7 @@ function progressWords(done: number): string {
   return done === 0 ? 'Testing the active versions…' : `Testing the active versions: ${count(done)} done…`;
 }
 
-/** So many failed versions show their results at first. */
+/** The number of failed versions whose results are open at first. */
 const openAtFirst = 3;
 
 /** What the change would mean for the active versions. Nothing was changed. */

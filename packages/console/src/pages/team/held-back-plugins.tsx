@@ -5,7 +5,7 @@ import { Notice } from '../../components/notice.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
 
-/** Leads to the plugins whose newest version is held back by simulations. Shows nothing if there are none. */
+/** Links to the plugins whose newest version is held back by simulations. Without such plugins, it shows nothing. */
 export function HeldBackPlugins({ appId }: { readonly appId: string }) {
   const api = useApi();
   const path = `/api/v1/apps/${encodeURIComponent(appId)}/plugins`;
