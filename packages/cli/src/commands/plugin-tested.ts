@@ -6,7 +6,7 @@ import { findPlugin, type PluginChoice } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
 import { verdictInWords } from '../testing/test-run.ts';
 import { count, printable } from '../text.ts';
-import { aboutVersion, type VersionReference } from './plugin-versions.ts';
+import { aboutVersion, comparedWith, type VersionReference } from './plugin-versions.ts';
 
 /** Adds the commands about how a version behaves in the simulations of its extension point. */
 export function addTestedCommands(group: Command, io: Io): void {
@@ -41,7 +41,7 @@ async function compare(
   const found = await api.get(`${place.path}/versions/${number}/comparison${query}`, simulationComparison);
   const { against, simulations } = found;
   out.result(found, () => {
-    out.note(against === null ? 'No other version is bound.' : `Compared with version ${against}.`);
+    out.note(comparedWith(against));
     const rows = simulations.map(({ name, before, after, calls, isCut }) => {
       const differing = calls.filter(({ differs }) => differs).length;
       const shown = `${differing} of ${count(calls.length, 'call')}${isCut ? ', and more' : ''}`;

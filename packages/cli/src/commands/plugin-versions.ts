@@ -198,6 +198,11 @@ async function listVersions(
   });
 }
 
+/** Says which version a comparison is with; `null` for none. */
+export function comparedWith(against: number | null): string {
+  return against === null ? 'No other version is bound.' : `Compared with version ${against}.`;
+}
+
 async function showDiff(
   session: PluginSession,
   options: PluginChoice & { readonly against?: number },
@@ -208,8 +213,7 @@ async function showDiff(
   const query = options.against === undefined ? '' : `?against=${options.against}`;
   const diff = await api.get(`${place.path}/versions/${number}/diff${query}`, versionDiffSchema);
   out.result(diff, () => {
-    const other = diff.against === null ? 'No other version is bound.' : `Compared with version ${diff.against}.`;
-    out.note(other);
+    out.note(comparedWith(diff.against));
     showComparison(out, diff);
   });
 }

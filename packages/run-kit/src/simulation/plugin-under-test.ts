@@ -21,7 +21,7 @@ export interface CallResult {
   readonly timeNano: number;
 }
 
-/** The limits of the reported host calls of one call: their number, and the length of their JSON in UTF-16 code units. */
+/** Limits of the host calls that are reported for one call: number, and UTF-16 code units of JSON. */
 const maxHostCalls = 200;
 const maxHostCallsLength = 16_384;
 
