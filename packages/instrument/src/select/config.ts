@@ -59,51 +59,59 @@ export function parseConfig(text: string): InstrumentOptions {
 export function parseExtraOptions(text: string): ExtraOptions {
   const options = parseJson(text, 'the options');
   checkObject(options, 'the options');
-  const unknown = Object.keys(options).find((key) => key !== 'patterns' && key !== 'exceptionHandling');
-  if (unknown !== undefined) {
-    throw invalidConfig(
-      `Expected only "patterns" and "exceptionHandling" in the options, found ${JSON.stringify(unknown)}`,
-    );
-  }
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(extraOptionChecks, key));
+  if (unknown !== undefined) throw unknownOption(extraOptionChecks, unknown);
   checkOptions(options);
   return options;
 }
 
-const optionKeys: Readonly<Record<keyof InstrumentOptions, true>> = {
-  allowed: true,
-  banned: true,
-  patterns: true,
-  exceptionHandling: true,
-  onProgress: true,
+/** Throws `invalid_config` unless the value fits the option. */
+type OptionCheck = (key: string, value: unknown) => void;
+
+/** The options that the command line and `POST /instrument` take besides the lists. */
+const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
+  patterns: checkBoolean,
+  exceptionHandling: oneOf('legacy', 'exnref'),
+};
+
+const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
+  allowed: checkNames,
+  banned: checkNames,
+  ...extraOptionChecks,
+  onProgress: checkFunction,
 };
 
 /** Checks options and refuses unknown keys. Throws `invalid_config`. */
 export function checkOptions(options: InstrumentOptions): void {
   checkObject(options, 'the options');
-  const unknown = Object.keys(options).find((key) => !Object.hasOwn(optionKeys, key));
-  if (unknown !== undefined) {
-    const known = Object.keys(optionKeys).map((key) => `"${key}"`);
-    throw invalidConfig(`Expected only the options ${known.join(', ')}, found ${JSON.stringify(unknown)}`);
+  for (const [key, value] of Object.entries(options)) {
+    if (!Object.hasOwn(optionChecks, key)) throw unknownOption(optionChecks, key);
+    if (value !== undefined) optionChecks[key as keyof InstrumentOptions](key, value);
   }
-  const onProgress: unknown = options.onProgress;
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw invalidConfig(`Expected "onProgress" to be a function, found ${kindOf(onProgress)}`);
-  }
-  if (options.allowed !== undefined) checkNames('allowed', options.allowed);
-  if (options.banned !== undefined) checkNames('banned', options.banned);
   if (options.allowed !== undefined && options.banned !== undefined) {
     throw invalidConfig('Expected at most one of "allowed" and "banned", found both');
   }
-  const patterns: unknown = options.patterns;
-  if (patterns !== undefined && typeof patterns !== 'boolean') {
-    throw invalidConfig(`Expected "patterns" to be true or false, found ${kindOf(patterns)}`);
-  }
-  const exceptionHandling: unknown = options.exceptionHandling;
-  if (exceptionHandling !== undefined && exceptionHandling !== 'legacy' && exceptionHandling !== 'exnref') {
-    throw invalidConfig(
-      `Expected "exceptionHandling" to be "legacy" or "exnref", found ${JSON.stringify(exceptionHandling)}`,
-    );
-  }
+}
+
+function unknownOption(checks: object, key: string): InstrumentError {
+  const known = Object.keys(checks).map((name) => `"${name}"`);
+  return invalidConfig(`Expected only the options ${known.join(', ')}, found ${JSON.stringify(key)}`);
+}
+
+function checkBoolean(key: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalidConfig(`Expected "${key}" to be true or false, found ${kindOf(value)}`);
+}
+
+function checkFunction(key: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalidConfig(`Expected "${key}" to be a function, found ${kindOf(value)}`);
+}
+
+function oneOf(...choices: readonly string[]): OptionCheck {
+  return (key, value) => {
+    if (choices.some((choice) => choice === value)) return;
+    const expected = choices.map((choice) => `"${choice}"`).join(' or ');
+    throw invalidConfig(`Expected "${key}" to be ${expected}, found ${JSON.stringify(value)}`);
+  };
 }
 
 function parseJson(text: string, what: string): unknown {
