@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { needsOwnProcess } from './needs-own-process.mjs';
-import { testFiles } from './run-tests.mjs';
+import { mayRunAgain, testFiles } from './run-tests.mjs';
 import { writeSharedProcesses } from './shared-processes.mjs';
 import { slowestFiles } from './test-report.mjs';
 import { root } from './workspace.mjs';
@@ -17,6 +17,19 @@ describe('testFiles()', () => {
     assert.ok(quick.length > 100 && proof.length > 10);
     assert.ok(quick.every((file) => file.endsWith('.test.ts')));
     assert.ok(proof.every((file) => file.endsWith('.proof.ts')));
+  });
+});
+
+describe('mayRunAgain()', () => {
+  const browser = 'packages/console/test/trace.proof.ts';
+  it('is true for a few files of the proof that use a browser', () => {
+    assert.ok(mayRunAgain([browser, 'test/e2e/mail.proof.ts']));
+  });
+  it('is false for any other file, for many files, and for none', () => {
+    assert.ok(!mayRunAgain([browser, 'packages/server/test/collect-race.proof.ts']));
+    assert.ok(!mayRunAgain(['packages/trace/test/flame-graph.test.ts']));
+    assert.ok(!mayRunAgain(Array(5).fill(browser)));
+    assert.ok(!mayRunAgain([]));
   });
 });
 

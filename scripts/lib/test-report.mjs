@@ -1,5 +1,6 @@
 // How a run of the tests is reported: as node's own `spec` does, with the slowest files before the summary. Sets the exit
-// code to 1 when no test ran.
+// code to 1 when no test ran, and writes the files with failed tests to the file that `TEST_FAILED_LIST` names.
+import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import process from 'node:process';
 import { compose } from 'node:stream';
@@ -18,10 +19,13 @@ const listed = 10;
 async function* report(events) {
   /** @type {Map<string, number>} milliseconds by file, from the root */
   const durations = new Map();
+  /** @type {Set<string>} files with a failed test, from the root */
+  const failed = new Set();
   let [tests, childrenMs] = [0, 0];
   async function* noted() {
     for await (const event of events) {
       if (event.type === 'test:summary' && event.data.file !== undefined) tests += event.data.counts.tests;
+      if (event.type === 'test:fail') failed.add(fromRoot(event.data.file ?? ''));
       // The events of a process come one after the other. A suite's own time includes the loading of all files before it.
       if (isResult(event, 1)) childrenMs += event.data.details.duration_ms;
       const file = durationOf(event, childrenMs);
@@ -38,6 +42,8 @@ async function* report(events) {
     yield text;
   }
   if (tests === 0) process.exitCode = 1;
+  const { TEST_FAILED_LIST: failedList } = process.env;
+  if (failedList !== undefined) writeFileSync(failedList, JSON.stringify([...failed]));
 }
 
 /**

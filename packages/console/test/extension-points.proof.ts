@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ExtensionPoint } from '@tenon/protocol';
+import type { Locator } from 'playwright-core';
 import { greetThatSays } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 import { endSessions, faultsInBothColours, openWorkshop, signInAgain, type Workshop } from './helpers/workshop.ts';
@@ -126,11 +127,23 @@ describe('extension points', { skip: noBrowser }, () => {
     await page.getByText('Valid schema.').waitFor();
     await page.getByText('type: The kind of the value.').waitFor();
     assert.equal(await text(), 'version: v1-draft\nexports:\n  run:\n    output:\n      type: number');
-    await page.locator('.cm-line', { hasText: 'exports:' }).getByText('exports').hover();
-    await page.getByText('exports The functions that a plugin must export, by name.').waitFor();
+    await hoverUntilShown('exports', page.getByText('exports The functions that a plugin must export, by name.'));
 
     async function text(): Promise<string> {
       return (await page.locator('.cm-line').allInnerTexts()).join('\n');
+    }
+
+    /** Hovers over a word again and again: the editor shows no description while its own update is under way. */
+    async function hoverUntilShown(word: string, description: Locator): Promise<void> {
+      for (let tries = 0; tries < 20 && !(await description.isVisible()); tries++) {
+        await page.mouse.move(0, 0);
+        await page
+          .locator('.cm-line', { hasText: `${word}:` })
+          .getByText(word)
+          .hover();
+        await description.waitFor({ timeout: 3_000 }).catch(() => {});
+      }
+      await description.waitFor();
     }
   });
 
