@@ -14,6 +14,14 @@ export type {
 } from './compare/comparison.ts';
 export { compareModules } from './compare-modules.ts';
 export {
+  type CoverageBlock,
+  type CoverageCounts,
+  type CoverageMap,
+  type CoveredFunction,
+  readCounters,
+  readCoverageMap,
+} from './coverage/coverage-map.ts';
+export {
   describeModule,
   type ExportDescription,
   type FunctionSignature,
