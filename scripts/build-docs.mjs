@@ -2,7 +2,7 @@
 //
 //   node scripts/build-docs.mjs            into packages/server/docs
 //
-// Set-up calls it.
+// Set-up calls it, so that a running server needs no Markdown library.
 import './lib/require-node.mjs';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

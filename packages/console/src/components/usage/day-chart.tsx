@@ -71,6 +71,7 @@ function nextDay(key: string, selected: number | undefined, last: number): numbe
 
 const [width, height] = [600, 100];
 
+/** SVG bars rather than a library's canvas, which has no keyboard access and follows neither theme nor forced colours. */
 function Plot(props: ChartSeries & { readonly days: readonly string[]; readonly selected: number | undefined }) {
   const { title, days, values, selected } = props;
   const max = axisMax(values);
