@@ -13,6 +13,7 @@ import { type Measures, measureBodies } from './rewrite/measure-bodies.ts';
 import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
 import type { CodeScan, ExceptionHandling } from './scan/cursor.ts';
 import { scanCode } from './scan/scan-code.ts';
+import { type Allocator, selectAllocators } from './select/allocators.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
 import { selectFunctions } from './select/selection.ts';
 
@@ -22,7 +23,10 @@ export interface InstrumentReport {
   readonly tracedFunctions: number;
   /** Functions of the input, imports included. */
   readonly totalFunctions: number;
-  /** Names imported from `dylibso:observe/instrument`, in order: any of `enter`, `exit` and `memory-grow`. */
+  /**
+   * Names imported from `dylibso:observe/instrument`, in order: any of `enter`, `exit` and `memory-grow`. Then those from
+   * `tenon:instrument`: with the option `memory`, `allocator-enter` and `allocator-exit`.
+   */
   readonly addedImports: readonly string[];
   readonly inputBytes: number;
   readonly outputBytes: number;
@@ -38,7 +42,7 @@ export interface InstrumentResult {
 
 /**
  * Rewrites a core WebAssembly module so that it calls `enter` when a traced function starts, `exit` when it ends, and
- * `memory-grow` when a memory has grown; see docs/explanation/rewriting.md. If nothing is traced and no growth can be
+ * `memory-grow` when a memory has grown, and further hooks by option; see docs/explanation/rewriting.md. If nothing is traced and no growth can be
  * reported, the output equals the input.
  *
  * Checks the module's structure and the indices that change, but not its types. Let an engine validate untrusted input:
@@ -56,14 +60,15 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
   const traced = selectFunctions(module, names, options, notes);
-  const plan = makePlan(module, bodyBounds, traced, options, notes);
+  const allocators = selectAllocators(module, names, options, notes);
+  const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
   // Not slice(), which doesn't copy a Node.js Buffer.
   const output = plan === undefined ? new Uint8Array(bytes) : assemble({ ...plan, module, names, notes });
   const report = {
     tracedFunctions: traced.reduce((total, flag) => total + flag, 0),
     totalFunctions: module.functionTypes.length,
-    addedImports: plan?.layout.hooks ?? [],
+    addedImports: plan?.layout.hooks.map(({ name }) => name) ?? [],
     inputBytes: bytes.length,
     outputBytes: output.length,
     notes,
@@ -88,17 +93,19 @@ function makePlan(
   module: Module,
   bodyBounds: Uint32Array,
   traced: Uint8Array,
+  allocators: readonly Allocator[],
   options: InstrumentOptions,
   notes: Note[],
 ): Plan | undefined {
-  if (!traced.includes(1) && !module.memories.some(canGrow)) return undefined;
+  if (!traced.includes(1) && allocators.length === 0 && !module.memories.some(canGrow)) return undefined;
   const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
   const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress));
   const grownMemories = module.memories.flatMap((_, index) => (scan.grownMemories[index] === 1 ? [index] : []));
   for (;;) {
     const layout = layOut(module, traced, {
       grownMemories,
-      exceptionHandling: chooseExceptionHandling(module, scan, traced, options),
+      allocators,
+      exceptionHandling: chooseExceptionHandling(module, scan, traced.includes(1) || allocators.length > 0, options),
     });
     if (layout.hooks.length === 0) return undefined;
     const types = createTypePool(module);
@@ -108,7 +115,7 @@ function makePlan(
       notes.push(leftUntracedNote(index));
     }
     // Without any traced function the hooks go, and every index moves.
-    if (traced.includes(1) !== layout.hooks.includes('enter')) continue;
+    if (traced.includes(1) !== (layout.enterIndex !== -1)) continue;
     const generated = generateFunctions(module, layout, types, grownMemories);
     checkOutputLimits(module, layout, types, generated);
     return { layout, types, scan, measures, generated };
@@ -119,11 +126,11 @@ function makePlan(
 function chooseExceptionHandling(
   module: Module,
   scan: CodeScan,
-  traced: Uint8Array,
+  needsGuards: boolean,
   options: InstrumentOptions,
 ): ExceptionHandling {
   if (scan.exceptionHandling !== 'none') return scan.exceptionHandling;
-  return module.tagCount > 0 && traced.includes(1) ? (options.exceptionHandling ?? 'exnref') : 'none';
+  return module.tagCount > 0 && needsGuards ? (options.exceptionHandling ?? 'exnref') : 'none';
 }
 
 function checkOutputLimits(

@@ -3,7 +3,7 @@ export type Note =
   | {
       readonly code: 'name_not_found';
       readonly message: string;
-      readonly list: 'allowed' | 'banned';
+      readonly list: 'allowed' | 'banned' | 'memory';
       readonly name: string;
       /** A similar name in the module. */
       readonly nearName?: string;
@@ -11,6 +11,13 @@ export type Note =
   | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
   /** Only direct calls of this import are traced. */
   | { readonly code: 'reference_not_traced'; readonly message: string; readonly name: string }
+  | { readonly code: 'allocator_not_found'; readonly message: string }
+  | {
+      readonly code: 'allocator_not_traced';
+      readonly message: string;
+      readonly name: string;
+      readonly functionIndex: number;
+    }
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }
   | {

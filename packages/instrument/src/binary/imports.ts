@@ -30,12 +30,16 @@ type ImportType =
 
 /** The import module of the functions that instrumented modules call. */
 export const hookModule = 'dylibso:observe/instrument';
+/** The import module of functions that modules with further options call. */
+export const extraHookModule = 'tenon:instrument';
 
 const olderModule = 'dylibso_observe';
 
 /** A function that instrumented modules call, under its current or an older name. */
 export function isHook({ module, name }: { readonly module: string; readonly name: string }): boolean {
-  return module === hookModule || (module === olderModule && name.startsWith('instrument_'));
+  return (
+    module === hookModule || module === extraHookModule || (module === olderModule && name.startsWith('instrument_'))
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Export, readExports } from './exports.ts';
 import { type ExternalKind, type Import, readFunctionTypeIndex, readImports, readTagType } from './imports.ts';
 import { type ByteReader, expectEnd, readCount, readU32 } from './reader.ts';
 import { readSections, type Section, SectionId, sectionReader } from './sections.ts';
-import { type Limits, readLimits, readTypes, type TypeSpace } from './types.ts';
+import { i32Type, i64Type, type Limits, readLimits, readTypes, type TypeSpace } from './types.ts';
 import type { ValidationCost } from './validation-cost.ts';
 
 export interface Memory extends Limits {
@@ -76,6 +76,11 @@ export function readModule(bytes: Uint8Array): Module {
       checkedValues: 0,
     },
   };
+}
+
+/** The type of addresses in the first memory, the one that allocators manage. */
+export function memoryAddressType({ memories }: Module): number {
+  return memories[0]?.is64 ? i64Type : i32Type;
 }
 
 /** Whether a `memory.grow` by at least one page can succeed. */

@@ -84,11 +84,13 @@ export const Op = {
   catchAll: 0x19,
   tryTable: 0x1f,
   localGet: 0x20,
+  localSet: 0x21,
   localTee: 0x22,
   globalGet: 0x23,
   globalSet: 0x24,
   memorySize: 0x3f,
   memoryGrow: 0x40,
+  i32Eqz: 0x45,
   i32WrapI64: 0xa7,
   refNull: 0xd0,
   refFunc: 0xd2,
@@ -96,6 +98,8 @@ export const Op = {
 
 /** Instructions of each integer type that the rewriter writes or compares with. */
 export const i32Op = {
+  load: 0x28,
+  loadAlignment: 2,
   const: 0x41,
   eq: 0x46,
   ne: 0x47,
@@ -106,6 +110,8 @@ export const i32Op = {
   shrU: 0x76,
 } as const;
 export const i64Op = {
+  load: 0x29,
+  loadAlignment: 3,
   const: 0x42,
   eq: 0x51,
   ne: 0x52,

@@ -1,8 +1,7 @@
-import { hookModule, type Import } from '../binary/imports.ts';
+import type { Import } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
-import { i32Type } from '../binary/types.ts';
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
@@ -40,8 +39,8 @@ export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   );
   const context: SectionContext = {
     ...parts,
-    // This may add a type, so it comes before the type section is written.
-    hookType: parts.types.intern([i32Type], []),
+    // This may add types, so it comes before the type section is written.
+    hookTypes: layout.hooks.map(({ parameters }) => parts.types.intern(parameters, [])),
     onReference(index) {
       if (isUntracedByReference(index)) untracedReferences.add(index);
     },
@@ -134,7 +133,7 @@ function addTrailer(pieces: Piece[], parts: Parts): void {
     module,
     layout,
     names,
-    hookNames: layout.hooks.map((hook) => `${hookModule}.${hook}`),
+    hookNames: layout.hooks.map(({ module: from, name }) => `${from}.${name}`),
     addedNames: generated.map(({ name }) => name),
     addedLabels: measures.addedLabels,
   });

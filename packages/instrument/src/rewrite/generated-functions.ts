@@ -1,10 +1,12 @@
 import type { Memory, Module } from '../binary/module.ts';
 import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { type FunctionType, i32Type, i64Type } from '../binary/types.ts';
-import { type ByteWriter, putS32, putU32, reserve, writeByte, writeSized, writeU32 } from '../binary/writer.ts';
+import { type ByteWriter, putU32, reserve, writeByte, writeSized } from '../binary/writer.ts';
 import { limitExceeded, tooComplex } from '../errors.ts';
 import { maxGlobals, maxWrapperBytes } from '../limits.ts';
+import { wrapAllocator } from './allocator-wrappers.ts';
 import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
+import { writeInstructions, writeLocals } from './instructions.ts';
 import type { Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
@@ -35,7 +37,8 @@ export function generateFunctions(
   const hostGrowth = layout.hostGrowthIndex === -1 ? [] : [reportHostGrowth(module, layout, types)];
   const places = new Map(layout.watchedMemories.map((index, place) => [index, place]));
   const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index, places.get(index)));
-  return [...wrappers, ...hostGrowth, ...growHelpers];
+  const allocators = layout.allocators.map((allocator) => wrapAllocator(module, layout, types, allocator));
+  return [...wrappers, ...hostGrowth, ...growHelpers, ...allocators];
 }
 
 /**
@@ -45,12 +48,12 @@ export function generateFunctions(
 function checkGenerated(module: Module, layout: Layout): void {
   const end = module.bytes.length;
   let wrapperBytes = 0;
-  for (const index of layout.wrapped) {
+  for (const index of [...layout.wrapped, ...layout.allocators.map(({ functionIndex }) => functionIndex)]) {
     const type = module.types[module.functionTypes[index] as number] as FunctionType;
     wrapperBytes += wrapperFixedBytes + 3 * type.parameterCount;
   }
   if (wrapperBytes > maxWrapperBytes) {
-    throw tooComplex('bytes of wrappers around imported functions', wrapperBytes, maxWrapperBytes, end);
+    throw tooComplex('bytes of wrappers around functions', wrapperBytes, maxWrapperBytes, end);
   }
   const globals = module.globalCount + layout.watchedMemories.length;
   if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);
@@ -204,26 +207,6 @@ function writePagesBetween(
 function writeReport(writer: ByteWriter, layout: Layout, pagesLocal: number): void {
   writeInstructions(writer, [Op.localTee, pagesLocal], [Op.if, emptyBlock]);
   writeInstructions(writer, [Op.localGet, pagesLocal], [Op.call, layout.memoryGrowIndex], [Op.end]);
-}
-
-function writeLocals(writer: ByteWriter, types: readonly number[]): void {
-  writeU32(writer, types.length);
-  for (const type of types) {
-    writeByte(writer, 1);
-    writeByte(writer, type);
-  }
-}
-
-/** Writes instructions with at most one immediate, which is signed for constants. */
-function writeInstructions(writer: ByteWriter, ...instructions: readonly (readonly number[])[]): void {
-  for (const [opcode, immediate] of instructions) {
-    if (opcode === undefined) continue;
-    reserve(writer, 6);
-    writer.bytes[writer.length++] = opcode;
-    if (immediate === undefined) continue;
-    const put = opcode === i32Op.const || opcode === i64Op.const ? putS32 : putU32;
-    writer.length = put(writer.bytes, writer.length, immediate);
-  }
 }
 
 /** Writes the bodies with their sizes. */

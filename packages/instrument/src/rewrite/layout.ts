@@ -1,31 +1,48 @@
-import { isBuiltin, isManualApi } from '../binary/imports.ts';
-import { canGrow, type Module } from '../binary/module.ts';
+import { extraHookModule, hookModule, isBuiltin, isManualApi } from '../binary/imports.ts';
+import { canGrow, type Module, memoryAddressType } from '../binary/module.ts';
+import { i32Type } from '../binary/types.ts';
 import type { ExceptionHandling } from '../scan/cursor.ts';
+import type { Allocator } from '../select/allocators.ts';
 
 /** Facts about the code that the layout depends on. */
 interface CodeFacts {
   readonly exceptionHandling: ExceptionHandling;
   /** Memories that `memory.grow` grows, in the order of their helpers. */
   readonly grownMemories: readonly number[];
+  /** The module's own allocators that are traced, in the order of their wrappers. */
+  readonly allocators: readonly Allocator[];
+}
+
+/** A function that the output imports. */
+export interface Hook {
+  readonly module: string;
+  readonly name: string;
+  /** Value types. */
+  readonly parameters: readonly number[];
 }
 
 /**
  * The function index space of the output. Only this file maps indices of the input to the output:
  *
- *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers
+ *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers | wrappers of allocators
  */
 export interface Layout extends CodeFacts {
   readonly importCount: number;
   readonly functionCount: number;
-  readonly hooks: readonly string[];
+  readonly hooks: readonly Hook[];
   /** Added to the index of every function that is not imported. */
   readonly shift: number;
   readonly enterIndex: number;
   readonly exitIndex: number;
   readonly memoryGrowIndex: number;
+  readonly allocatorEnterIndex: number;
+  readonly allocatorExitIndex: number;
   /** Per function of the input, 1 if it is traced. */
   readonly traced: Uint8Array;
-  /** Per imported function, the output index that calls reach: its wrapper, or the import. */
+  /**
+   * Per imported function, and with traced allocators per function, the output index that calls reach: its wrapper, or the
+   * function itself.
+   */
   readonly callTargets: Uint32Array;
   /** Per imported function, 1 if its declared type is open: see {@link referenceIndex}. */
   readonly openImports: Uint8Array;
@@ -46,18 +63,28 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
   const watchedMemories = findWatchedMemories(module);
   const reportsGrowth = watchedMemories.length > 0 || facts.grownMemories.length > 0;
   const hasTraced = traced.includes(1);
-  const hooks = [...(hasTraced ? ['enter', 'exit'] : []), ...(reportsGrowth ? ['memory-grow'] : [])];
-  const hookIndex = (name: string) => (hooks.includes(name) ? importCount + hooks.indexOf(name) : -1);
+  const hooks = hooksOf(module, { hasTraced, reportsGrowth, hasAllocators: facts.allocators.length > 0 });
+  const hookIndex = (name: string) => {
+    const place = hooks.findIndex((hook) => hook.name === name);
+    return place === -1 ? -1 : importCount + place;
+  };
   const shift = hooks.length;
   const wrapped = findWrapped(module, traced, watchedMemories.length > 0);
   const wrappersIndex = functionCount + shift;
-  const callTargets = Uint32Array.from({ length: importCount }, (_, index) => index);
+  const helpersIndex = wrappersIndex + wrapped.length;
+  const growHelpersIndex = helpersIndex + (watchedMemories.length > 0 ? 1 : 0);
+  const allocatorWrappersIndex = growHelpersIndex + facts.grownMemories.length;
+  const callTargets = Uint32Array.from(
+    { length: facts.allocators.length > 0 ? functionCount : importCount },
+    (_, index) => (index < importCount ? index : index + shift),
+  );
   wrapped.forEach((index, place) => {
     callTargets[index] = wrappersIndex + place;
   });
-  const openImports = Uint8Array.from(callTargets, (_, index) => (hasOpenType(module, index) ? 1 : 0));
-  const helpersIndex = wrappersIndex + wrapped.length;
-  const growHelpersIndex = helpersIndex + (watchedMemories.length > 0 ? 1 : 0);
+  facts.allocators.forEach(({ functionIndex }, place) => {
+    callTargets[functionIndex] = allocatorWrappersIndex + place;
+  });
+  const openImports = Uint8Array.from({ length: importCount }, (_, index) => (hasOpenType(module, index) ? 1 : 0));
   return {
     ...facts,
     importCount,
@@ -67,6 +94,8 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     enterIndex: hookIndex('enter'),
     exitIndex: hookIndex('exit'),
     memoryGrowIndex: hookIndex('memory-grow'),
+    allocatorEnterIndex: hookIndex('allocator-enter'),
+    allocatorExitIndex: hookIndex('allocator-exit'),
     traced,
     callTargets,
     openImports,
@@ -79,7 +108,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
 
 /** The output index for calls of the function and for the start section. */
 export function callIndex(layout: Layout, index: number): number {
-  return index < layout.importCount ? (layout.callTargets[index] as number) : index + layout.shift;
+  return index < layout.callTargets.length ? (layout.callTargets[index] as number) : index + layout.shift;
 }
 
 /**
@@ -91,11 +120,33 @@ export function referenceIndex(layout: Layout, index: number): number {
   return layout.openImports[index] === 1 ? index : callIndex(layout, index);
 }
 
+interface HookNeeds {
+  readonly hasTraced: boolean;
+  readonly reportsGrowth: boolean;
+  readonly hasAllocators: boolean;
+}
+
+function hooksOf(module: Module, { hasTraced, reportsGrowth, hasAllocators }: HookNeeds): Hook[] {
+  const address = memoryAddressType(module);
+  const hook = (name: string) => ({ module: hookModule, name, parameters: [i32Type] });
+  const extra = (name: string, ...parameters: readonly number[]) => ({ module: extraHookModule, name, parameters });
+  return [
+    ...(hasTraced ? [hook('enter'), hook('exit')] : []),
+    ...(reportsGrowth ? [hook('memory-grow')] : []),
+    ...(hasAllocators ? [extra('allocator-enter', i32Type, address, address), extra('allocator-exit', address)] : []),
+  ];
+}
+
 function hasOpenType(module: Module, importedFunction: number): boolean {
   return module.types[module.functionTypes[importedFunction] as number]?.isOpen === true;
 }
 
-/** The output index of the function's definition, for exports and names. An import keeps its index. */
+/** The output index for exports and direct tail calls. An import keeps its index. */
+export function exportIndex(layout: Layout, index: number): number {
+  return index < layout.importCount ? index : callIndex(layout, index);
+}
+
+/** The output index of the function's definition, for names. An import keeps its index. */
 export function definitionIndex(layout: Layout, index: number): number {
   return index < layout.importCount ? index : index + layout.shift;
 }

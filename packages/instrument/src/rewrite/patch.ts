@@ -3,7 +3,7 @@ import { putU32, u32Length } from '../binary/writer.ts';
 import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-sites.ts';
 import type { BodyContext } from './body-context.ts';
 import { hookCallLength, putHookCall } from './exit-guard.ts';
-import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
+import { callIndex, exportIndex, type Layout, referenceIndex } from './layout.ts';
 
 const { br, call, memoryGrow, refFunc, return: returnOp, returnCall } = Op;
 
@@ -65,7 +65,7 @@ export function nextPatch(
       if (isTraced) patch.exited = layout.importCount + body + layout.shift;
       const index = readOperand(source, patch);
       if (isTracedImport(layout, index)) patch.tailCalled = index;
-      patch.operand = definitionIndex(layout, index);
+      patch.operand = exportIndex(layout, index);
       break;
     }
     default: // return_call_indirect, return_call_ref

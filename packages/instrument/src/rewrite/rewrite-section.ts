@@ -1,4 +1,3 @@
-import { hookModule } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { readCount, readU32 } from '../binary/reader.ts';
@@ -17,7 +16,7 @@ import {
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
 import { type GeneratedFunction, type LastSizeGlobal, lastSizeGlobals } from './generated-functions.ts';
-import { callIndex, definitionIndex, type Layout, referenceIndex } from './layout.ts';
+import { callIndex, exportIndex, type Hook, type Layout, referenceIndex } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
 /** What the sections outside of the code depend on. */
@@ -27,8 +26,8 @@ export interface SectionContext {
   readonly types: TypePool;
   readonly scan: CodeScan;
   readonly generated: readonly GeneratedFunction[];
-  /** The type index of the hooks. */
-  readonly hookType: number;
+  /** The type index of each hook. */
+  readonly hookTypes: readonly number[];
   /** Runs for each function index that a table, global or element refers to. */
   readonly onReference: (functionIndex: number) => void;
 }
@@ -51,7 +50,7 @@ function addedEntries<Entry>(
 
 /** The new contents of a section, or undefined if they don't change. `section` is undefined if the input doesn't have it. */
 export function rewriteSection(context: SectionContext, id: number, section?: Section): Uint8Array | undefined {
-  const { module, layout, types, generated, hookType } = context;
+  const { module, layout, types, generated, hookTypes } = context;
   switch (id) {
     case SectionId.type:
       return appendEntries(
@@ -60,8 +59,8 @@ export function rewriteSection(context: SectionContext, id: number, section?: Se
         addedEntries(types.added, (writer, type) => writeRange(writer, type)),
       );
     case SectionId.import: {
-      const writeHook = (writer: ByteWriter, hook: string) => writeHookImport(writer, hook, hookType);
-      return appendEntries(module, section, addedEntries(layout.hooks, writeHook));
+      const imports = layout.hooks.map((hook, place) => ({ ...hook, typeIndex: hookTypes[place] as number }));
+      return appendEntries(module, section, addedEntries(imports, writeHookImport));
     }
     case SectionId.function: {
       const writeType = (writer: ByteWriter, { typeIndex }: GeneratedFunction) => writeU32(writer, typeIndex);
@@ -151,11 +150,11 @@ function rewriteReferences(
   });
 }
 
-function writeHookImport(writer: ByteWriter, hook: string, hookType: number): void {
-  writeName(writer, hookModule);
-  writeName(writer, hook);
+function writeHookImport(writer: ByteWriter, hook: Hook & { readonly typeIndex: number }): void {
+  writeName(writer, hook.module);
+  writeName(writer, hook.name);
   writeByte(writer, 0); // a function
-  writeU32(writer, hookType);
+  writeU32(writer, hook.typeIndex);
 }
 
 function writeLastSizeGlobal(writer: ByteWriter, { valueType, initialValue }: LastSizeGlobal): void {
@@ -166,13 +165,13 @@ function writeLastSizeGlobal(writer: ByteWriter, { valueType, initialValue }: La
   writeByte(writer, Op.end);
 }
 
-/** An export names the function's definition, so an import that is exported again stays the same function. */
+/** An import that is exported again stays the same function. */
 function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section): void {
   let copied = section.contentStart;
   for (const { kind, index, indexStart, end } of module.exports) {
     if (kind !== 'function') continue;
     writeRange(writer, module.bytes, copied, indexStart);
-    writeU32(writer, definitionIndex(layout, index));
+    writeU32(writer, exportIndex(layout, index));
     copied = end;
   }
   writeRange(writer, module.bytes, copied, section.end);

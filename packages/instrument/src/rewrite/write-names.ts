@@ -61,7 +61,9 @@ function writeFunctionNames(writer: ByteWriter, context: NameContext): void {
     writeU32(writer, nameEnd - nameStart);
     writeRange(writer, module.bytes, nameStart, nameEnd);
   };
-  const needsName = (index: number) => starts[index] === 0 && layout.traced[index] === 1;
+  const allocators = new Set(layout.allocators.map(({ functionIndex }) => functionIndex));
+  const needsName = (index: number) =>
+    starts[index] === 0 && (layout.traced[index] === 1 || (allocators.size > 0 && allocators.has(index)));
   let count = context.hookNames.length + context.addedNames.length;
   for (let index = 0; index < layout.functionCount; index++) if (starts[index] !== 0 || needsName(index)) count++;
   const writeOwn = (from: number, to: number) => {

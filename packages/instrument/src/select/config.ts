@@ -31,6 +31,12 @@ export interface ExtraOptions {
    * Engines refuse a mix. Other modules keep their own. Default: `exnref`, which is part of Wasm 3.0.
    */
   readonly exceptionHandling?: 'legacy' | 'exnref' | undefined;
+  /**
+   * Whether calls of the module's own allocators report sizes and pointers, to `allocator-enter` and `allocator-exit` of
+   * `tenon:instrument`. True: all with a known name, such as `malloc`. A list names them: `malloc`, or `pool_get=malloc` for
+   * a function with the signature of `malloc`. Default: false.
+   */
+  readonly memory?: boolean | readonly string[] | undefined;
 }
 
 /**
@@ -72,6 +78,7 @@ type OptionCheck = (key: string, value: unknown) => void;
 const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   patterns: checkBoolean,
   exceptionHandling: oneOf('legacy', 'exnref'),
+  memory: checkBooleanOrNames,
 };
 
 const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
@@ -100,6 +107,12 @@ function unknownOption(checks: object, key: string): InstrumentError {
 
 function checkBoolean(key: string, value: unknown): void {
   if (typeof value !== 'boolean') throw invalidConfig(`Expected "${key}" to be true or false, found ${kindOf(value)}`);
+}
+
+function checkBooleanOrNames(key: string, value: unknown): void {
+  if (typeof value === 'boolean') return;
+  if (Array.isArray(value)) checkNames(key, value);
+  else throw invalidConfig(`Expected "${key}" to be true, false, or an array of strings, found ${kindOf(value)}`);
 }
 
 function checkFunction(key: string, value: unknown): void {

@@ -96,7 +96,7 @@ function isForPatterns(module: Module, functionIndex: number, pattern: string): 
 }
 
 /** Visits all names that a configuration can contain. A function may have several. */
-function visitNames(module: Module, names: Names, visit: NameVisitor): void {
+export function visitNames(module: Module, names: Names, visit: NameVisitor): void {
   const visitText = (functionIndex: number, name: string) => {
     const bytes = utf8.encode(name);
     visit(functionIndex, bytes, 0, bytes.length);
