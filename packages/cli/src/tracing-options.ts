@@ -1,6 +1,6 @@
 import { InstrumentError, type InstrumentOptions, parseConfig } from '@tenon/instrument';
 import { type Command, Option } from 'commander';
-import { collect } from './command.ts';
+import { collect, parseCount } from './command.ts';
 import { CliError, usageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readInput, standardStream } from './files.ts';
@@ -15,6 +15,10 @@ export interface TracingFlags {
   readonly config?: string;
   readonly patterns?: boolean;
   readonly exceptionHandling?: 'legacy' | 'exnref';
+  readonly reachableFrom?: string[];
+  readonly minBytes?: number;
+  readonly sourceFiles?: string[];
+  readonly namespaces?: string[];
 }
 
 /** Adds the options that choose what is traced and how. */
@@ -44,6 +48,24 @@ export function withTracing(command: Command): Command {
         '--exception-handling <generation>',
         'the exception handling that the engine expects, for a module that throws and never catches (default: exnref)',
       ).choices(['legacy', 'exnref']),
+    )
+    .addOption(
+      new Option('--reachable-from <exports>', 'of those, only what these exported functions can call').argParser(
+        collect,
+      ),
+    )
+    .addOption(new Option('--min-bytes <n>', 'of those, only functions of at least n bytes').argParser(parseCount))
+    .addOption(
+      new Option(
+        '--source-files <patterns>',
+        'of those, only functions from these source files, such as src/*',
+      ).argParser(collect),
+    )
+    .addOption(
+      new Option(
+        '--namespaces <patterns>',
+        'of those, only functions of these crates, namespaces, or packages',
+      ).argParser(collect),
     );
 }
 
@@ -57,8 +79,9 @@ export function assertOneFromStdin(input: string, flags: TracingFlags): void {
 
 /** @throws CliError `invalid_config`, or when a file can't be read */
 export async function readTracingOptions(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {
-  const { patterns, exceptionHandling } = flags;
-  return { ...(await readLists(io, flags)), patterns, exceptionHandling };
+  const { patterns, exceptionHandling, reachableFrom, minBytes, sourceFiles, namespaces } = flags;
+  const selection = { reachableFrom, minBytes, sourceFiles, namespaces };
+  return { ...(await readLists(io, flags)), patterns, exceptionHandling, ...selection };
 }
 
 async function readLists(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {

@@ -49,7 +49,7 @@ export function listFunctions(bytes: Uint8Array, options: InstrumentOptions = {}
   const bodyBounds = readBodyBounds(module);
   const notes: Note[] = [];
   const names = readNames(module, []);
-  const traced = selectFunctions(module, names, options, notes);
+  const traced = selectFunctions(module, bodyBounds, names, options, notes);
   const exportNames = new Map<number, string[]>();
   for (const entry of module.exports) {
     const { kind, index } = entry;

@@ -3,7 +3,7 @@ export type Note =
   | {
       readonly code: 'name_not_found';
       readonly message: string;
-      readonly list: 'allowed' | 'banned' | 'memory';
+      readonly list: 'allowed' | 'banned' | 'memory' | 'reachableFrom' | 'sourceFiles' | 'namespaces';
       readonly name: string;
       /** A similar name in the module. */
       readonly nearName?: string;

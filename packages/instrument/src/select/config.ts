@@ -1,7 +1,7 @@
 import { InstrumentError } from '../errors.ts';
 
 /**
- * Which functions are traced, by at most one of two lists, and how. A name in a list matches a function's name in the
+ * Which functions are traced, and how: those that at most one of two lists selects, narrowed by further options. A name in a list matches a function's name in the
  * `name` section, its export name, or `module.field` for an import. Without either list, every function is traced.
  */
 export interface InstrumentOptions extends ExtraOptions {
@@ -9,6 +9,10 @@ export interface InstrumentOptions extends ExtraOptions {
   readonly allowed?: readonly string[] | undefined;
   /** These are not traced. Default: none. */
   readonly banned?: readonly string[] | undefined;
+  /** The module's source map as text, if it isn't in the module. */
+  readonly sourceMap?: string | undefined;
+  /** The file that `external_debug_info` names: a module with the DWARF sections that this one lacks. */
+  readonly debugFile?: Uint8Array | undefined;
   /**
    * Called about once per MiB of code. An exception from it ends the work.
    */
@@ -37,6 +41,25 @@ export interface ExtraOptions {
    * a function with the signature of `malloc`. Default: false.
    */
   readonly memory?: boolean | readonly string[] | undefined;
+  /**
+   * Of the selected functions, only those are traced that these exported functions can reach inside the module: by calls, by
+   * references that they take, and by indirect calls of a type that a function in a table has. Default: all.
+   */
+  readonly reachableFrom?: readonly string[] | undefined;
+  /** Of the selected functions, those with a smaller body are not traced. Imports stay selected. Default: 0. */
+  readonly minBytes?: number | undefined;
+  /**
+   * Of the selected functions, only those are traced whose source file matches one of these patterns, according to the
+   * module's DWARF or source map. A pattern matches a whole path or the end of one: `parser/*.c` matches
+   * `/home/me/parser/lex.c`. Default: all.
+   */
+  readonly sourceFiles?: readonly string[] | undefined;
+  /**
+   * Of the selected functions, only those are traced that lie in a namespace that matches one of these patterns: `serde_*`
+   * is a crate, `std::__2` a C++ namespace, `net/http` a Go package, `~lib/array` an AssemblyScript file. Reads mangled and
+   * demangled names. Default: all.
+   */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /**
@@ -79,12 +102,18 @@ const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   patterns: checkBoolean,
   exceptionHandling: oneOf('legacy', 'exnref'),
   memory: checkBooleanOrNames,
+  reachableFrom: checkNames,
+  minBytes: checkSize,
+  sourceFiles: checkNames,
+  namespaces: checkNames,
 };
 
 const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
   allowed: checkNames,
   banned: checkNames,
   ...extraOptionChecks,
+  sourceMap: checkText,
+  debugFile: checkBytes,
   onProgress: checkFunction,
 };
 
@@ -113,6 +142,20 @@ function checkBooleanOrNames(key: string, value: unknown): void {
   if (typeof value === 'boolean') return;
   if (Array.isArray(value)) checkNames(key, value);
   else throw invalidConfig(`Expected "${key}" to be true, false, or an array of strings, found ${kindOf(value)}`);
+}
+
+function checkSize(key: string, value: unknown): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return;
+  const found = typeof value === 'number' ? String(value) : kindOf(value);
+  throw invalidConfig(`Expected "${key}" to be an integer from 0, found ${found}`);
+}
+
+function checkText(key: string, value: unknown): void {
+  if (typeof value !== 'string') throw invalidConfig(`Expected "${key}" to be a string, found ${kindOf(value)}`);
+}
+
+function checkBytes(key: string, value: unknown): void {
+  if (!(value instanceof Uint8Array)) throw invalidConfig(`Expected "${key}" to be bytes, found ${kindOf(value)}`);
 }
 
 function checkFunction(key: string, value: unknown): void {

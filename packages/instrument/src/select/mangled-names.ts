@@ -66,8 +66,8 @@ const rustEscapes: Readonly<Record<string, string>> = {
 function decodeRustEscapes(text: string): string {
   return text
     .replace(/^_(?=\$)/, '')
-    .replaceAll(/\$(?:u([0-9a-f]{2,5})|([A-Z]{1,2}))\$/g, (whole, hex: string | undefined, escape: string) =>
-      hex === undefined ? (rustEscapes[escape] ?? whole) : decodePoint(Number.parseInt(hex, 16), whole),
+    .replaceAll(/\$(?:u([0-9a-f]{2,5})|([A-Z]{1,2}))\$/g, (whole, hex: string | undefined, code: string) =>
+      hex === undefined ? (rustEscapes[code] ?? whole) : decodePoint(Number.parseInt(hex, 16), whole),
     )
     .replaceAll('..', '::');
 }

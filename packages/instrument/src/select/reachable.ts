@@ -69,8 +69,7 @@ function readCalls(module: Module, bodyBounds: Uint32Array): Calls {
     const kind = oneByteKinds[bytes[offset] as number];
     const isOfType = kind === ImmediateKind.CallRef || kind === ImmediateKind.ReturnCallRef;
     const isIndirect = kind === ImmediateKind.CallIndirect || kind === ImmediateKind.ReturnCallIndirect || isOfType;
-    const isDirect =
-      kind === ImmediateKind.Call || kind === ImmediateKind.ReturnCall || kind === ImmediateKind.RefFunc;
+    const isDirect = kind === ImmediateKind.Call || kind === ImmediateKind.ReturnCall || kind === ImmediateKind.RefFunc;
     if (!isDirect && !isIndirect) return;
     while (body < functionIndex - importCount) firstEdges[++body] = count;
     if (count === edges.length) {

@@ -5,10 +5,13 @@ import { decodeUtf8 } from '../binary/reader.ts';
 import { maxNearNames } from '../limits.ts';
 import type { Note } from '../notes.ts';
 import type { InstrumentOptions } from './config.ts';
+import { narrowSelection } from './narrow.ts';
 import { createNearNameSearch } from './near-name.ts';
 import { createPatternMatcher, hasWildcard } from './pattern.ts';
+import { findReachable } from './reachable.ts';
 
-type List = 'allowed' | 'banned';
+/** Options that contain names of functions. */
+type NameList = 'allowed' | 'banned' | 'reachableFrom';
 
 /** Receives a name of a function as a range of UTF-8 bytes. */
 type NameVisitor = (functionIndex: number, bytes: Uint8Array, start: number, end: number) => void;
@@ -17,11 +20,17 @@ const utf8 = new TextEncoder();
 
 /**
  * Selects the functions to trace, and returns 1 for each, by function index. A configured name matches a name in the `name`
- * section, an export name, or `module.field` of an import. Adds a note for a name without a match.
+ * section, an export name, or `module.field` of an import. Adds a note for a name or pattern without a match.
  */
-export function selectFunctions(module: Module, names: Names, options: InstrumentOptions, notes: Note[]): Uint8Array {
+export function selectFunctions(
+  module: Module,
+  bodyBounds: Uint32Array,
+  names: Names,
+  options: InstrumentOptions,
+  notes: Note[],
+): Uint8Array {
   const list = options.allowed === undefined ? 'banned' : 'allowed';
-  const listed = findListed(module, names, list, options, notes);
+  const listed = findListed(module, list, options, notes, (visit) => visitNames(module, names, visit));
   const traced = new Uint8Array(module.functionTypes.length);
   for (let index = 0; index < traced.length; index++) {
     traced[index] = list === 'allowed' ? (listed[index] as number) : 1 - (listed[index] as number);
@@ -34,7 +43,17 @@ export function selectFunctions(module: Module, names: Names, options: Instrumen
     }
     if (isBuiltin(entry) && list !== 'allowed') traced[index] = 0;
   });
+  if (options.reachableFrom !== undefined) {
+    const roots = findListed(module, 'reachableFrom', options, notes, (visit) => visitExports(module, visit));
+    const reached = findReachable(module, bodyBounds, rootsOf(roots));
+    for (let index = 0; index < traced.length; index++) if (reached[index] === 0) traced[index] = 0;
+  }
+  narrowSelection(module, bodyBounds, names, options, traced, notes);
   return traced;
+}
+
+function* rootsOf(listed: Uint8Array): Generator<number> {
+  for (let index = 0; index < listed.length; index++) if (listed[index] === 1) yield index;
 }
 
 function manualApiNote(name: string): Note {
@@ -42,8 +61,14 @@ function manualApiNote(name: string): Note {
   return { code: 'import_not_traced', message, name };
 }
 
-/** 1 for each function that has one of the names. */
-function findListed(module: Module, names: Names, list: List, options: InstrumentOptions, notes: Note[]): Uint8Array {
+/** 1 for each function that has one of the names in a list. `visitAll` visits the names that the list can contain. */
+function findListed(
+  module: Module,
+  list: NameList,
+  options: InstrumentOptions,
+  notes: Note[],
+  visitAll: (visit: NameVisitor) => void,
+): Uint8Array {
   const listed = new Uint8Array(module.functionTypes.length);
   const wanted = new Set(options[list]);
   if (wanted.size === 0) return listed;
@@ -55,11 +80,9 @@ function findListed(module: Module, names: Names, list: List, options: Instrumen
   const isPattern = (name: string) => options.patterns === true && hasWildcard(name);
   const patterns = [...wanted].filter(isPattern);
   const exact = new Set([...wanted].filter((name) => !isPattern(name)));
-  visitNames(module, names, exactly(exact, mark));
+  visitAll(exactly(exact, mark));
   if (patterns.length > 0) {
-    visitNames(
-      module,
-      names,
+    visitAll(
       byPattern(patterns, (functionIndex, pattern) => {
         matched.add(pattern);
         if (isForPatterns(module, functionIndex, pattern)) listed[functionIndex] = 1;
@@ -67,7 +90,7 @@ function findListed(module: Module, names: Names, list: List, options: Instrumen
     );
   }
   const missing = [...wanted].filter((name) => !matched.has(name));
-  notes.push(...notFoundNotes(module, names, list, missing, options.patterns === true));
+  notes.push(...notFoundNotes(list, missing, options.patterns === true, visitAll));
   return listed;
 }
 
@@ -104,32 +127,36 @@ export function visitNames(module: Module, names: Names, visit: NameVisitor): vo
   module.importedFunctions.forEach((entry, index) => {
     visitText(index, `${entry.module}.${entry.name}`);
   });
-  for (const { kind, index, nameStart, nameEnd } of module.exports) {
-    if (kind === 'function') visit(index, module.bytes, nameStart, nameEnd);
-  }
+  visitExports(module, visit);
   for (let index = 0; index < names.starts.length; index++) {
     const start = names.starts[index] as number;
     if (start !== 0) visit(index, module.bytes, start, names.ends[index] as number);
   }
 }
 
+function visitExports(module: Module, visit: NameVisitor): void {
+  for (const { kind, index, nameStart, nameEnd } of module.exports) {
+    if (kind === 'function') visit(index, module.bytes, nameStart, nameEnd);
+  }
+}
+
 /** A note for each name without a match. The first ones include a similar name. */
 function notFoundNotes(
-  module: Module,
-  names: Names,
-  list: List,
+  list: NameList,
   missing: readonly string[],
   hasPatterns: boolean,
+  visitAll: (visit: NameVisitor) => void,
 ): Note[] {
   const searched = missing.slice(0, maxNearNames).filter((name) => !hasPatterns || !hasWildcard(name));
   const searches = new Map(searched.map((name) => [name, createNearNameSearch(utf8.encode(name))]));
   if (searches.size > 0) {
-    visitNames(module, names, (_, bytes, start, end) => {
+    visitAll((_, bytes, start, end) => {
       for (const search of searches.values()) search.offer(bytes, start, end);
     });
   }
   return missing.map((name): Note => {
-    const message = `No function is called ${JSON.stringify(name)}, which is in "${list}"`;
+    const what = list === 'reachableFrom' ? 'exported function' : 'function';
+    const message = `No ${what} is called ${JSON.stringify(name)}, which is in "${list}"`;
     const note = { code: 'name_not_found', list, name } as const;
     const hint = misunderstanding(name, hasPatterns);
     if (hint !== undefined) return { ...note, message: `${message}; ${hint}` };

@@ -12,6 +12,8 @@ interface InstrumentForm {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+const texts = { type: 'array', items: { type: 'string' } } as const;
+
 export const instrumentBody: BodyReader<InstrumentForm> = {
   async read(source) {
     const { maxModuleBytes, maxConfigBytes } = source.limits;
@@ -57,6 +59,26 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
                   default: 'exnref',
                   description:
                     'the exception-handling instructions to use in a module that throws but never catches, and so works with either',
+                },
+                reachableFrom: {
+                  ...texts,
+                  description: 'of the selected functions, trace only those that these exported functions can call',
+                },
+                minBytes: {
+                  type: 'integer',
+                  minimum: 0,
+                  default: 0,
+                  description: 'of the selected functions, trace only those with a body of at least this many bytes',
+                },
+                sourceFiles: {
+                  ...texts,
+                  description:
+                    'of the selected functions, trace only those whose source file matches one of these patterns, by the debug information in the module',
+                },
+                namespaces: {
+                  ...texts,
+                  description:
+                    'of the selected functions, trace only those in a crate, namespace or package that matches one of these patterns',
                 },
               },
               additionalProperties: false,
