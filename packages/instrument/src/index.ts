@@ -36,6 +36,8 @@ export { type FunctionDescription, type FunctionList, listFunctions } from './li
 export { listProposals } from './list-proposals.ts';
 export { listSections, type SectionDescription } from './list-sections.ts';
 export type { Note } from './notes.ts';
+export { readOffsetMap } from './rewrite/code-map.ts';
+export { type OffsetMap, originalOffset } from './rewrite/offset-map.ts';
 export {
   type ExtraOptions,
   type InstrumentOptions,

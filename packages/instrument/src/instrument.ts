@@ -64,7 +64,7 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
   // Not slice(), which doesn't copy a Node.js Buffer.
-  const output = plan === undefined ? new Uint8Array(bytes) : assemble({ ...plan, module, names, notes });
+  const output = plan === undefined ? new Uint8Array(bytes) : assemble({ ...plan, module, names, notes, options });
   const report = {
     tracedFunctions: traced.reduce((total, flag) => total + flag, 0),
     totalFunctions: module.functionTypes.length,

@@ -5,11 +5,14 @@ import { findSection, type Section, SectionId, sectionOrder } from '../binary/se
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
+import type { InstrumentOptions } from '../select/config.ts';
 import type { BodyContext } from './body-context.ts';
 import { branchHintSection, writeBranchHints } from './branch-hints.ts';
+import { codeMapSection, writeCodeMap } from './code-map.ts';
 import { whyStale } from './custom-sections.ts';
 import { type GeneratedFunction, writeGeneratedBodies } from './generated-functions.ts';
 import type { Measures } from './measure-bodies.ts';
+import { createOffsetMap, type OffsetMap } from './offset-map.ts';
 import { writeProducers } from './producers.ts';
 import { rewriteSection, type SectionContext } from './rewrite-section.ts';
 import { writeBodies } from './write-bodies.ts';
@@ -21,6 +24,7 @@ export interface Parts extends BodyContext {
   readonly measures: Measures;
   readonly generated: readonly GeneratedFunction[];
   readonly notes: Note[];
+  readonly options: InstrumentOptions;
 }
 
 /** A part of the output: bytes, or a function that writes them in place. */
@@ -32,6 +36,8 @@ type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uin
  */
 export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   const { module, layout, scan } = parts;
+  let map: OffsetMap | undefined;
+  const offsetMap = () => (map ??= createOffsetMap(parts));
   const isUntracedByReference = (index: number) => layout.traced[index] === 1 && layout.openImports[index] === 1;
   // References in bodies are known from the scan; those in other sections are added while these are rewritten.
   const untracedReferences = new Set(
@@ -53,7 +59,7 @@ export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   let place = 0;
   for (const section of module.sections) {
     if (section.id === SectionId.custom) {
-      addCustom(pieces, parts, section);
+      addCustom(pieces, parts, offsetMap, section);
       continue;
     }
     while (sectionOrder[place] !== section.id) add(sectionOrder[place++] as number);
@@ -62,7 +68,7 @@ export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   }
   while (place < sectionOrder.length) add(sectionOrder[place++] as number);
   for (const index of untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
-  addTrailer(pieces, parts);
+  addTrailer(pieces, parts, offsetMap);
   return concatenate(pieces);
 }
 
@@ -92,14 +98,14 @@ function untracedReferenceNote(module: Module, index: number): Note {
   return { code: 'reference_not_traced', message, name };
 }
 
-function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
+function addCustom(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap, section: Section): void {
   const { module, notes, names } = parts;
   if (section.name === 'producers') return; // addTrailer() writes it again, with an entry for this tool.
   if (section.name === 'name') {
     if (section === names.section) return;
     noteDropped(notes, section, 'only the first name section counts');
   } else if (section.name === branchHintSection) {
-    addBranchHints(pieces, parts, section);
+    addBranchHints(pieces, parts, offsetMap(), section);
   } else {
     const reason = whyStale(section);
     if (reason !== undefined) noteDropped(notes, section, reason);
@@ -108,11 +114,11 @@ function addCustom(pieces: Piece[], parts: Parts, section: Section): void {
 }
 
 /** Adds the rewritten branch hints; drops the section with a note if it is malformed. */
-function addBranchHints(pieces: Piece[], parts: Parts, section: Section): void {
+function addBranchHints(pieces: Piece[], parts: Parts, map: OffsetMap, section: Section): void {
   const writer = createWriter(section.end - section.start + 64);
   try {
     writeName(writer, branchHintSection);
-    writeBranchHints(writer, parts, section);
+    writeBranchHints(writer, parts, map, section);
     pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
   } catch (error) {
     if (!(error instanceof InstrumentError)) throw error;
@@ -125,7 +131,7 @@ function noteDropped(notes: Note[], section: Section, reason: string): void {
   notes.push({ code: 'section_dropped', message, section: section.name, offset: section.start });
 }
 
-function addTrailer(pieces: Piece[], parts: Parts): void {
+function addTrailer(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap): void {
   const { module, layout, names, measures, generated, notes } = parts;
   const nameWriter = createWriter(expectedNameBytes(parts));
   writeName(nameWriter, 'name');
@@ -141,7 +147,14 @@ function addTrailer(pieces: Piece[], parts: Parts): void {
   writeName(producersWriter, 'producers');
   const producers = module.sections.find(({ id, name }) => id === SectionId.custom && name === 'producers');
   writeProducers(producersWriter, module.bytes, producers, notes);
-  for (const writer of [nameWriter, producersWriter]) {
+  const writers = [nameWriter, producersWriter];
+  if (parts.options.codeMap === true) {
+    const writer = createWriter(4096);
+    writeName(writer, codeMapSection);
+    writeCodeMap(writer, offsetMap());
+    writers.push(writer);
+  }
+  for (const writer of writers) {
     pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
   }
 }

@@ -1,10 +1,10 @@
+import { readLocals } from '../binary/code.ts';
 import { expectEnd, readCount, readU32, skipBytes } from '../binary/reader.ts';
 import { contentReader, type Section } from '../binary/sections.ts';
 import { type ByteWriter, writeRange, writeU32 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
-import type { BodyContext } from './body-context.ts';
-import { createCodeMap } from './code-map.ts';
 import { definitionIndex } from './layout.ts';
+import { type OffsetMap, type OffsetMapContext, outputInstruction, outputOffset } from './offset-map.ts';
 
 export const branchHintSection = 'metadata.code.branch_hint';
 
@@ -15,12 +15,16 @@ export const branchHintSection = 'metadata.code.branch_hint';
  *
  * Throws `invalid_module` for a malformed section, which is legal in a custom section.
  */
-export function writeBranchHints(writer: ByteWriter, context: BodyContext, section: Section): void {
-  const { module, layout } = context;
+export function writeBranchHints(
+  writer: ByteWriter,
+  context: OffsetMapContext,
+  map: OffsetMap,
+  section: Section,
+): void {
+  const { module, layout, scan } = context;
   const reader = contentReader(module.bytes, section);
   const functionCount = readCount(reader, 'the number of functions with hints', 2);
   writeU32(writer, functionCount);
-  const newOffset = createCodeMap(context);
   let before = layout.importCount - 1;
   for (let entry = 0; entry < functionCount; entry++) {
     const offset = reader.offset;
@@ -30,17 +34,22 @@ export function writeBranchHints(writer: ByteWriter, context: BodyContext, secti
     }
     before = index;
     const body = index - layout.importCount;
+    const start = scan.bounds[2 * body] as number;
+    const end = scan.bounds[2 * body + 1] as number;
+    const codeStart = readLocals(module.bytes, start, end, index);
+    const outputBody = outputOffset(map, start - map.inputCodeStart);
     const hintCount = readCount(reader, 'the number of hints', 3);
     writeU32(writer, definitionIndex(layout, index));
     writeU32(writer, hintCount);
-    let lastBranch = -1;
+    let lastBranch = codeStart - start - 1;
     for (let hint = 0; hint < hintCount; hint++) {
       const hintAt = reader.offset;
       const branch = readU32(reader, 'the offset of a branch');
-      const moved = branch > lastBranch ? newOffset(body, branch) : undefined;
-      if (moved === undefined) throw invalidModule(`Expected ascending offsets in the body, found ${branch}`, hintAt);
+      if (branch <= lastBranch || start + branch >= end) {
+        throw invalidModule(`Expected ascending offsets in the body, found ${branch}`, hintAt);
+      }
       lastBranch = branch;
-      writeU32(writer, moved);
+      writeU32(writer, outputInstruction(map, start - map.inputCodeStart + branch) - outputBody);
       const dataStart = reader.offset;
       skipBytes(reader, readU32(reader, "a hint's size"), 'a hint');
       writeRange(writer, module.bytes, dataStart, reader.offset);

@@ -93,12 +93,18 @@ function isTracedImport(layout: Layout, index: number): boolean {
 }
 
 /** How many bytes longer a patch is than the input that it replaces. */
-export function patchSizeDelta({ enterIndex, exitIndex }: Layout, patch: Patch): number {
-  const { exited, tailCalled, start, end, operand } = patch;
-  let delta = end === start ? 0 : 1 + u32Length(operand) - (end - start);
-  if (exited !== -1) delta += hookCallLength(exited, exitIndex);
-  if (tailCalled !== -1) delta += hookCallLength(tailCalled, enterIndex) + hookCallLength(tailCalled, exitIndex);
-  return delta;
+export function patchSizeDelta(layout: Layout, patch: Patch): number {
+  const { start, end, operand } = patch;
+  const replaced = end === start ? 0 : 1 + u32Length(operand) - (end - start);
+  return insertedLength(layout, patch) + replaced;
+}
+
+/** Bytes that a patch adds before the instruction. */
+export function insertedLength({ enterIndex, exitIndex }: Layout, { exited, tailCalled }: Patch): number {
+  let length = 0;
+  if (exited !== -1) length += hookCallLength(exited, exitIndex);
+  if (tailCalled !== -1) length += hookCallLength(tailCalled, enterIndex) + hookCallLength(tailCalled, exitIndex);
+  return length;
 }
 
 /** Writes a patch and returns the offset after it. */

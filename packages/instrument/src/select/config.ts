@@ -25,6 +25,10 @@ export type ProgressListener = (doneBytes: number, totalBytes: number) => void;
 /** Options beyond the interface's configuration. */
 export interface ExtraOptions {
   /**
+   * Whether the output has a section that maps its code offsets to those of the input, for `readOffsetMap()`. Default: false.
+   */
+  readonly codeMap?: boolean | undefined;
+  /**
    * Whether the lists contain patterns: `*` matches any number of characters, `?` one character, and `\\` escapes the next
    * one. The whole name must match, and case matters. At most 1,000 patterns of at most 1,000 bytes. Only a pattern that
    * begins with `wasm:` matches functions that the engine provides (`wasm:js-string`). Default: false.
@@ -99,6 +103,7 @@ type OptionCheck = (key: string, value: unknown) => void;
 
 /** The options that the command line and `POST /instrument` take besides the lists. */
 const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
+  codeMap: checkBoolean,
   patterns: checkBoolean,
   exceptionHandling: oneOf('legacy', 'exnref'),
   memory: checkBooleanOrNames,

@@ -47,6 +47,11 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
               type: 'object',
               description: 'further options; each is optional',
               properties: {
+                codeMap: {
+                  type: 'boolean',
+                  default: false,
+                  description: 'whether the output has a section that maps its code offsets to those of the input',
+                },
                 patterns: {
                   type: 'boolean',
                   default: false,
