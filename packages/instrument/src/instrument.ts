@@ -1,8 +1,9 @@
 import { readBodyBounds } from './binary/code.ts';
+import { exportName } from './binary/exports.ts';
 import { canGrow, type Module, readModule } from './binary/module.ts';
 import { readNames } from './binary/name-section.ts';
-import { limitExceeded } from './errors.ts';
-import { maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
+import { InstrumentError, limitExceeded } from './errors.ts';
+import { maxExports, maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
 import type { Note } from './notes.ts';
 import { createProgress } from './progress.ts';
 import { assemble } from './rewrite/assemble.ts';
@@ -10,8 +11,11 @@ import { checkRewritable } from './rewrite/custom-sections.ts';
 import { type GeneratedFunction, generateFunctions } from './rewrite/generated-functions.ts';
 import { type Layout, layOut } from './rewrite/layout.ts';
 import { type Measures, measureBodies } from './rewrite/measure-bodies.ts';
+import { longBodyNote, planProbes } from './rewrite/plan-probes.ts';
+import { addedExports } from './rewrite/probes.ts';
 import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
 import type { CodeScan, ExceptionHandling } from './scan/cursor.ts';
+import { createBlockFinder } from './scan/find-blocks.ts';
 import { scanCode } from './scan/scan-code.ts';
 import { type Allocator, selectAllocators } from './select/allocators.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
@@ -25,7 +29,7 @@ export interface InstrumentReport {
   readonly totalFunctions: number;
   /**
    * Names imported from `dylibso:observe/instrument`, in order: any of `enter`, `exit` and `memory-grow`. Then those from
-   * `tenon:instrument`: with the option `memory`, `allocator-enter` and `allocator-exit`.
+   * `tenon:instrument`: with the option `memory`, `allocator-enter` and `allocator-exit`; with `onOutOfFuel`, `out-of-fuel`.
    */
   readonly addedImports: readonly string[];
   readonly inputBytes: number;
@@ -59,7 +63,10 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const notes: Note[] = [];
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
-  const traced = selectFunctions(module, bodyBounds, names, options, notes);
+  const traced =
+    options.trace === false
+      ? new Uint8Array(module.functionTypes.length)
+      : selectFunctions(module, bodyBounds, names, options, notes);
   const allocators = selectAllocators(module, names, options, notes);
   const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
@@ -97,23 +104,33 @@ function makePlan(
   options: InstrumentOptions,
   notes: Note[],
 ): Plan | undefined {
-  if (!traced.includes(1) && allocators.length === 0 && !module.memories.some(canGrow)) return undefined;
+  const reportsGrowth = options.trace !== false;
+  const hasProbes = options.coverage === true || options.fuel !== undefined;
+  const hasHooks = traced.includes(1) || allocators.length > 0 || (reportsGrowth && module.memories.some(canGrow));
+  if (!hasProbes && !hasHooks) return undefined;
   const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
-  const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress));
-  const grownMemories = module.memories.flatMap((_, index) => (scan.grownMemories[index] === 1 ? [index] : []));
+  const finder = hasProbes ? createBlockFinder(module, bodyBounds.length / 2, options.fuel !== undefined) : undefined;
+  const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress), finder?.visitor);
+  const probed = finder && planProbes(module, finder.finish(), options, notes);
+  const grownMemories = module.memories.flatMap((_, index) =>
+    reportsGrowth && scan.grownMemories[index] === 1 ? [index] : [],
+  );
   for (;;) {
     const layout = layOut(module, traced, {
       grownMemories,
       allocators,
+      reportsGrowth,
+      probed,
       exceptionHandling: chooseExceptionHandling(module, scan, traced.includes(1) || allocators.length > 0, options),
     });
-    if (layout.hooks.length === 0) return undefined;
+    if (layout.hooks.length === 0 && layout.probes === undefined) return undefined;
     const types = createTypePool(module);
     const measures = measureBodies({ module, layout, types, scan });
     for (const index of measures.leftUntraced) {
       traced[index] = 0;
       notes.push(leftUntracedNote(index));
     }
+    for (const index of measures.leftUncounted) notes.push(longBodyNote(index));
     // Without any traced function the hooks go, and every index moves.
     if (traced.includes(1) !== (layout.enterIndex !== -1)) continue;
     const generated = generateFunctions(module, layout, types, grownMemories);
@@ -146,6 +163,14 @@ function checkOutputLimits(
   if (imports > maxImports) throw limitExceeded('imports', imports, maxImports, end);
   const typeCount = module.types.length + types.added.length + 1;
   if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
+  const added = addedExports(layout.probes).map(({ name }) => name);
+  if (added.length === 0) return;
+  const exports = module.exports.length + added.length;
+  if (exports > maxExports) throw limitExceeded('exports', exports, maxExports, end);
+  const found = module.exports.find((entry) => added.includes(exportName(module, entry)));
+  if (found === undefined) return;
+  const message = `Expected a module without coverage and fuel, found an export of ${exportName(module, found)}`;
+  throw new InstrumentError('already_instrumented', message, { offset: found.nameStart });
 }
 
 function leftUntracedNote(functionIndex: number): Note {

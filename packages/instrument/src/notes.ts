@@ -19,6 +19,7 @@ export type Note =
       readonly functionIndex: number;
     }
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
+  | { readonly code: 'function_left_uncounted'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }
   | {
       readonly code: 'section_malformed';

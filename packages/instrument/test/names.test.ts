@@ -72,6 +72,13 @@ describe('instrument() on the name section', () => {
     assert.deepEqual(indirectNames(bytes, 3), { 3: { 0: 'a', 1: 'b' }, 4: { 1: 'c' } });
   });
 
+  it('moves the names of labels by the checks of fuel', () => {
+    const labels = Uint8Array.of(3, 9, 1, 0, 2, 0, 1, 0x61, 1, 1, 0x62);
+    const input = splitModule(wat('(module (func (nop) (loop (nop)) (block)))')).withNameSubsection(labels);
+    const { bytes } = instrument(input, { trace: false, fuel: 9 });
+    assert.deepEqual(indirectNames(bytes, 3), { 0: { 1: 'a', 3: 'b' } });
+  });
+
   it('keeps subsections of everything but functions byte for byte, in their order', () => {
     const map = [2, 0, 1, 0x61, 3, 1, 0x62];
     const indirect = [1, 0, ...map];

@@ -71,13 +71,17 @@ export const ImmediateKind = {
 
 /** Opcodes that the rewriter writes or compares with. */
 export const Op = {
+  unreachable: 0x00,
   block: 0x02,
+  loop: 0x03,
   if: 0x04,
+  else: 0x05,
   try: 0x06,
   rethrow: 0x09,
   throwRef: 0x0a,
   end: 0x0b,
   br: 0x0c,
+  brTable: 0x0e,
   return: 0x0f,
   call: 0x10,
   returnCall: 0x12,
@@ -92,6 +96,7 @@ export const Op = {
   memoryGrow: 0x40,
   i32Eqz: 0x45,
   i32WrapI64: 0xa7,
+  i64ExtendI32U: 0xad,
   refNull: 0xd0,
   refFunc: 0xd2,
 } as const;
@@ -107,6 +112,7 @@ export const i32Op = {
   add: 0x6a,
   sub: 0x6b,
   mul: 0x6c,
+  and: 0x71,
   shrU: 0x76,
 } as const;
 export const i64Op = {
@@ -115,6 +121,7 @@ export const i64Op = {
   const: 0x42,
   eq: 0x51,
   ne: 0x52,
+  ltS: 0x53,
   gtU: 0x56,
   add: 0x7c,
   sub: 0x7d,

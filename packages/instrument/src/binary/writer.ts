@@ -32,6 +32,18 @@ export function writeS32(writer: ByteWriter, value: number): void {
   writer.length = putS32(writer.bytes, writer.length, value);
 }
 
+/** Appends the signed LEB128 of a safe integer. */
+export function writeS64(writer: ByteWriter, value: number): void {
+  let rest = value;
+  for (;;) {
+    const low = ((rest % 0x80) + 0x80) % 0x80;
+    rest = Math.floor(rest / 0x80);
+    const isLast = low < 0x40 ? rest === 0 : rest === -1;
+    writeByte(writer, isLast ? low : low | 0x80);
+    if (isLast) return;
+  }
+}
+
 /** Appends `source[start .. end)`. */
 export function writeRange(writer: ByteWriter, source: Uint8Array, start = 0, end: number = source.length): void {
   reserve(writer, end - start);

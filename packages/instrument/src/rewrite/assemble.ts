@@ -3,6 +3,7 @@ import type { Module } from '../binary/module.ts';
 import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
+import { coverageSection, writeCoverageMap } from '../coverage/coverage-map.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
 import type { InstrumentOptions } from '../select/config.ts';
@@ -10,6 +11,7 @@ import type { BodyContext } from './body-context.ts';
 import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { codeMapSection, writeCodeMap } from './code-map.ts';
 import { whyStale } from './custom-sections.ts';
+import { describeCoverage } from './describe-coverage.ts';
 import { type GeneratedFunction, writeGeneratedBodies } from './generated-functions.ts';
 import type { Measures } from './measure-bodies.ts';
 import { createOffsetMap, type OffsetMap } from './offset-map.ts';
@@ -152,6 +154,13 @@ function addTrailer(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap): 
     const writer = createWriter(4096);
     writeName(writer, codeMapSection);
     writeCodeMap(writer, offsetMap());
+    writers.push(writer);
+  }
+  const { probes } = layout;
+  if (probes !== undefined && probes.countIndex !== -1) {
+    const writer = createWriter(16 + 8 * probes.blocks.count);
+    writeName(writer, coverageSection);
+    writeCoverageMap(writer, describeCoverage(parts, probes, offsetMap()));
     writers.push(writer);
   }
   for (const writer of writers) {

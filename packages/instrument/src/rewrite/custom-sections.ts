@@ -1,6 +1,7 @@
 import { isHook } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Section } from '../binary/sections.ts';
+import { coverageSection } from '../coverage/coverage-map.ts';
 import { InstrumentError } from '../errors.ts';
 
 /** Refuses instrumented modules, and object files that have not been linked. */
@@ -9,6 +10,11 @@ export function checkRewritable(module: Module): void {
   if (hook !== undefined) {
     const message = `Expected a module without tracing, found an import of ${hook.module}.${hook.name}: instrumenting twice would count every call twice`;
     throw new InstrumentError('already_instrumented', message, { offset: hook.offset });
+  }
+  const coverage = module.sections.find(({ id, name }) => id === 0 && name === coverageSection);
+  if (coverage !== undefined) {
+    const message = `Expected a module without coverage, found a ${coverageSection} section`;
+    throw new InstrumentError('already_instrumented', message, { offset: coverage.start });
   }
   const object = module.sections.find(({ id, name }) => id === 0 && (name === 'linking' || name.startsWith('reloc.')));
   if (object !== undefined) {

@@ -8,6 +8,7 @@ import { wrapAllocator } from './allocator-wrappers.ts';
 import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
 import { writeInstructions, writeLocals } from './instructions.ts';
 import type { Layout } from './layout.ts';
+import { probeFunctions } from './probe-functions.ts';
 import type { TypePool } from './type-pool.ts';
 
 /** Instructions of each address type that the helpers use. */
@@ -38,7 +39,7 @@ export function generateFunctions(
   const places = new Map(layout.watchedMemories.map((index, place) => [index, place]));
   const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index, places.get(index)));
   const allocators = layout.allocators.map((allocator) => wrapAllocator(module, layout, types, allocator));
-  return [...wrappers, ...hostGrowth, ...growHelpers, ...allocators];
+  return [...wrappers, ...hostGrowth, ...growHelpers, ...allocators, ...probeFunctions(layout, types)];
 }
 
 /**
@@ -55,7 +56,7 @@ function checkGenerated(module: Module, layout: Layout): void {
   if (wrapperBytes > maxWrapperBytes) {
     throw tooComplex('bytes of wrappers around functions', wrapperBytes, maxWrapperBytes, end);
   }
-  const globals = module.globalCount + layout.watchedMemories.length;
+  const globals = module.globalCount + addedGlobals(module, layout).length;
   if (globals > maxGlobals) throw limitExceeded('globals', globals, maxGlobals, end);
 }
 
@@ -105,19 +106,25 @@ function wrapImport(
   return { typeIndex, name: `tenon.call(${entry.module}.${entry.name})`, writeBody };
 }
 
-/** A private global with the last reported size of a watched memory, in pages. */
-export interface LastSizeGlobal {
+/** A mutable global that the rewriter adds. */
+export interface AddedGlobal {
   readonly valueType: number;
-  /** -1 if the size is only known at run time. */
   readonly initialValue: number;
 }
 
-/** The globals that follow the module's own, one for each watched memory. */
-export function lastSizeGlobals(module: Module, layout: Layout): LastSizeGlobal[] {
-  return layout.watchedMemories.map((index) => {
+/**
+ * The globals that follow the module's own: the last reported size of each watched memory, in pages, or -1 if the size is
+ * only known at run time; the fuel; and the counters of blocks.
+ */
+export function addedGlobals(module: Module, layout: Layout): AddedGlobal[] {
+  const lastSizes = layout.watchedMemories.map((index): AddedGlobal => {
     const memory = module.memories[index] as Memory;
     return { valueType: arithmeticOf(memory).type, initialValue: hasUnknownSize(memory) ? -1 : memory.minimum };
   });
+  const { fuel, counterCount = 0 } = layout.probed ?? {};
+  const fuels = fuel === undefined ? [] : [{ valueType: i64Type, initialValue: fuel }];
+  const counter = { valueType: i64Type, initialValue: 0 };
+  return [...lastSizes, ...fuels, ...new Array<AddedGlobal>(counterCount).fill(counter)];
 }
 
 /** An imported memory may be larger than declared at the start. */

@@ -3,6 +3,8 @@ import { canGrow, type Module, memoryAddressType } from '../binary/module.ts';
 import { i32Type } from '../binary/types.ts';
 import type { ExceptionHandling } from '../scan/cursor.ts';
 import type { Allocator } from '../select/allocators.ts';
+import type { ProbePlan } from './plan-probes.ts';
+import { layOutProbes, outOfFuelHook, type Probes } from './probes.ts';
 
 /** Facts about the code that the layout depends on. */
 interface CodeFacts {
@@ -11,6 +13,10 @@ interface CodeFacts {
   readonly grownMemories: readonly number[];
   /** The module's own allocators that are traced, in the order of their wrappers. */
   readonly allocators: readonly Allocator[];
+  /** Whether growth of memories is reported. */
+  readonly reportsGrowth: boolean;
+  /** With coverage or fuel. */
+  readonly probed: ProbePlan | undefined;
 }
 
 /** A function that the output imports. */
@@ -25,6 +31,7 @@ export interface Hook {
  * The function index space of the output. Only this file maps indices of the input to the output:
  *
  *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers | wrappers of allocators
+ *     | probe functions
  */
 export interface Layout extends CodeFacts {
   readonly importCount: number;
@@ -54,16 +61,19 @@ export interface Layout extends CodeFacts {
   readonly hostGrowthIndex: number;
   /** Per memory that the code grows, the index of the helper that replaces `memory.grow`. */
   readonly growHelpers: Readonly<Record<number, number>>;
+  /** With coverage or fuel. */
+  readonly probes: Probes | undefined;
 }
 
 /** Lays out the output's function index space. */
 export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): Layout {
   const importCount = module.importedFunctions.length;
   const functionCount = module.functionTypes.length;
-  const watchedMemories = findWatchedMemories(module);
+  const watchedMemories = facts.reportsGrowth ? findWatchedMemories(module) : [];
   const reportsGrowth = watchedMemories.length > 0 || facts.grownMemories.length > 0;
   const hasTraced = traced.includes(1);
-  const hooks = hooksOf(module, { hasTraced, reportsGrowth, hasAllocators: facts.allocators.length > 0 });
+  const callsHost = facts.probed?.callsHost === true;
+  const hooks = hooksOf(module, { hasTraced, reportsGrowth, hasAllocators: facts.allocators.length > 0, callsHost });
   const hookIndex = (name: string) => {
     const place = hooks.findIndex((hook) => hook.name === name);
     return place === -1 ? -1 : importCount + place;
@@ -85,6 +95,13 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     callTargets[functionIndex] = allocatorWrappersIndex + place;
   });
   const openImports = Uint8Array.from({ length: importCount }, (_, index) => (hasOpenType(module, index) ? 1 : 0));
+  const probes =
+    facts.probed &&
+    layOutProbes(
+      facts.probed,
+      module.globalCount + watchedMemories.length,
+      allocatorWrappersIndex + facts.allocators.length,
+    );
   return {
     ...facts,
     importCount,
@@ -103,6 +120,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     watchedMemories,
     hostGrowthIndex: watchedMemories.length > 0 ? helpersIndex : -1,
     growHelpers: Object.fromEntries(facts.grownMemories.map((index, place) => [index, growHelpersIndex + place])),
+    probes,
   };
 }
 
@@ -124,9 +142,10 @@ interface HookNeeds {
   readonly hasTraced: boolean;
   readonly reportsGrowth: boolean;
   readonly hasAllocators: boolean;
+  readonly callsHost: boolean;
 }
 
-function hooksOf(module: Module, { hasTraced, reportsGrowth, hasAllocators }: HookNeeds): Hook[] {
+function hooksOf(module: Module, { hasTraced, reportsGrowth, hasAllocators, callsHost }: HookNeeds): Hook[] {
   const address = memoryAddressType(module);
   const hook = (name: string) => ({ module: hookModule, name, parameters: [i32Type] });
   const extra = (name: string, ...parameters: readonly number[]) => ({ module: extraHookModule, name, parameters });
@@ -134,6 +153,7 @@ function hooksOf(module: Module, { hasTraced, reportsGrowth, hasAllocators }: Ho
     ...(hasTraced ? [hook('enter'), hook('exit')] : []),
     ...(reportsGrowth ? [hook('memory-grow')] : []),
     ...(hasAllocators ? [extra('allocator-enter', i32Type, address, address), extra('allocator-exit', address)] : []),
+    ...(callsHost ? [extra(outOfFuelHook)] : []),
   ];
 }
 

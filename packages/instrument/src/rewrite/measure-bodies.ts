@@ -5,6 +5,7 @@ import { type PatchSiteReader, readPatchSites } from '../scan/patch-sites.ts';
 import { type BodyContext, exitGuardOf, prologueLength } from './body-context.ts';
 import { type ExitGuard, guardEpilogueLength, hookCallLength } from './exit-guard.ts';
 import { createPatch, nextPatch, type Patch, patchSizeDelta } from './patch.ts';
+import { isCounted } from './probes.ts';
 
 /** The sizes of the output's function bodies. */
 export interface Measures {
@@ -16,6 +17,8 @@ export interface Measures {
   readonly addedLabels: Uint8Array;
   /** Functions that are not traced because their body would pass an engine's limit. */
   readonly leftUntraced: readonly number[];
+  /** Functions whose blocks are not counted, for the same reason. */
+  readonly leftUncounted: readonly number[];
 }
 
 /**
@@ -27,6 +30,8 @@ export function measureBodies(context: BodyContext): Measures {
   const { importCount } = context.layout;
   const measures = { bodyBytes: new Uint32Array(traits.length), addedLabels: new Uint8Array(traits.length) };
   const leftUntraced: number[] = [];
+  const leftUncounted: number[] = [];
+  const { probes } = context.layout;
   const patch = createPatch();
   let totalBytes = 0;
   for (const { firstBody, lastBody, patchSites } of partitions) {
@@ -34,14 +39,21 @@ export function measureBodies(context: BodyContext): Measures {
     for (let body = firstBody; body < lastBody; body++) {
       const functionIndex = importCount + body;
       let guard = exitGuardOf(context, body);
-      const { at, next } = reader;
+      const { at, next, probe } = reader;
+      const again = () => {
+        Object.assign(reader, { at, next, probe });
+        return measureBody(context, body, guard, reader, patch);
+      };
       let size = measureBody(context, body, guard, reader, patch);
       if (size > maxFunctionBodyBytes && guard !== 'none') {
         leftUntraced.push(functionIndex);
         guard = 'none';
-        reader.at = at;
-        reader.next = next;
-        size = measureBody(context, body, guard, reader, patch);
+        size = again();
+      }
+      if (size > maxFunctionBodyBytes && probes !== undefined && isCounted(probes, body)) {
+        leftUncounted.push(functionIndex);
+        probes.uncounted[body] = 1;
+        size = again();
       }
       const inputSize = (bounds[2 * body + 1] as number) - (bounds[2 * body] as number);
       if (size > maxFunctionBodyBytes && inputSize <= maxFunctionBodyBytes) {
@@ -52,7 +64,7 @@ export function measureBodies(context: BodyContext): Measures {
       totalBytes += u32Length(size) + size;
     }
   }
-  return { ...measures, totalBytes, leftUntraced };
+  return { ...measures, totalBytes, leftUntraced, leftUncounted };
 }
 
 /** Moves `patchSites` to the next body. */

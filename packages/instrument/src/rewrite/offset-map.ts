@@ -101,7 +101,11 @@ export function addPoint(map: OffsetMap, input: number, output: number, inserted
   if (last >= 0 && !isKept) {
     const distance = input - (map.inputs[last] as number);
     if (inserted === 0 && (map.outputs[last] as number) + distance === output) return;
-    if (distance === 0) map.length--;
+    if (distance === 0) {
+      map.length--;
+      // Several pieces of code may be added before one instruction.
+      if (inserted > 0) inserted += map.inserted[last] as number;
+    }
   }
   if (map.length === map.inputs.length) growMap(map);
   map.inputs[map.length] = input;

@@ -4,11 +4,15 @@ import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-si
 import type { BodyContext } from './body-context.ts';
 import { hookCallLength, putHookCall } from './exit-guard.ts';
 import { callIndex, exportIndex, type Layout, referenceIndex } from './layout.ts';
+import { probeLength, putProbe } from './probes.ts';
 
 const { br, call, memoryGrow, refFunc, return: returnOp, returnCall } = Op;
 
 /** What a patch site becomes: calls of hooks, then the instruction with a new opcode and operand. */
 export interface Patch {
+  /** The probe that is inserted, and nothing else; -1 without. */
+  probe: number;
+  body: number;
   /** The traced function that a tail call leaves, which calls `exit` first; -1 without. */
   exited: number;
   /** The traced import that a tail call calls, between `enter` and `exit`; -1 without. */
@@ -22,7 +26,7 @@ export interface Patch {
 
 /** One patch is reused for all sites: an object for each of them would cost more than the rest. */
 export function createPatch(): Patch {
-  return { exited: -1, tailCalled: -1, start: 0, end: 0, opcode: 0, operand: 0 };
+  return { probe: -1, body: 0, exited: -1, tailCalled: -1, start: 0, end: 0, opcode: 0, operand: 0 };
 }
 
 /**
@@ -37,10 +41,17 @@ export function nextPatch(
 ): void {
   const source = module.bytes;
   const site = patchSites.next;
+  patch.probe = patchSites.probe;
+  patch.body = body;
   patch.exited = -1;
   patch.tailCalled = -1;
   patch.start = site;
   patch.end = site;
+  if (patch.probe !== -1) {
+    patchSites.probe = -1;
+    nextPatchSite(patchSites);
+    return;
+  }
   patch.opcode = source[site] as number;
   switch (patch.opcode) {
     case call:
@@ -49,10 +60,13 @@ export function nextPatch(
     case refFunc:
       patch.operand = referenceIndex(layout, readOperand(source, patch));
       break;
-    case memoryGrow:
+    case memoryGrow: {
+      const helper = layout.growHelpers[readOperand(source, patch)];
+      if (helper === undefined) patch.end = site;
       patch.opcode = call;
-      patch.operand = layout.growHelpers[readOperand(source, patch)] as number;
+      patch.operand = helper ?? 0;
       break;
+    }
     case returnOp: {
       const depth = readDepth(patchSites);
       if (!isTraced) break;
@@ -100,7 +114,9 @@ export function patchSizeDelta(layout: Layout, patch: Patch): number {
 }
 
 /** Bytes that a patch adds before the instruction. */
-export function insertedLength({ enterIndex, exitIndex }: Layout, { exited, tailCalled }: Patch): number {
+export function insertedLength(layout: Layout, { probe, body, exited, tailCalled }: Patch): number {
+  if (probe !== -1) return layout.probes === undefined ? 0 : probeLength(layout.probes, body, probe);
+  const { enterIndex, exitIndex } = layout;
   let length = 0;
   if (exited !== -1) length += hookCallLength(exited, exitIndex);
   if (tailCalled !== -1) length += hookCallLength(tailCalled, enterIndex) + hookCallLength(tailCalled, exitIndex);
@@ -108,8 +124,10 @@ export function insertedLength({ enterIndex, exitIndex }: Layout, { exited, tail
 }
 
 /** Writes a patch and returns the offset after it. */
-export function putPatch(out: Uint8Array, offset: number, { enterIndex, exitIndex }: Layout, patch: Patch): number {
-  const { exited, tailCalled } = patch;
+export function putPatch(out: Uint8Array, offset: number, layout: Layout, patch: Patch): number {
+  const { probe, body, exited, tailCalled } = patch;
+  if (probe !== -1) return layout.probes === undefined ? offset : putProbe(out, offset, layout.probes, body, probe);
+  const { enterIndex, exitIndex } = layout;
   let at = offset;
   if (exited !== -1) at = putHookCall(out, at, exited, exitIndex);
   if (tailCalled !== -1) {

@@ -10,13 +10,14 @@ import {
   writeByte,
   writeName,
   writeRange,
-  writeS32,
+  writeS64,
   writeU32,
 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
-import { type GeneratedFunction, type LastSizeGlobal, lastSizeGlobals } from './generated-functions.ts';
+import { type AddedGlobal, addedGlobals, type GeneratedFunction } from './generated-functions.ts';
 import { callIndex, exportIndex, type Hook, type Layout, referenceIndex } from './layout.ts';
+import { addedExports } from './probes.ts';
 import type { TypePool } from './type-pool.ts';
 
 /** What the sections outside of the code depend on. */
@@ -74,14 +75,10 @@ export function rewriteSection(context: SectionContext, id: number, section?: Se
         addedEntries([], () => {}),
       );
     case SectionId.global:
-      return rewriteReferences(
-        context,
-        section,
-        id,
-        addedEntries(lastSizeGlobals(module, layout), writeLastSizeGlobal),
-      );
+      return rewriteReferences(context, section, id, addedEntries(addedGlobals(module, layout), writeAddedGlobal));
     case SectionId.export:
-      return section && encode(section, (writer) => writeExports(writer, module, layout, section));
+      if (section === undefined && addedExports(layout.probes).length === 0) return undefined;
+      return encode(section, (writer) => writeExports(writer, module, layout, section));
     case SectionId.start: {
       if (section === undefined) return undefined;
       const index = readU32(contentReader(module.bytes, section), 'a function');
@@ -157,24 +154,36 @@ function writeHookImport(writer: ByteWriter, hook: Hook & { readonly typeIndex: 
   writeU32(writer, hook.typeIndex);
 }
 
-function writeLastSizeGlobal(writer: ByteWriter, { valueType, initialValue }: LastSizeGlobal): void {
+function writeAddedGlobal(writer: ByteWriter, { valueType, initialValue }: AddedGlobal): void {
   writeByte(writer, valueType);
   writeByte(writer, 1); // mutable
   writeByte(writer, valueType === i64Type ? i64Op.const : i32Op.const);
-  writeS32(writer, initialValue);
+  writeS64(writer, initialValue);
   writeByte(writer, Op.end);
 }
 
-/** An import that is exported again stays the same function. */
-function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section): void {
-  let copied = section.contentStart;
+/** An export names the function's definition, so an import that is exported again stays the same function. */
+function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section | undefined): void {
+  const added = addedExports(layout.probes);
+  const reader = section && contentReader(module.bytes, section);
+  let copied = section?.contentStart ?? 0;
+  if (added.length > 0) {
+    const count = reader === undefined ? 0 : readCount(reader, 'the number of exports');
+    writeU32(writer, count + added.length);
+    copied = reader?.offset ?? 0;
+  }
   for (const { kind, index, indexStart, end } of module.exports) {
     if (kind !== 'function') continue;
     writeRange(writer, module.bytes, copied, indexStart);
     writeU32(writer, exportIndex(layout, index));
     copied = end;
   }
-  writeRange(writer, module.bytes, copied, section.end);
+  if (section !== undefined) writeRange(writer, module.bytes, copied, section.end);
+  for (const { name, kind, index } of added) {
+    writeName(writer, name);
+    writeByte(writer, kind);
+    writeU32(writer, index);
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 import { type ByteReader, readerOver, readU32, skipBytes } from '../binary/reader.ts';
 import { type ByteWriter, writeByte, writeName, writeRange, writeSized, writeU32 } from '../binary/writer.ts';
 import { definitionIndex, type Layout } from './layout.ts';
+import { labelsBeforeChecks } from './probes.ts';
 
 /** The input of {@link writeNames}. */
 interface NameContext {
@@ -104,14 +105,32 @@ function writeIndirectMap(writer: ByteWriter, context: NameContext, subsection: 
   for (let entry = 0; entry < count; entry++) {
     const index = readU32(reader, 'a function index');
     writeU32(writer, definitionIndex(layout, index));
-    const shift = subsection.id === labelSubsection ? (addedLabels[index - layout.importCount] ?? 0) : 0;
-    writeShiftedNameMap(writer, reader, shift);
+    const body = index - layout.importCount;
+    const shiftOf = subsection.id === labelSubsection ? labelShift(layout, addedLabels, body) : undefined;
+    writeShiftedNameMap(writer, reader, shiftOf);
   }
 }
 
-function writeShiftedNameMap(writer: ByteWriter, reader: ByteReader, shift: number): void {
+/** By how much the label indices of a body shift: its exit guard and its probes add labels before a label. */
+function labelShift(layout: Layout, addedLabels: Uint8Array, body: number): ((label: number) => number) | undefined {
+  const shift = addedLabels[body] ?? 0;
+  const before = layout.probes === undefined ? [] : labelsBeforeChecks(layout.probes, body);
+  if (shift === 0 && before.length === 0) return undefined;
+  return (label) => {
+    let low = 0;
+    let high = before.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((before[middle] as number) <= label) low = middle + 1;
+      else high = middle;
+    }
+    return shift + low;
+  };
+}
+
+function writeShiftedNameMap(writer: ByteWriter, reader: ByteReader, shiftOf?: (index: number) => number): void {
   const start = reader.offset;
-  if (shift === 0) {
+  if (shiftOf === undefined) {
     skipNameMap(reader);
     writeRange(writer, reader.bytes, start, reader.offset);
     return;
@@ -119,7 +138,8 @@ function writeShiftedNameMap(writer: ByteWriter, reader: ByteReader, shift: numb
   const count = readU32(reader, 'the number of names');
   writeU32(writer, count);
   for (let entry = 0; entry < count; entry++) {
-    writeU32(writer, readU32(reader, 'an index') + shift);
+    const index = readU32(reader, 'an index');
+    writeU32(writer, index + shiftOf(index));
     const nameStart = reader.offset;
     skipBytes(reader, readU32(reader, "a name's length"), 'a name');
     writeRange(writer, reader.bytes, nameStart, reader.offset);

@@ -13,7 +13,9 @@ export const BodyTrait = {
 /** Hooks for each declaration of locals and each instruction. A scan with a visitor takes the slow path only. */
 export interface CodeVisitor {
   readonly onLocals: (typeAt: number) => void;
-  readonly onInstruction: (offset: number, end: number, functionIndex: number) => void;
+  readonly onInstruction: (offset: number, end: number, functionIndex: number, patchSites: PatchSites) => void;
+  /** After the last instruction but the body's own `end`, which is the last byte before `end`. */
+  readonly onBodyEnd?: (end: number, patchSites: PatchSites) => void;
 }
 
 /** The exception handling proposal that code uses: the legacy one (`try`), or the one with references (`try_table`). */

@@ -13,6 +13,8 @@ export interface PatchSites {
 
 /** Marks a number of four bytes. */
 const wideGap = 0xff;
+/** Marks a probe: code that is inserted before an instruction. */
+const probeMark = 0xfe;
 
 export function createPatchSites(start: number, capacityBytes: number): PatchSites {
   return { start, bytes: new Uint8Array(capacityBytes), length: 0, last: start };
@@ -23,12 +25,20 @@ export function addPatchSite(list: PatchSites, offset: number): void {
   if (list.length + 10 > list.bytes.length) grow(list);
   const gap = offset - list.last;
   list.last = offset;
-  if (gap < wideGap) {
+  if (gap < probeMark) {
     list.bytes[list.length++] = gap;
     return;
   }
   list.bytes[list.length++] = wideGap;
   putWide(list, gap);
+}
+
+/** Adds a probe before the instruction at `offset`, which may follow as a site of its own. */
+export function addProbeSite(list: PatchSites, offset: number, probe: number): void {
+  if (list.length + 10 > list.bytes.length) grow(list);
+  list.bytes[list.length++] = probeMark;
+  putWide(list, probe);
+  addPatchSite(list, offset);
 }
 
 /** Adds a `return` and the number of blocks that it leaves, which no other patch depends on. */
@@ -59,21 +69,30 @@ export interface PatchSiteReader {
   at: number;
   /** The offset of the next instruction; {@link noPatchSite} after the last. */
   next: number;
+  /** The probe at that offset; -1 for the instruction itself. */
+  probe: number;
 }
 
 /** An offset beyond every module. */
 const noPatchSite = 0x7fff_ffff;
 
 export function readPatchSites({ start, bytes, length }: PatchSites): PatchSiteReader {
-  const reader = { bytes, length, at: 0, next: start };
+  const reader = { bytes, length, at: 0, next: start, probe: -1 };
   nextPatchSite(reader);
   return reader;
 }
 
-/** Moves on to the next instruction. */
+/** Moves on to the next instruction or probe. */
 export function nextPatchSite(reader: PatchSiteReader): void {
   if (reader.at >= reader.length) reader.next = noPatchSite;
+  else if (reader.bytes[reader.at] === probeMark) nextProbeSite(reader);
   else reader.next += readNumber(reader);
+}
+
+function nextProbeSite(reader: PatchSiteReader): void {
+  reader.at++;
+  reader.probe = readWide(reader);
+  reader.next += readNumber(reader);
 }
 
 /** The number of blocks that the current `return` leaves. */
@@ -84,8 +103,11 @@ export function readDepth(reader: PatchSiteReader): number {
 function readNumber(reader: PatchSiteReader): number {
   const { bytes } = reader;
   const first = bytes[reader.at++] as number;
-  if (first < wideGap) return first;
+  return first < wideGap ? first : readWide(reader);
+}
+
+function readWide(reader: PatchSiteReader): number {
   let value = 0;
-  for (let shift = 0; shift < 32; shift += 8) value |= (bytes[reader.at++] as number) << shift;
+  for (let shift = 0; shift < 32; shift += 8) value |= (reader.bytes[reader.at++] as number) << shift;
   return value;
 }

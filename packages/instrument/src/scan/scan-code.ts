@@ -187,11 +187,12 @@ function openBody(scan: CodeScan, cursor: Cursor): void {
 function closeBody(scan: CodeScan, cursor: Cursor): void {
   const { source, end } = cursor;
   while (cursor.pos < end - 1) {
-    scan.visitor?.onInstruction(cursor.pos, end, cursor.functionIndex);
+    scan.visitor?.onInstruction(cursor.pos, end, cursor.functionIndex, cursor.patchSites);
     scanInstruction(scan, cursor);
   }
   const isWhole = cursor.pos === end - 1 && cursor.depth === 0 && cursor.lowest >= 0 && source[end - 1] === Op.end;
   if (!isWhole) throw findFault(scan, cursor);
+  scan.visitor?.onBodyEnd?.(end, cursor.patchSites);
   const start = scan.bounds[2 * cursor.body] as number;
   countBranches(scan.module.cost, end - start, cursor.widestBlock, start);
   scan.traits[cursor.body] = cursor.traits;

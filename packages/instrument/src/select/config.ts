@@ -64,6 +64,25 @@ export interface ExtraOptions {
    * demangled names. Default: all.
    */
   readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Whether calls and the growth of memories are traced. Without tracing, the output imports nothing that the input
+   * doesn't, for coverage or fuel alone. Default: true.
+   */
+  readonly trace?: boolean | undefined;
+  /** Whether the module counts how often each basic block runs; see {@link readCounters}. Default: false. */
+  readonly coverage?: boolean | undefined;
+  /**
+   * How many instructions the module may execute, from 0 to 2^53 - 1: a time limit that is the same in every run. The
+   * exported global `tenon:fuel`, a mutable i64, has the rest; the host may set it before a call. Below zero the module
+   * traps at the next start of a function or loop. A bulk instruction costs 1 more for every 8 bytes or elements.
+   * Default: no limit.
+   */
+  readonly fuel?: number | undefined;
+  /**
+   * What happens below zero fuel: `trap`, or first a call of the import `out-of-fuel` of `tenon:instrument`, a function
+   * without parameters and results. If it adds fuel, the module continues. Default: `trap`.
+   */
+  readonly onOutOfFuel?: 'trap' | 'call' | undefined;
 }
 
 /**
@@ -111,6 +130,10 @@ const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   minBytes: checkSize,
   sourceFiles: checkNames,
   namespaces: checkNames,
+  trace: checkBoolean,
+  coverage: checkBoolean,
+  fuel: checkSize,
+  onOutOfFuel: oneOf('trap', 'call'),
 };
 
 const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
@@ -132,6 +155,12 @@ export function checkOptions(options: InstrumentOptions): void {
   if (options.allowed !== undefined && options.banned !== undefined) {
     throw invalidConfig('Expected at most one of "allowed" and "banned", found both');
   }
+  if (options.trace === false && (options.allowed !== undefined || options.banned !== undefined)) {
+    throw invalidConfig('Expected neither "allowed" nor "banned" with "trace": false');
+  }
+  if (options.onOutOfFuel !== undefined && options.fuel === undefined) {
+    throw invalidConfig('Expected "fuel" with "onOutOfFuel"');
+  }
 }
 
 function unknownOption(checks: object, key: string): InstrumentError {
@@ -150,7 +179,7 @@ function checkBooleanOrNames(key: string, value: unknown): void {
 }
 
 function checkSize(key: string, value: unknown): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
   const found = typeof value === 'number' ? String(value) : kindOf(value);
   throw invalidConfig(`Expected "${key}" to be an integer from 0, found ${found}`);
 }
