@@ -1,5 +1,5 @@
 import { describeModule } from '@tenon/instrument';
-import { type ObserveImports, type Span, start, type TraceStatistics } from '@tenon/trace';
+import { type HeapProfile, type ObserveImports, type Span, start, type TraceStatistics } from '@tenon/trace';
 import { formatValue } from './arguments.ts';
 import { type Ending, endingOf, failureReason, RunFailure } from './ending.ts';
 import { createExtismHost, type ExtismHost, type LogLevel } from './extism-host.ts';
@@ -57,6 +57,8 @@ export interface RunResult {
   readonly timeNano: number;
   /** Of all runs. */
   readonly statistics: TraceStatistics;
+  /** Of all runs; `undefined` if no allocator reported a call. */
+  readonly heap: HeapProfile | undefined;
   readonly runs: readonly RunFigures[];
   /** Pages of memory when the last run started. */
   readonly initialPages: number | undefined;
@@ -93,10 +95,10 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     demangle: host.demangle,
     failureReason,
   });
-  const observing = checkedImports(context.imports, host.stopper, initialBytes, task.maxMemoryBytes);
   const usedWasi = wasiModules.filter((name) => description.imports.some(({ module }) => module === name));
 
   function instantiate(): Running {
+    const observing = checkedImports(context.imports, host.stopper, initialBytes, task.maxMemoryBytes);
     const wasi = usedWasi.map((name) => [name, host.createWasi(name)] as const);
     const wasiImports = Object.fromEntries(wasi.map(([name, { imports }]) => [name, imports]));
     const imports = fillImports(description, [observing, plugin.imports, wasiImports], task.missing);
@@ -146,6 +148,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
       spans: store.spans,
       timeNano: store.rootNano(),
       statistics: { ...statistics, dropped: { ...dropped, spans: dropped.spans + droppedBefore + store.dropped() } },
+      heap: context.heapProfile(),
       runs,
       initialPages,
     };

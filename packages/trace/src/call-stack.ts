@@ -1,3 +1,4 @@
+import { type Allocation, createAllocation } from './heap/allocation.ts';
 import type { TraceLimits } from './options.ts';
 import type { SpanDetails } from './span-details.ts';
 import type { SpanContext } from './trace-parent.ts';
@@ -35,6 +36,8 @@ export interface CallStack {
   trace: RootTrace | undefined;
   /** The memory of the instance that the host called last, if known. */
   memory: WebAssembly.Memory | undefined;
+  /** The allocator call of the host's last call into the module. */
+  allocation: Allocation;
 }
 
 export interface RootTrace extends Omit<SpanContext, 'spanId'> {
@@ -104,6 +107,7 @@ export function createCallStack({ depth, traceTextLength }: TraceLimits): CallSt
     textLeft: traceTextLength,
     trace: undefined,
     memory: undefined,
+    allocation: createAllocation(),
   };
 }
 

@@ -20,13 +20,22 @@ type Address = number | bigint;
 export type ObserveImports = {
   readonly 'dylibso:observe/instrument': WebAssembly.ModuleImports;
   readonly 'dylibso:observe/api': WebAssembly.ModuleImports;
+  readonly 'tenon:instrument': WebAssembly.ModuleImports;
   readonly dylibso_observe: WebAssembly.ModuleImports;
 };
 
-export const observeModules = ['dylibso:observe/instrument', 'dylibso:observe/api', 'dylibso_observe'] as const;
+/** The imports that the instances of a module share. */
+export type SharedImports = Omit<ObserveImports, 'tenon:instrument'>;
 
-/** The import object of instrumented modules, and of modules with manual spans. */
-export function createImports(recorder: Recorder, reading: TextReading): ObserveImports {
+export const observeModules = [
+  'dylibso:observe/instrument',
+  'dylibso:observe/api',
+  'tenon:instrument',
+  'dylibso_observe',
+] as const;
+
+/** The import object of instrumented modules, and of modules with manual spans, apart from what differs by instance. */
+export function createImports(recorder: Recorder, reading: TextReading): SharedImports {
   const { enter, exit, memoryGrow } = recorder;
   const manual = createManualFunctions(recorder, reading);
   return {

@@ -1,5 +1,6 @@
 export { systemClock, type TraceClock } from './clock.ts';
 export { type OptionFault, TraceError, type TraceErrorCode } from './errors.ts';
+export type { HeapCounts, HeapPath, HeapProfile, HeapTotals } from './heap/heap-profile.ts';
 export type { RandomSource } from './ids.ts';
 export type { ObserveImports } from './imports.ts';
 export {

@@ -11,7 +11,8 @@ export interface Instantiation {
 export interface InstantiationParts {
   readonly recorder: Recorder;
   readonly binding: Binding;
-  readonly imports: ObserveImports;
+  /** The imports of a new instance. */
+  readonly imports: () => ObserveImports;
   /** Receives the host's imports before the module's start function may run. */
   readonly onImports: (module: WebAssembly.Module, hostImports: WebAssembly.Imports) => void;
 }
@@ -28,9 +29,10 @@ export function createInstantiation(
   let compiling: Promise<WebAssembly.Module> | undefined;
   const merge = (compiled: WebAssembly.Module, hostImports: WebAssembly.Imports): WebAssembly.Imports => {
     onImports(compiled, hostImports);
+    const own = imports();
     const observed = observeModules.map((name) => [
       name,
-      { value: { ...hostImports[name], ...imports[name] }, enumerable: true },
+      { value: { ...hostImports[name], ...own[name] }, enumerable: true },
     ]);
     // Not a copy: the host's imports may be a proxy that makes values on demand.
     return Object.create(hostImports, Object.fromEntries(observed));

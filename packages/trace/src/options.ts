@@ -35,6 +35,10 @@ export interface TraceLimits {
   readonly depth: number;
   /** Functions in `statistics()`, at about 70 bytes each. Default: 100,000. */
   readonly functions: number;
+  /** Live allocations of one instance, at about 40 bytes each. Default: 1,000,000. */
+  readonly allocations: number;
+  /** Call paths in `heapProfile()`, at about 100 bytes each. Default: 100,000. */
+  readonly callPaths: number;
   /** Events of one span. Default: 128. */
   readonly events: number;
   /** Attributes of one span. Default: 128. */
@@ -83,6 +87,8 @@ export const defaultLimits: TraceLimits = Object.freeze({
   spans: 100_000,
   depth: 100_000,
   functions: 100_000,
+  allocations: 1_000_000,
+  callPaths: 100_000,
   events: 128,
   attributes: 128,
   textLength: 4_096,
@@ -93,6 +99,8 @@ const limitChecks: Readonly<Record<keyof TraceLimits, Check>> = {
   spans: isCount,
   depth: isCount,
   functions: isCount,
+  allocations: isCount,
+  callPaths: isCount,
   events: isCount,
   attributes: isCount,
   textLength: isCount,

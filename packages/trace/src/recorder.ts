@@ -9,10 +9,12 @@ import {
   type RecordingContext,
   setFlag,
 } from './frames.ts';
+import { createAllocation } from './heap/allocation.ts';
 
 /** The state of the stack before a call by the host, to restore afterwards. */
-export interface Scope extends Pick<CallStack, 'floor' | 'tooDeep' | 'memory'> {
+export interface Scope extends Pick<CallStack, 'floor' | 'tooDeep' | 'memory' | 'allocation'> {
   readonly top: number;
+  readonly allocatorDepth: number;
 }
 
 /** Receives the events and keeps the stack. */
@@ -28,6 +30,8 @@ export interface Recorder extends Annotations {
   readonly closeUnclosedCalls: () => void;
   /** Keeps unclosed calls open until the caller calls the returned function. */
   readonly deferUnclosedCalls: () => (reason?: CloseReason) => void;
+  /** Ends all open calls when the host's code has returned, unless a call by the host marks that. */
+  readonly watch: () => void;
   /** Marks the open calls as retained, so that none is folded. Returns the row of the innermost one, 0 without one. */
   readonly retain: () => number;
 }
@@ -89,7 +93,9 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
     });
   };
   const closeUnclosedCalls = (reason?: CloseReason): void => {
-    if (stack.scopes === 0 && deferrals === 0) closeAbove(stack, context, 0, now(), reason);
+    if (stack.scopes > 0 || deferrals > 0) return;
+    closeAbove(stack, context, 0, now(), reason);
+    stack.allocation.depth = 0;
   };
 
   return {
@@ -98,14 +104,16 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
     enter,
     exit,
     begin(called) {
-      const { top, floor, tooDeep, memory } = stack;
+      const { top, floor, tooDeep, memory, allocation } = stack;
+      const allocatorDepth = allocation.depth;
       // The fast path of an exit does not check the floor.
       if (top > 0) setFlag(stack, top, flag.needsSlowExit);
       stack.floor = top;
       stack.tooDeep = 0;
       stack.scopes++;
       if (called !== undefined) stack.memory = called;
-      return { top, floor, tooDeep, memory };
+      if (allocatorDepth > 0) stack.allocation = createAllocation();
+      return { top, floor, tooDeep, memory, allocation, allocatorDepth };
     },
     end(scope, reason) {
       stack.scopes--;
@@ -113,7 +121,10 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
       stack.floor = scope.floor;
       stack.tooDeep = scope.tooDeep;
       stack.memory = scope.memory;
+      stack.allocation = scope.allocation;
+      stack.allocation.depth = scope.allocatorDepth;
     },
+    watch,
     closeUnclosedCalls: () => closeUnclosedCalls(),
     deferUnclosedCalls() {
       deferrals++;

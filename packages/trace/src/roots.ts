@@ -1,6 +1,6 @@
 import { buildSpans } from './build-spans.ts';
 import { type CallStack, clearRecords, type RootTrace } from './call-stack.ts';
-import { createAnchor, type TraceClock } from './clock.ts';
+import type { Anchor } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { detailsAt } from './frames.ts';
 import type { IdSource } from './ids.ts';
@@ -11,7 +11,7 @@ import type { Attributes, Span } from './span.ts';
 import type { SpanContext } from './trace-parent.ts';
 
 export interface RootParts {
-  readonly clock: TraceClock;
+  readonly anchor: Anchor;
   readonly limits: TraceLimits;
   readonly names: FunctionNames;
   readonly delivery: Delivery;
@@ -29,8 +29,7 @@ export interface Roots {
   readonly contextOf: (stack: CallStack, at: number) => SpanContext | undefined;
 }
 
-export function createRoots({ clock, limits, names, delivery, ids, parent, attributes }: RootParts): Roots {
-  const anchor = createAnchor(clock);
+export function createRoots({ anchor, limits, names, delivery, ids, parent, attributes }: RootParts): Roots {
   const traceOf = (stack: CallStack): RootTrace => {
     stack.trace ??= rootTrace(parent(), ids.traceId);
     return stack.trace;

@@ -1,9 +1,11 @@
 import { createBinding } from './bind.ts';
-import { systemClock } from './clock.ts';
+import { createAnchor, systemClock } from './clock.ts';
 import { createDelivery } from './delivery.ts';
 import type { TraceError } from './errors.ts';
 import type { RecordingContext } from './frames.ts';
 import { createFunctionCounters } from './function-counters.ts';
+import type { HeapProfile } from './heap/heap-profile.ts';
+import { createHeapRecorder } from './heap/heap-recorder.ts';
 import { createIdSource } from './ids.ts';
 import { createImports, type ObserveImports } from './imports.ts';
 import { createInstantiation } from './instantiation.ts';
@@ -19,7 +21,7 @@ import { formatTraceParent, type SpanContext } from './trace-parent.ts';
 
 /** The tracing of one instrumented module, which its instances may share. */
 export interface TraceContext {
-  /** The imports to which the module reports; {@link instantiate} adds them. */
+  /** The imports to which an instance reports; {@link instantiate} adds them. Each instance needs those of a new reading. */
   readonly imports: ObserveImports;
   /**
    * Instantiates the module with these imports and those of tracing, and binds the instance.
@@ -37,6 +39,8 @@ export interface TraceContext {
   readonly traceparent: () => string | undefined;
   /** The counts since the start; functions only with the option `statistics`. */
   readonly statistics: () => TraceStatistics;
+  /** The allocations since the start; `undefined` if no allocator reported a call. */
+  readonly heapProfile: () => HeapProfile | undefined;
   /** Makes exporters send their spans. Never rejects: `onError` receives failures. */
   readonly flush: () => Promise<void>;
   /** Ends unclosed calls, flushes, and stops exporting. Can be called again. */
@@ -53,8 +57,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   const names = createFunctionNames(nameSectionOf(module), options.demangle);
   const report = reporter(options.onError);
   const delivery = createDelivery(options.exporters ?? [], report);
+  const anchor = createAnchor(clock);
   const roots = createRoots({
-    clock,
+    anchor,
     limits,
     names,
     delivery,
@@ -75,7 +80,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
   const spanContext = () => roots.contextOf(recorder.stack, recorder.retain());
   let memory: WebAssembly.Memory | undefined;
   const memories = createLiveMemories();
-  const imports = createImports(recorder, { memory: () => memory, limits, report });
+  const shared = createImports(recorder, { memory: () => memory, limits, report });
+  const heap = createHeapRecorder({ now: clock.now, limits, stack: recorder.stack, watch: recorder.watch });
+  const imports = (): ObserveImports => ({ ...shared, 'tenon:instrument': heap.imports() });
   const bind = (instance: WebAssembly.Instance) => {
     memory = memoryOf(instance) ?? memory;
     memories.add(Object.values(instance.exports));
@@ -92,7 +99,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     },
   });
   return {
-    imports,
+    get imports() {
+      return imports();
+    },
     instantiate: async (own) => bind(await instantiation.instantiate(own)),
     instantiateSync: (own) => bind(instantiation.instantiateSync(own)),
     bind,
@@ -111,6 +120,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
       },
       livePages: memories.pages(),
     }),
+    heapProfile: () => heap.profile(names, anchor.originUnixNano()),
     flush: delivery.flush,
     shutdown() {
       recorder.closeUnclosedCalls();

@@ -70,14 +70,14 @@ const resourceSpans = message(one(1, 'resource', resource), many(2, 'scopeSpans'
 /** `ExportTraceServiceRequest` */
 export const traceRequestSchema: MessageSchema = message(many(1, 'resourceSpans', resourceSpans));
 
-function message(...fields: Field[]): { readonly fields: Field[] } {
+export function message(...fields: Field[]): { readonly fields: Field[] } {
   return { fields };
 }
 
-function one(number: number, name: string, kind: FieldKind): Field {
+export function one(number: number, name: string, kind: FieldKind): Field {
   return { name, number, kind, repeated: false };
 }
 
-function many(number: number, name: string, kind: FieldKind): Field {
+export function many(number: number, name: string, kind: FieldKind): Field {
   return { name, number, kind, repeated: true };
 }
