@@ -1,4 +1,5 @@
 import { type CodeBounds, readCodeBounds } from './code-bounds.ts';
+import { type Dwarf, openDwarf } from './dwarf.ts';
 import { findDebugInfo, textOfDataUrl } from './find-debug-info.ts';
 import type { SourceLookup, SourceLookupOptions } from './source-lookup.ts';
 import { firstInMap, lineRangesInMap, locateInMap, parseSourceMap, type SourceMap } from './source-map.ts';
@@ -19,7 +20,25 @@ export function createSourceLookup(bytes: Uint8Array, options: SourceLookupOptio
   const { sourceMapUrl } = findDebugInfo(bytes);
   const text = options.sourceMap ?? (sourceMapUrl === undefined ? undefined : textOfDataUrl(sourceMapUrl));
   const map = text === undefined ? undefined : parseSourceMap(text);
-  return map === undefined ? undefined : sourceMapLookup(map, readCodeBounds(bytes));
+  if (map !== undefined && options.sourceMap !== undefined) return sourceMapLookup(map, readCodeBounds(bytes));
+  const dwarf = openDwarf(options.debugFile ?? bytes);
+  if (dwarf !== undefined) return dwarfLookup(dwarf, readCodeBounds(bytes));
+  return map && sourceMapLookup(map, readCodeBounds(bytes));
+}
+
+function dwarfLookup(dwarf: Dwarf, code: CodeBounds): SourceLookup {
+  const { codeStart } = code;
+  return {
+    kind: 'dwarf',
+    codeStart,
+    locate: dwarf.locate,
+    lineRanges: dwarf.lineRanges,
+    files: dwarf.files,
+    functionSource(functionIndex) {
+      const body = code.bodyOf(functionIndex);
+      return body && dwarf.declarationAt({ start: body.start - codeStart, end: body.end - codeStart });
+    },
+  };
 }
 
 function sourceMapLookup(map: SourceMap, code: CodeBounds): SourceLookup {

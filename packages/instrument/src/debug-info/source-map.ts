@@ -1,3 +1,4 @@
+import { lastUpTo } from './innermost.ts';
 import type { LineRange, SourceLocation } from './source-lookup.ts';
 
 /** The mappings of a module's source map: one line, whose columns are offsets in the file. */
@@ -82,18 +83,6 @@ function locationOf(map: SourceMap, at: number): SourceLocation | undefined {
   const name = map.names[map.name[at] as number];
   const place = { file, line: (map.line[at] as number) + 1, column: (map.column[at] as number) + 1 };
   return name === undefined ? place : { ...place, function: name };
-}
-
-/** The index of the last value that is at most `value`; -1 without one. */
-export function lastUpTo(values: Float64Array | Uint32Array, value: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((values[middle] as number) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** The columns of {@link SourceMap} in the order of the text. */

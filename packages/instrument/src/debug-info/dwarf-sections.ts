@@ -1,0 +1,50 @@
+import { type ByteReader, readerOver } from '../binary/reader.ts';
+import { readSections } from '../binary/sections.ts';
+import { invalidModule, tooComplex } from '../errors.ts';
+import { peekFixed } from './numbers.ts';
+import { readText } from './values.ts';
+
+/** The DWARF sections of a module. */
+export interface DwarfSections {
+  /** A reader at an offset of a section, such as `.debug_line`. Throws beyond its end. */
+  readonly readerAt: (name: string, offset: number) => ByteReader;
+  /** The text at an offset of a section. */
+  readonly textAt: (name: string, offset: number) => string;
+  /** The text at an offset in the module. */
+  readonly textIn: (offset: number) => string;
+  /** The number at an offset of a section. */
+  readonly numberAt: (name: string, offset: number, size: number) => number;
+  readonly has: (name: string) => boolean;
+  /**
+   * Counts work. Throws once it exceeds a multiple of the module's size, which only debug information does that refers to the
+   * same parts again and again.
+   */
+  readonly spend: (steps: number) => void;
+}
+
+export function readDwarfSections(bytes: Uint8Array): DwarfSections {
+  const byName = new Map(readSections(bytes).flatMap((section) => (section.id === 0 ? [[section.name, section]] : [])));
+  const readerAt = (name: string, offset: number): ByteReader => {
+    const section = byName.get(name);
+    if (section === undefined || !(offset >= 0 && offset <= section.end - section.contentStart)) {
+      throw invalidModule(`Expected the offset ${offset} in the section ${name}, found its end`, section?.end ?? 0);
+    }
+    return readerOver(bytes, section.contentStart + offset, section.end);
+  };
+  let steps = 1_000_000 + 4 * bytes.length;
+  return {
+    spend(count) {
+      steps -= count;
+      if (steps < 0) throw tooComplex('steps of reading debug information', 1_000_000 + 4 * bytes.length, steps, 0);
+    },
+    readerAt,
+    textAt: (name, offset) => readText(readerAt(name, offset)),
+    textIn: (offset) => readText(readerOver(bytes, offset)),
+    has: (name) => byName.has(name),
+    numberAt(name, offset, size) {
+      const reader = readerAt(name, offset);
+      if (reader.end - reader.offset < size) throw invalidModule(`Expected ${size} bytes of ${name}`, reader.offset);
+      return peekFixed(bytes, reader.offset, size);
+    },
+  };
+}
