@@ -1,7 +1,7 @@
 import { type Abbreviation, readAbbreviations } from './abbreviations.ts';
+import { type CodeOwners, findOwners } from './code-owners.ts';
 import { type CompileUnit, type FunctionEntry, once, readCompileUnit } from './compile-unit.ts';
 import { readDwarfSections } from './dwarf-sections.ts';
-import { findFirstOwner } from './first-owner.ts';
 import { findInnermost } from './innermost.ts';
 import { findRow, type LineTable, visitRows } from './line-table.ts';
 import { orUndefined } from './or-undefined.ts';
@@ -27,9 +27,9 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
   const sections = readDwarfSections(bytes);
   if (!sections.has('.debug_info') || !sections.has('.debug_abbrev')) return undefined;
   const units = once(() => openUnits());
-  const unitAt = once(() => {
+  const owners = once((): CodeOwners<CompileUnit> => {
     const owned = units().map((unit) => ({ owner: unit, ranges: unit.ranges() }));
-    return orUndefined(() => findFirstOwner(owned, sections.spend)) ?? (() => undefined);
+    return orUndefined(() => findOwners(owned, sections.spend)) ?? { at: () => undefined, within: () => [] };
   });
   const functionsOf = new WeakMap<CompileUnit, (codeOffset: number) => FunctionEntry | undefined>();
   const origins = createOrigins(units);
@@ -71,7 +71,7 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
   }
 
   function locate(codeOffset: number): SourceLocation[] {
-    const unit = unitAt()(codeOffset);
+    const unit = owners().at(codeOffset);
     if (unit === undefined) return [];
     const lines = unit.lines();
     const frames: SourceLocation[] = [];
@@ -90,7 +90,7 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
   }
 
   function declarationAt({ start, end }: CodeRange): SourceLocation | undefined {
-    const unit = unitAt()(start) ?? unitAt()(end - 1);
+    const unit = owners().at(start) ?? owners().at(end - 1);
     if (unit === undefined) return undefined;
     let entry = functionAt(unit, start) ?? functionAt(unit, end - 1);
     for (let depth = 0; entry?.parent !== undefined && depth < maxFrames; depth++) entry = entry.parent;
@@ -109,26 +109,26 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
     return first;
   }
 
-  function tables(): LineTable[] {
-    return [...new Set(units().flatMap((unit) => unit.lines() ?? []))];
-  }
-
   return {
     locate,
     declarationAt,
     lineRanges(start, end) {
-      const ranges: LineRange[] = [];
-      const touched = units().filter((unit) => unit.ranges().some((range) => range.start < end && start < range.end));
-      for (const lines of new Set(touched.flatMap((unit) => unit.lines() ?? []))) {
-        visitRows(lines, start, end, (row, from, to) => {
-          const place = placeOf(lines, row);
-          if (place !== undefined) ranges.push({ start: from, end: to, ...place });
+      return owners()
+        .within(start, end)
+        .flatMap((part) => {
+          const lines = part.owner.lines();
+          const ranges: LineRange[] = [];
+          if (lines === undefined) return ranges;
+          visitRows(lines, part.start, part.end, (row, from, to) => {
+            const place = placeOf(lines, row);
+            if (place !== undefined) ranges.push({ start: from, end: to, ...place });
+          });
+          return ranges;
         });
-      }
-      return ranges.sort((a, b) => a.start - b.start);
     },
     files() {
-      const names = tables().flatMap((lines) => {
+      const tables = new Set(units().flatMap((unit) => unit.lines() ?? []));
+      const names = [...tables].flatMap((lines) => {
         const numbers = new Set<number>();
         visitRows(lines, 0, Number.POSITIVE_INFINITY, (row) => numbers.add(lines.file[row] as number));
         return [...numbers].flatMap((file) => lines.header.fileName(file) ?? []);

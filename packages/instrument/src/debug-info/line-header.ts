@@ -1,6 +1,6 @@
 import { type ByteReader, readByte, readerOver } from '../binary/reader.ts';
 import type { DwarfSections } from './dwarf-sections.ts';
-import { Form, type UnitFormat } from './forms.ts';
+import { AttributeForm, type UnitFormat } from './forms.ts';
 import { readFixed } from './numbers.ts';
 import { orUndefined } from './or-undefined.ts';
 import { readUnitLength } from './units.ts';
@@ -72,8 +72,8 @@ export function readLineHeader(
   const firstFile = version >= 5 ? 0 : 1;
   const names = new Map<number, string>();
   const textOf = ({ form, value }: Text): string => {
-    if (form === Form.string) return sections.textIn(value);
-    return sections.textAt(form === Form.lineStrp ? '.debug_line_str' : '.debug_str', value);
+    if (form === AttributeForm.string) return sections.textIn(value);
+    return sections.textAt(form === AttributeForm.lineStrp ? '.debug_line_str' : '.debug_str', value);
   };
   const pathOf = (file: File): string => {
     // Before version 5, folder 0 is the compilation's. Later, it is the first of the table, which says the same.
@@ -93,7 +93,8 @@ export function readLineHeader(
       names.set(file, path);
       return path;
     },
-    defineFile: (nameAt, inFolder) => void files.push({ name: { form: Form.string, value: nameAt }, folder: inFolder }),
+    defineFile: (nameAt, inFolder) =>
+      void files.push({ name: { form: AttributeForm.string, value: nameAt }, folder: inFolder }),
   };
   return { header, program: readerOver(reader.bytes, programStart, end) };
 }
@@ -116,10 +117,10 @@ interface Tables {
 function readOlderTables(reader: ByteReader): Tables {
   const folders: Text[] = [];
   const files: File[] = [];
-  while (reader.bytes[reader.offset] !== 0) folders.push({ form: Form.string, value: skipText(reader) });
+  while (reader.bytes[reader.offset] !== 0) folders.push({ form: AttributeForm.string, value: skipText(reader) });
   readByte(reader, 'the end of the folders');
   while (reader.bytes[reader.offset] !== 0) {
-    const name = { form: Form.string, value: skipText(reader) };
+    const name = { form: AttributeForm.string, value: skipText(reader) };
     files.push({ name, folder: readUleb(reader) });
     readUleb(reader); // time of change
     readUleb(reader); // size

@@ -2,7 +2,7 @@ import { readByte } from '../binary/reader.ts';
 import { invalidModule } from '../errors.ts';
 import { Attribute, RangeEntry } from './constants.ts';
 import type { DwarfSections } from './dwarf-sections.ts';
-import { Form } from './forms.ts';
+import { AttributeForm } from './forms.ts';
 import { readFixed } from './numbers.ts';
 import type { Unit } from './units.ts';
 import { type AttributeValue, readUleb } from './values.ts';
@@ -24,18 +24,36 @@ export interface UnitContext {
   readonly lowPc: number;
 }
 
-const indexedAddresses: ReadonlySet<number> = new Set([Form.addrx, Form.addrx1, Form.addrx2, Form.addrx3, Form.addrx4]);
-const indexedTexts: ReadonlySet<number> = new Set([Form.strx, Form.strx1, Form.strx2, Form.strx3, Form.strx4]);
-const unitReferences: ReadonlySet<number> = new Set([Form.ref1, Form.ref2, Form.ref4, Form.ref8, Form.refUdata]);
+const indexedAddresses: ReadonlySet<number> = new Set([
+  AttributeForm.addrx,
+  AttributeForm.addrx1,
+  AttributeForm.addrx2,
+  AttributeForm.addrx3,
+  AttributeForm.addrx4,
+]);
+const indexedTexts: ReadonlySet<number> = new Set([
+  AttributeForm.strx,
+  AttributeForm.strx1,
+  AttributeForm.strx2,
+  AttributeForm.strx3,
+  AttributeForm.strx4,
+]);
+const unitReferences: ReadonlySet<number> = new Set([
+  AttributeForm.ref1,
+  AttributeForm.ref2,
+  AttributeForm.ref4,
+  AttributeForm.ref8,
+  AttributeForm.refUdata,
+]);
 
 /** The text of an attribute; undefined for other forms. */
 export function textOf(context: UnitContext, attribute: AttributeValue | undefined): string | undefined {
   if (attribute === undefined) return undefined;
   const { form, value } = attribute;
   const { sections, unit, bases } = context;
-  if (form === Form.string) return sections.textIn(value);
-  if (form === Form.strp) return sections.textAt('.debug_str', value);
-  if (form === Form.lineStrp) return sections.textAt('.debug_line_str', value);
+  if (form === AttributeForm.string) return sections.textIn(value);
+  if (form === AttributeForm.strp) return sections.textAt('.debug_str', value);
+  if (form === AttributeForm.lineStrp) return sections.textAt('.debug_line_str', value);
   if (!indexedTexts.has(form)) return undefined;
   const base = bases.get(Attribute.textOffsetsBase)?.value ?? 2 * unit.offsetSize;
   const offset = sections.numberAt('.debug_str_offsets', base + value * unit.offsetSize, unit.offsetSize);
@@ -44,7 +62,7 @@ export function textOf(context: UnitContext, attribute: AttributeValue | undefin
 
 /** The address of an attribute; undefined for other forms. */
 export function addressOf(context: UnitContext, attribute: AttributeValue | undefined): number | undefined {
-  if (attribute?.form === Form.addr) return attribute.value;
+  if (attribute?.form === AttributeForm.addr) return attribute.value;
   return attribute !== undefined && indexedAddresses.has(attribute.form)
     ? addressAt(context, attribute.value)
     : undefined;
@@ -57,7 +75,7 @@ function addressAt({ sections, unit, bases }: UnitContext, index: number): numbe
 
 /** The offset in the module of the entry that an attribute refers to. */
 export function referenceOf({ unit, sections }: UnitContext, attribute: AttributeValue): number | undefined {
-  if (attribute.form === Form.refAddr) return sections.readerAt('.debug_info', attribute.value).offset;
+  if (attribute.form === AttributeForm.refAddr) return sections.readerAt('.debug_info', attribute.value).offset;
   return unitReferences.has(attribute.form) ? unit.start + attribute.value : undefined;
 }
 
@@ -79,7 +97,7 @@ function isCode({ start, end }: CodeRange): boolean {
 function readRanges(context: UnitContext, { form, value }: AttributeValue): CodeRange[] {
   const { unit, sections, bases } = context;
   if (unit.version < 5) return readOlderRanges(context, value);
-  if (form !== Form.rnglistx) return readRangeList(context, value);
+  if (form !== AttributeForm.rnglistx) return readRangeList(context, value);
   const base = bases.get(Attribute.rangeListsBase)?.value ?? 8 + unit.offsetSize;
   const offset = sections.numberAt('.debug_rnglists', base + value * unit.offsetSize, unit.offsetSize);
   return readRangeList(context, base + offset);

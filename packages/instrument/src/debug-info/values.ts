@@ -1,6 +1,6 @@
 import { type ByteReader, readByte, skipBytes } from '../binary/reader.ts';
 import type { Abbreviation } from './abbreviations.ts';
-import { Encoding, Form, formEncoding, type UnitFormat } from './forms.ts';
+import { AttributeForm, Encoding, formEncoding, type UnitFormat } from './forms.ts';
 import { readFixed, readS64 } from './numbers.ts';
 
 const what = 'debug information';
@@ -37,14 +37,14 @@ export function readText(reader: ByteReader): string {
 
 /** The form of the next value: `DW_FORM_indirect` precedes the value by its form. */
 export function resolveForm(reader: ByteReader, form: number): number {
-  return form === Form.indirect ? readUleb(reader) : form;
+  return form === AttributeForm.indirect ? readUleb(reader) : form;
 }
 
 /** Reads a value: a number, or the offset in the module of a text or of a block's contents. */
 export function readForm(reader: ByteReader, form: number, unit: UnitFormat, constant = 0): number {
-  if (form === Form.implicitConst) return constant;
-  if (form === Form.flagPresent) return 1;
-  if (form === Form.sdata) return readSleb(reader);
+  if (form === AttributeForm.implicitConst) return constant;
+  if (form === AttributeForm.flagPresent) return 1;
+  if (form === AttributeForm.sdata) return readSleb(reader);
   const encoding = formEncoding(form, unit, reader.offset);
   if (encoding >= 0 && encoding <= 8) return readFixed(reader, encoding, what);
   if (encoding === Encoding.leb) return readUleb(reader);
