@@ -10,7 +10,7 @@ import {
   putGuardEpilogue,
   putGuardPrologue,
 } from './exit-guard.ts';
-import type { GeneratedFunction } from './generated-functions.ts';
+import type { GeneratedFunction } from './instructions.ts';
 import { writeInstructions, writeLocals } from './instructions.ts';
 import { definitionIndex, type Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';

@@ -6,7 +6,7 @@ import { limitExceeded, tooComplex } from '../errors.ts';
 import { maxGlobals, maxWrapperBytes } from '../limits.ts';
 import { wrapAllocator } from './allocator-wrappers.ts';
 import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
-import { writeInstructions, writeLocals } from './instructions.ts';
+import { type GeneratedFunction, writeInstructions, writeLocals } from './instructions.ts';
 import type { Layout } from './layout.ts';
 import { probeFunctions } from './probe-functions.ts';
 import type { TypePool } from './type-pool.ts';
@@ -17,13 +17,6 @@ const arithmetic = {
   i64: { ...i64Op, type: i64Type, toI32: [Op.i32WrapI64] },
 } as const;
 const emptyBlock = 0x40;
-
-/** A function that the rewriter adds. */
-export interface GeneratedFunction {
-  readonly typeIndex: number;
-  readonly name: string;
-  readonly writeBody: (writer: ByteWriter) => void;
-}
 
 /** The functions that follow the module's own, in the order of the layout. */
 export function generateFunctions(

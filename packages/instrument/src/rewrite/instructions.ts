@@ -1,6 +1,13 @@
 import { i32Op, i64Op } from '../binary/opcodes.ts';
 import { type ByteWriter, putS32, putU32, reserve, writeByte, writeU32 } from '../binary/writer.ts';
 
+/** A function that the rewriter adds. */
+export interface GeneratedFunction {
+  readonly typeIndex: number;
+  readonly name: string;
+  readonly writeBody: (writer: ByteWriter) => void;
+}
+
 /** Writes a body's locals of these types, each with an index of its own. */
 export function writeLocals(writer: ByteWriter, types: readonly number[]): void {
   writeU32(writer, types.length);

@@ -47,8 +47,8 @@ export interface Layout extends CodeFacts {
   /** Per function of the input, 1 if it is traced. */
   readonly traced: Uint8Array;
   /**
-   * Per imported function, and with traced allocators per function, the output index that calls reach: its wrapper, or the
-   * function itself.
+   * Per imported function, and with traced allocators per function, the output index that calls reach: its wrapper, or its
+   * definition.
    */
   readonly callTargets: Uint32Array;
   /** Per imported function, 1 if its declared type is open: see {@link referenceIndex}. */

@@ -3,7 +3,7 @@ import { SectionId, sectionReader } from '../binary/sections.ts';
 import { u32Length } from '../binary/writer.ts';
 import { type PatchSiteReader, readPatchSites } from '../scan/patch-sites.ts';
 import { type BodyContext, exitGuardOf, prologueLength } from './body-context.ts';
-import type { GeneratedFunction } from './generated-functions.ts';
+import type { GeneratedFunction } from './instructions.ts';
 import type { Measures } from './measure-bodies.ts';
 import { createPatch, insertedLength, nextPatch, patchSizeDelta } from './patch.ts';
 

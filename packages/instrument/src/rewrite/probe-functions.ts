@@ -2,7 +2,7 @@ import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, reserve, writeByte, writeU32 } from '../binary/writer.ts';
 import type { ChargedSize } from '../scan/charged-sizes.ts';
-import type { GeneratedFunction } from './generated-functions.ts';
+import type { GeneratedFunction } from './instructions.ts';
 import { writeInstructions } from './instructions.ts';
 import type { Layout } from './layout.ts';
 import { outOfFuelHook, type Probes, putFuelCheck } from './probes.ts';
