@@ -15,7 +15,8 @@ import {
 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
-import { type AddedGlobal, addedGlobals, type GeneratedFunction } from './generated-functions.ts';
+import { type AddedGlobal, addedGlobals } from './generated-functions.ts';
+import type { GeneratedFunction } from './instructions.ts';
 import { callIndex, exportIndex, type Hook, type Layout, referenceIndex } from './layout.ts';
 import { addedExports } from './probes.ts';
 import type { TypePool } from './type-pool.ts';
