@@ -7,6 +7,7 @@ import { maxExports, maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } 
 import type { Note } from './notes.ts';
 import { createProgress } from './progress.ts';
 import { assemble } from './rewrite/assemble.ts';
+import type { BuildIds } from './rewrite/custom-section-writer.ts';
 import { checkRewritable } from './rewrite/custom-sections.ts';
 import { generateFunctions } from './rewrite/generated-functions.ts';
 import type { GeneratedFunction } from './rewrite/instructions.ts';
@@ -35,6 +36,8 @@ export interface InstrumentReport {
   readonly addedImports: readonly string[];
   readonly inputBytes: number;
   readonly outputBytes: number;
+  /** The IDs in the `build_id` section of the input and of the output, if the input has one that changes. */
+  readonly buildId?: BuildIds;
   /** Findings that are not errors. */
   readonly notes: readonly Note[];
 }
@@ -42,6 +45,8 @@ export interface InstrumentReport {
 export interface InstrumentResult {
   /** The instrumented module, in a new buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The source map of the options, for the instrumented module. Absent if it is malformed. */
+  readonly sourceMap?: string;
   readonly report: InstrumentReport;
 }
 
@@ -72,16 +77,20 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
   // Not slice(), which doesn't copy a Node.js Buffer.
-  const output = plan === undefined ? new Uint8Array(bytes) : assemble({ ...plan, module, names, notes, options });
+  const output =
+    plan === undefined
+      ? { bytes: new Uint8Array(bytes), sourceMap: options.sourceMap, buildId: undefined }
+      : assemble({ ...plan, module, names, notes, options });
   const report = {
     tracedFunctions: traced.reduce((total, flag) => total + flag, 0),
     totalFunctions: module.functionTypes.length,
     addedImports: plan?.layout.hooks.map(({ name }) => name) ?? [],
     inputBytes: bytes.length,
-    outputBytes: output.length,
+    outputBytes: output.bytes.length,
+    ...(output.buildId === undefined ? {} : { buildId: output.buildId }),
     notes,
   };
-  return { bytes: output, report };
+  return { bytes: output.bytes, ...(output.sourceMap === undefined ? {} : { sourceMap: output.sourceMap }), report };
 }
 
 /** What the output is written from. */

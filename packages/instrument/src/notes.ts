@@ -21,6 +21,8 @@ export type Note =
   | { readonly code: 'function_left_untraced'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'function_left_uncounted'; readonly message: string; readonly functionIndex: number }
   | { readonly code: 'section_dropped'; readonly message: string; readonly section: string; readonly offset: number }
+  /** The source map of the options is malformed. */
+  | { readonly code: 'source_map_dropped'; readonly message: string }
   | {
       readonly code: 'section_malformed';
       readonly message: string;

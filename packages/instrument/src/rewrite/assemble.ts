@@ -4,18 +4,17 @@ import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { coverageSection, writeCoverageMap } from '../coverage/coverage-map.ts';
-import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
 import type { InstrumentOptions } from '../select/config.ts';
 import type { BodyContext } from './body-context.ts';
-import { branchHintSection, writeBranchHints } from './branch-hints.ts';
 import { codeMapSection, writeCodeMap } from './code-map.ts';
-import { whyStale } from './custom-sections.ts';
+import { type BuildIds, createCustomSectionWriter, noteDropped } from './custom-section-writer.ts';
 import { describeCoverage } from './describe-coverage.ts';
 import { writeGeneratedBodies } from './generated-functions.ts';
 import type { GeneratedFunction } from './instructions.ts';
 import type { Measures } from './measure-bodies.ts';
 import { createOffsetMap, type OffsetMap } from './offset-map.ts';
+import { addWritten, concatenate, lengthOf, type Piece, sectionHeader } from './pieces.ts';
 import { writeProducers } from './producers.ts';
 import { rewriteSection, type SectionContext } from './rewrite-section.ts';
 import { writeBodies } from './write-bodies.ts';
@@ -30,15 +29,19 @@ export interface Parts extends BodyContext {
   readonly options: InstrumentOptions;
 }
 
-/** A part of the output: bytes, or a function that writes them in place. */
-type Piece = Uint8Array | { readonly length: number; readonly writeTo: (out: Uint8Array, at: number) => void };
+export interface Assembled {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The rewritten source map of the options. */
+  readonly sourceMap: string | undefined;
+  readonly buildId: BuildIds | undefined;
+}
 
 /**
  * Assembles the output from ranges of the input and changed sections, each copied once. Custom sections keep their place
  * between the others. The `name` section goes to the end, where the specification puts it.
  */
-export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
-  const { module, layout, scan } = parts;
+export function assemble(parts: Parts): Assembled {
+  const { module, layout, scan, names } = parts;
   let map: OffsetMap | undefined;
   const offsetMap = () => (map ??= createOffsetMap(parts));
   const isUntracedByReference = (index: number) => layout.traced[index] === 1 && layout.openImports[index] === 1;
@@ -55,14 +58,18 @@ export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
     },
   };
   const pieces: Piece[] = [module.bytes.subarray(0, 8)];
+  const customSections = createCustomSectionWriter(pieces, parts, offsetMap);
+  let codeStart = 0;
   const add = (id: number, section?: Section) => {
-    if (id === SectionId.code) addCode(pieces, parts, section !== undefined);
+    if (id === SectionId.code) codeStart = addCode(pieces, parts, section !== undefined);
     else addSection(pieces, context, id, section);
   };
   let place = 0;
   for (const section of module.sections) {
     if (section.id === SectionId.custom) {
-      addCustom(pieces, parts, offsetMap, section);
+      if (section.name === 'name' && section !== names.section) {
+        noteDropped(parts.notes, section, 'only the first name section counts');
+      } else if (section.name !== 'name' && section.name !== 'producers') customSections.add(section);
       continue;
     }
     while (sectionOrder[place] !== section.id) add(sectionOrder[place++] as number);
@@ -71,27 +78,33 @@ export function assemble(parts: Parts): Uint8Array<ArrayBuffer> {
   }
   while (place < sectionOrder.length) add(sectionOrder[place++] as number);
   for (const index of untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
+  const sourceMap = customSections.addSourceMaps(codeStart);
   addTrailer(pieces, parts, offsetMap);
-  return concatenate(pieces);
+  const bytes = concatenate(pieces);
+  return { bytes, sourceMap, buildId: customSections.finish(bytes) };
 }
 
 function addSection(pieces: Piece[], context: SectionContext, id: number, section: Section | undefined): void {
   const contents = rewriteSection(context, id, section);
-  if (contents !== undefined) pieces.push(header(id, contents.length), contents);
+  if (contents !== undefined) pieces.push(sectionHeader(id, contents.length), contents);
   else if (section !== undefined) pieces.push(context.module.bytes.subarray(section.start, section.end));
 }
 
-function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): void {
+/** Adds the code section, and returns the offset of its contents in the output. */
+function addCode(pieces: Piece[], parts: Parts, isInInput: boolean): number {
   const { module, layout, generated, measures } = parts;
   const bodyCount = module.functionTypes.length - layout.importCount + generated.length;
-  if (bodyCount === 0 && !isInInput) return;
+  if (bodyCount === 0 && !isInInput) return 0;
   const encoded = new Uint8Array(5);
   const count = encoded.subarray(0, putU32(encoded, 0, bodyCount));
   const added = createWriter(64 * generated.length);
   writeGeneratedBodies(added, generated);
   const writeTo = (out: Uint8Array, at: number) => writeBodies(parts, measures, out, at);
-  pieces.push(header(SectionId.code, count.length + measures.totalBytes + added.length), count);
+  pieces.push(sectionHeader(SectionId.code, count.length + measures.totalBytes + added.length));
+  const start = lengthOf(pieces);
+  pieces.push(count);
   pieces.push({ length: measures.totalBytes, writeTo }, added.bytes.subarray(0, added.length));
+  return start;
 }
 
 function untracedReferenceNote(module: Module, index: number): Note {
@@ -99,39 +112,6 @@ function untracedReferenceNote(module: Module, index: number): Note {
   const name = `${from}.${field}`;
   const message = `Calls of ${name} through a reference or a table are not traced: its declared type is open, so the function may have a subtype of it`;
   return { code: 'reference_not_traced', message, name };
-}
-
-function addCustom(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap, section: Section): void {
-  const { module, notes, names } = parts;
-  if (section.name === 'producers') return; // addTrailer() writes it again, with an entry for this tool.
-  if (section.name === 'name') {
-    if (section === names.section) return;
-    noteDropped(notes, section, 'only the first name section counts');
-  } else if (section.name === branchHintSection) {
-    addBranchHints(pieces, parts, offsetMap(), section);
-  } else {
-    const reason = whyStale(section);
-    if (reason !== undefined) noteDropped(notes, section, reason);
-    else pieces.push(module.bytes.subarray(section.start, section.end));
-  }
-}
-
-/** Adds the rewritten branch hints; drops the section with a note if it is malformed. */
-function addBranchHints(pieces: Piece[], parts: Parts, map: OffsetMap, section: Section): void {
-  const writer = createWriter(section.end - section.start + 64);
-  try {
-    writeName(writer, branchHintSection);
-    writeBranchHints(writer, parts, map, section);
-    pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
-  } catch (error) {
-    if (!(error instanceof InstrumentError)) throw error;
-    noteDropped(parts.notes, section, `it is malformed: ${error.message}`);
-  }
-}
-
-function noteDropped(notes: Note[], section: Section, reason: string): void {
-  const message = `Custom section ${JSON.stringify(section.name)} was dropped: ${reason}`;
-  notes.push({ code: 'section_dropped', message, section: section.name, offset: section.start });
 }
 
 function addTrailer(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap): void {
@@ -164,9 +144,7 @@ function addTrailer(pieces: Piece[], parts: Parts, offsetMap: () => OffsetMap): 
     writeCoverageMap(writer, describeCoverage(parts, probes, offsetMap()));
     writers.push(writer);
   }
-  for (const writer of writers) {
-    pieces.push(header(SectionId.custom, writer.length), writer.bytes.subarray(0, writer.length));
-  }
+  for (const writer of writers) addWritten(pieces, SectionId.custom, writer);
 }
 
 /** Usually more than needed: memory that is not written to costs nothing. */
@@ -175,21 +153,4 @@ function expectedNameBytes({ module, names, generated }: Parts): number {
   const exports = findSection(module.sections, SectionId.export);
   const exportBytes = exports ? exports.end - exports.contentStart : 0;
   return ownBytes + exportBytes + 16 * module.functionTypes.length + 64 * generated.length + 1024;
-}
-
-function header(id: number, size: number): Uint8Array {
-  const encoded = new Uint8Array(6);
-  encoded[0] = id;
-  return encoded.subarray(0, putU32(encoded, 1, size));
-}
-
-function concatenate(pieces: readonly Piece[]): Uint8Array<ArrayBuffer> {
-  const output = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    if (piece instanceof Uint8Array) output.set(piece, at);
-    else piece.writeTo(output, at);
-    at += piece.length;
-  }
-  return output;
 }

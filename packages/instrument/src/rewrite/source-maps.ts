@@ -27,7 +27,8 @@ export function rewriteSourceMap(text: string, offsets: FileOffsets): string {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function rewriteIndexMap(map: JsonObject, offsets: FileOffsets): JsonObject {
-  const sections = (map.sections as unknown[]).map((section) => {
+  const count = (map.sections as unknown[]).length;
+  const sections = (map.sections as unknown[]).map((section, place) => {
     if (!isObject(section) || !isObject(section.offset) || !isObject(section.map)) {
       throw new SourceMapError('a section has no "offset" or no "map"');
     }
@@ -36,7 +37,8 @@ function rewriteIndexMap(map: JsonObject, offsets: FileOffsets): JsonObject {
       throw new SourceMapError('a section does not start in line 0');
     }
     const start = offsets.toOutput(column);
-    const rewritten = rewriteMap(section.map, column, start, offsets);
+    const added = place === count - 1 ? offsets : { ...offsets, addedCodeStart: 0 };
+    const rewritten = rewriteMap(section.map, column, start, added);
     return { ...section, offset: { ...section.offset, column: start }, map: rewritten };
   });
   return { ...map, sections };

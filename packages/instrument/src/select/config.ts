@@ -11,6 +11,8 @@ export interface InstrumentOptions extends ExtraOptions {
   readonly banned?: readonly string[] | undefined;
   /** The module's source map as text, if it isn't in the module. */
   readonly sourceMap?: string | undefined;
+  /** Where the rewritten {@link sourceMap} will be, for the section `sourceMappingURL`. Default: the same URL. */
+  readonly sourceMapUrl?: string | undefined;
   /** The file that `external_debug_info` names: a module with the DWARF sections that this one lacks. */
   readonly debugFile?: Uint8Array | undefined;
   /**
@@ -141,6 +143,7 @@ const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
   banned: checkNames,
   ...extraOptionChecks,
   sourceMap: checkText,
+  sourceMapUrl: checkText,
   debugFile: checkBytes,
   onProgress: checkFunction,
 };
