@@ -22,7 +22,7 @@ describe('docs/reference/http-api.md', () => {
   });
 });
 
-describe('docs/reference', () => {
+describe('docs', () => {
   it('has the rows that scripts/write-reference-rows.mjs writes', async () => {
     for (const [path, write] of Object.entries(await rowsOfCode())) {
       const page = readFileSync(join(root, path), 'utf8');

@@ -1,11 +1,14 @@
-// The pages of docs/reference whose tables repeat texts of the code, and how their rows are written.
+// The pages of docs whose tables repeat texts of the code, and how their rows are written.
 
 /** A row of such a table begins with a name in backquotes. */
 const nameRow = /^\| `[\w.-]+` \|.*\n/gm;
 const routeRow = /^\| `(?:GET|POST|PUT|DELETE) \S+` \|.*\n/gm;
 
+const sectionRow = /^\| `.*` \| (?:kept|rewritten|dropped|refused) \|.*\n/gm;
+
 /** By page: what a row is that the code has the text of. */
 export const codeRows = {
+  'docs/explanation/rewriting.md': sectionRow,
   'docs/reference/audit.md': nameRow,
   'docs/reference/configuration.md': nameRow,
   'docs/reference/http-api.md': routeRow,
@@ -14,9 +17,10 @@ export const codeRows = {
 
 /** @returns {Promise<Record<keyof typeof codeRows, (page: string) => string>>} by page: a function that returns the page with its rows up to date */
 export async function rowsOfCode() {
-  const [{ buildOpenApi, metricDefinitions, settings }, { auditActions }] = await Promise.all([
+  const [{ buildOpenApi, metricDefinitions, settings }, { auditActions }, { customSectionRules }] = await Promise.all([
     import('@tenon/server'),
     import('@tenon/protocol'),
+    import('../../packages/instrument/src/rewrite/custom-sections.ts'),
   ]);
   const metrics = Object.entries(metricDefinitions).map(([name, { type, labels, help }]) =>
     row(code([name]), type, code(labels), help),
@@ -26,7 +30,9 @@ export async function rowsOfCode() {
     Object.entries(auditActions)
       .filter(([, { trail }]) => (trail === 'app') === isOfApp)
       .map(([action, { phrase, target, details }]) => row(code([action]), phrase, target, code(details)));
+  const sections = customSectionRules.map(({ names, treatment, reason }) => row(code(names), treatment, reason));
   return {
+    'docs/explanation/rewriting.md': (page) => replaceTables(page, sectionRow, [sections]),
     'docs/reference/audit.md': (page) => replaceTables(page, nameRow, [actions(true), actions(false)]),
     'docs/reference/configuration.md': (page) => describeSettings(page, Object.values(settings)),
     'docs/reference/http-api.md': (page) => {

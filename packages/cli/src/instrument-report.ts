@@ -13,13 +13,14 @@ const percents = new Intl.NumberFormat('en-US', {
 
 /** A report of an instrumentation for people. */
 export function formatReport(heading: string, report: InstrumentReport, durationMs: number): string {
-  const { tracedFunctions, totalFunctions, addedImports, inputBytes, outputBytes } = report;
+  const { tracedFunctions, totalFunctions, addedImports, inputBytes, outputBytes, buildId } = report;
   const change = inputBytes === 0 ? 0 : ((outputBytes - inputBytes) / inputBytes) * 100;
   return [
     heading,
     `  functions  ${formatNumber(tracedFunctions)} of ${formatNumber(totalFunctions)} traced`,
     `  imports    ${addedImports.length === 0 ? 'none added' : `${addedImports.join(', ')} added`}`,
     `  size       ${formatNumber(inputBytes)} → ${formatNumber(outputBytes)} bytes (${percents.format(change)} %)`,
+    ...(buildId === undefined ? [] : [`  build ID   ${buildId.input} → ${buildId.output}`]),
     `  time       ${durationMs.toFixed(0)} ms`,
     ...shownNotes(report.notes).map((text) => `  note       ${text}`),
   ].join('\n');

@@ -52,11 +52,11 @@ describe('instrument() on branch hints', () => {
   });
 
   it('leaves malformed ones out, and says so', () => {
-    const plain = wat('(module (func (export "f") (param i32) (br_if 0 (local.get 0))))');
+    const plain = wat('(module (func (export "f") (param i32) (local i64) (br_if 0 (local.get 0))))');
     const malformed = {
       'a function that is not there': [1, 9, 1, 3, 1, 0],
       'an offset behind the body': [1, 0, 1, 99, 1, 0],
-      'an offset before the code': [1, 0, 1, 0, 1, 0],
+      'an offset before the code': [1, 0, 1, 1, 1, 0],
       'offsets that descend': [1, 0, 2, 3, 1, 0, 2, 1, 0],
       'a count that the bytes cannot hold': [1, 0, 200, 1, 3, 1, 0],
       'bytes behind the last': [1, 0, 1, 3, 1, 0, 0],

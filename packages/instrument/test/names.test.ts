@@ -152,33 +152,6 @@ describe('instrument() on the name section', () => {
 describe('instrument() on custom sections', () => {
   const parts = splitModule(wat(source));
 
-  it('drops what speaks of offsets into the code, and notes each', () => {
-    const dropped = [
-      ...['.debug_info', 'external_debug_info', 'sourceMappingURL', 'build_id', 'metadata.code.trace'],
-      ...['corestack', 'instTrace'],
-    ];
-    for (const name of dropped) {
-      const { bytes, report } = instrument(parts.withCustom(name, Uint8Array.of(0)));
-      assert.equal(customSection(bytes, name), undefined);
-      assert.deepEqual(
-        report.notes.map((note) => note.code === 'section_dropped' && note.section),
-        [name],
-      );
-    }
-  });
-
-  it('drops what speaks of functions by index, and notes each', () => {
-    for (const name of ['.llvm.func_attr.annotate.hot', 'compilationHints']) {
-      const { bytes, report } = instrument(parts.withCustom(name, Uint8Array.of(0)));
-      assert.equal(customSection(bytes, name), undefined);
-      assert.match(report.notes[0]?.message ?? '', /function indices, which moved/);
-      assert.deepEqual(
-        report.notes.map((note) => note.code === 'section_dropped' && note.section),
-        [name],
-      );
-    }
-  });
-
   it('copies the others byte for byte', () => {
     const contents = Uint8Array.of(1, 2, 3);
     const { bytes, report } = instrument(parts.withCustom('my-data', contents));

@@ -29,6 +29,12 @@ export const instrumentationReport = Type.Object({
   addedImports: Type.Array(Type.String(), { description: 'from `dylibso:observe/instrument`' }),
   inputBytes: Type.Integer({ minimum: 0 }),
   outputBytes: Type.Integer({ minimum: 0 }),
+  buildId: Type.Optional(
+    Type.Object(
+      { input: Type.String(), output: Type.String() },
+      { description: 'the IDs in the `build_id` section, in hexadecimal, if the module has one' },
+    ),
+  ),
   notes: Type.Array(
     Type.Object(
       { code: Type.String(), message: Type.String() },

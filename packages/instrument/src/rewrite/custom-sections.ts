@@ -1,8 +1,8 @@
 import { isHook } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
 import type { Section } from '../binary/sections.ts';
-import { coverageSection } from '../coverage/coverage-map.ts';
 import type { ByteWriter } from '../binary/writer.ts';
+import { coverageSection } from '../coverage/coverage-map.ts';
 import { InstrumentError } from '../errors.ts';
 import { writeCallTargets, writeCodeMetadata } from './code-metadata.ts';
 import { writeAnnotatedFunctions, writeCompilationHints } from './function-lists.ts';
