@@ -74,7 +74,7 @@ describe('instrument() on the name section', () => {
 
   it('moves the names of labels by the checks of fuel', () => {
     const labels = Uint8Array.of(3, 9, 1, 0, 2, 0, 1, 0x61, 1, 1, 0x62);
-    const input = splitModule(wat('(module (func (nop) (loop (nop)) (block)))')).withNameSubsection(labels);
+    const input = splitModule(wat('(module (func $f (call $f) (loop (nop)) (block)))')).withNameSubsection(labels);
     const { bytes } = instrument(input, { trace: false, fuel: 9 });
     assert.deepEqual(indirectNames(bytes, 3), { 0: { 1: 'a', 3: 'b' } });
   });

@@ -1,6 +1,6 @@
 /**
  * What tracing adds to real programs: quickjs running a script, sqlite running queries, esbuild bundling. Each runs as it is;
- * instrumented with hooks that do nothing; with everything traced; with the ten functions banned that are called most; and
+ * with counters of blocks; with fuel; instrumented with hooks that do nothing; with everything traced; with the ten functions banned that are called most; and
  * with one function allowed, the one that most time is spent in. Every one in a process of its own, again and again, and the best time counts. On a busy machine only
  * the ratios mean something.
  *
@@ -24,6 +24,8 @@ const minCallsPerFigure = 10_000;
 
 const ways: readonly (readonly [Way, string])[] = [
   ['bare', 'as it is'],
+  ['coverage', 'blocks counted'],
+  ['fuel', 'fuel'],
   ['hooks', 'hooks that do nothing'],
   ['all', 'everything traced'],
   ['banned', 'ten hottest banned'],

@@ -40,20 +40,18 @@ export function measureBodies(context: BodyContext): Measures {
       const functionIndex = importCount + body;
       let guard = exitGuardOf(context, body);
       const { at, next, probe } = reader;
-      const again = () => {
-        Object.assign(reader, { at, next, probe });
-        return measureBody(context, body, guard, reader, patch);
-      };
       let size = measureBody(context, body, guard, reader, patch);
       if (size > maxFunctionBodyBytes && guard !== 'none') {
         leftUntraced.push(functionIndex);
         guard = 'none';
-        size = again();
+        moveTo(reader, at, next, probe);
+        size = measureBody(context, body, guard, reader, patch);
       }
       if (size > maxFunctionBodyBytes && probes !== undefined && isCounted(probes, body)) {
         leftUncounted.push(functionIndex);
         probes.uncounted[body] = 1;
-        size = again();
+        moveTo(reader, at, next, probe);
+        size = measureBody(context, body, guard, reader, patch);
       }
       const inputSize = (bounds[2 * body + 1] as number) - (bounds[2 * body] as number);
       if (size > maxFunctionBodyBytes && inputSize <= maxFunctionBodyBytes) {
@@ -65,6 +63,12 @@ export function measureBodies(context: BodyContext): Measures {
     }
   }
   return { ...measures, totalBytes, leftUntraced, leftUncounted };
+}
+
+function moveTo(reader: PatchSiteReader, at: number, next: number, probe: number): void {
+  reader.at = at;
+  reader.next = next;
+  reader.probe = probe;
 }
 
 /** Moves `patchSites` to the next body. */

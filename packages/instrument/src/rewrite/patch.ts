@@ -4,7 +4,7 @@ import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-si
 import type { BodyContext } from './body-context.ts';
 import { hookCallLength, putHookCall } from './exit-guard.ts';
 import { callIndex, exportIndex, type Layout, referenceIndex } from './layout.ts';
-import { probeLength, putProbe } from './probes.ts';
+import { type Probes, probeLength, putProbe } from './probes.ts';
 
 const { br, call, memoryGrow, refFunc, return: returnOp, returnCall } = Op;
 
@@ -41,13 +41,14 @@ export function nextPatch(
 ): void {
   const source = module.bytes;
   const site = patchSites.next;
-  patch.probe = patchSites.probe;
-  patch.body = body;
+  patch.probe = -1;
   patch.exited = -1;
   patch.tailCalled = -1;
   patch.start = site;
   patch.end = site;
-  if (patch.probe !== -1) {
+  if (patchSites.probe !== -1) {
+    patch.probe = patchSites.probe;
+    patch.body = body;
     patchSites.probe = -1;
     nextPatchSite(patchSites);
     return;
@@ -114,8 +115,9 @@ export function patchSizeDelta(layout: Layout, patch: Patch): number {
 }
 
 /** Bytes that a patch adds before the instruction. */
-export function insertedLength(layout: Layout, { probe, body, exited, tailCalled }: Patch): number {
-  if (probe !== -1) return layout.probes === undefined ? 0 : probeLength(layout.probes, body, probe);
+export function insertedLength(layout: Layout, patch: Patch): number {
+  const { exited, tailCalled } = patch;
+  if (patch.probe !== -1) return probeLength(layout.probes as Probes, patch.body, patch.probe);
   const { enterIndex, exitIndex } = layout;
   let length = 0;
   if (exited !== -1) length += hookCallLength(exited, exitIndex);
@@ -125,8 +127,8 @@ export function insertedLength(layout: Layout, { probe, body, exited, tailCalled
 
 /** Writes a patch and returns the offset after it. */
 export function putPatch(out: Uint8Array, offset: number, layout: Layout, patch: Patch): number {
-  const { probe, body, exited, tailCalled } = patch;
-  if (probe !== -1) return layout.probes === undefined ? offset : putProbe(out, offset, layout.probes, body, probe);
+  if (patch.probe !== -1) return putProbe(out, offset, layout.probes as Probes, patch.body, patch.probe);
+  const { exited, tailCalled } = patch;
   const { enterIndex, exitIndex } = layout;
   let at = offset;
   if (exited !== -1) at = putHookCall(out, at, exited, exitIndex);

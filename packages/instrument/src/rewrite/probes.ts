@@ -17,7 +17,7 @@ export const fuelExport = 'tenon:fuel';
  *     global.get FUEL     i64.const COST  i64.sub  global.set FUEL
  *     global.get FUEL     i64.const 0     i64.lt_s  if  call $out-of-fuel  end      ;; or unreachable
  *
- * The last line stands at the start of each body and loop only: no cycle avoids it.
+ * The last line stands only at the start of each loop, and of each body that calls a function: no cycle avoids it.
  */
 export interface Probes {
   readonly blocks: CodeBlocks;

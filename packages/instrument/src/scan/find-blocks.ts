@@ -34,7 +34,7 @@ export interface CodeBlocks {
   readonly end: (block: number) => number;
   /** The number of instructions, except for those that only delimit blocks: `block`, `loop`, `else`, `end`, and `catch`. */
   readonly cost: (block: number) => number;
-  /** Whether every cycle through the block's instructions passes its start: a body's start or a `loop`. */
+  /** Whether the block begins a `loop`, or a body that calls a function. Every cycle in the program passes such a block. */
   readonly isCycleStart: (block: number) => boolean;
   /** The number of labels that the body defines before the block. */
   readonly labels: (block: number) => number;
@@ -77,6 +77,7 @@ export function createBlockFinder(
   let ends = false;
   /** Whether the next block starts a cycle. */
   let startsCycle = true;
+  let calls = false;
 
   function begin(offset: number, patchSites: PatchSites): void {
     if (open !== -1 || !reachable) return;
@@ -156,7 +157,19 @@ export function createBlockFinder(
   }
 
   const { Block, Try, TryTable, End, Delegate, Catch, Branch, BranchTable, BranchOnCast } = ImmediateKind;
-  const { Return, ReturnCall, ReturnCallRef, ReturnCallIndirect, Throw, ThrowRef, Rethrow, Prefix } = ImmediateKind;
+  const {
+    Call,
+    CallRef,
+    CallIndirect,
+    Return,
+    ReturnCall,
+    ReturnCallRef,
+    ReturnCallIndirect,
+    Throw,
+    ThrowRef,
+    Rethrow,
+    Prefix,
+  } = ImmediateKind;
 
   function onInstruction(offset: number, end: number, functionIndex: number, patchSites: PatchSites): void {
     if (ends) close(offset);
@@ -212,10 +225,20 @@ export function createBlockFinder(
         leave();
         return;
       }
-      case Return:
+      case Call:
+      case CallRef:
+      case CallIndirect:
+        calls = true;
+        step(offset, patchSites);
+        return;
       case ReturnCall:
       case ReturnCallRef:
       case ReturnCallIndirect:
+        calls = true;
+        step(offset, patchSites);
+        leave();
+        return;
+      case Return:
       case Throw:
       case ThrowRef:
       case Rethrow:
@@ -239,11 +262,13 @@ export function createBlockFinder(
     if (ends) close(end - 1);
     if (isFirst) begin(end - 1, patchSites);
     close(end);
+    if (!calls) (table[(firstBlocks[body] as number) * fieldsPerBlock + costField] as number) &= ~cycleBit;
     firstBlocks[++body] = count;
     frames.length = 0;
     isFirst = true;
     reachable = true;
     startsCycle = true;
+    calls = false;
     labels = 0;
   }
 

@@ -84,15 +84,19 @@ export function readPatchSites({ start, bytes, length }: PatchSites): PatchSiteR
 
 /** Moves on to the next instruction or probe. */
 export function nextPatchSite(reader: PatchSiteReader): void {
-  if (reader.at >= reader.length) reader.next = noPatchSite;
-  else if (reader.bytes[reader.at] === probeMark) nextProbeSite(reader);
-  else reader.next += readNumber(reader);
+  if (reader.at >= reader.length) {
+    reader.next = noPatchSite;
+    return;
+  }
+  const first = reader.bytes[reader.at++] as number;
+  reader.next += first < probeMark ? first : readMarked(reader, first);
 }
 
-function nextProbeSite(reader: PatchSiteReader): void {
-  reader.at++;
+/** Reads the rest of a wide gap, or a probe and its gap. */
+function readMarked(reader: PatchSiteReader, mark: number): number {
+  if (mark === wideGap) return readWide(reader);
   reader.probe = readWide(reader);
-  reader.next += readNumber(reader);
+  return readNumber(reader);
 }
 
 /** The number of blocks that the current `return` leaves. */

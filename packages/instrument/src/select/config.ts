@@ -76,7 +76,7 @@ export interface ExtraOptions {
   /**
    * How many instructions the module may execute, from 0 to 2^53 - 1: a time limit that is the same in every run. The
    * exported global `tenon:fuel`, a mutable i64, has the rest; the host may set it before a call. Below zero the module
-   * traps at the next start of a function or loop. A bulk instruction costs 1 more for every 8 bytes or elements.
+   * traps at the next start of a loop, or of a function that calls others. A bulk instruction costs 1 more for every 8 bytes or elements.
    * Default: no limit.
    */
   readonly fuel?: number | undefined;

@@ -7,8 +7,8 @@ import { type FunctionStatistics, type SpanExporter, start, type TraceContext } 
 import { nameFunctions } from './name-functions.ts';
 import { programs } from './programs.ts';
 
-/** How a program is run; `hooks` is instrumented, with hooks that do nothing. */
-export type Way = 'bare' | 'hooks' | 'all' | 'banned' | 'allowed' | 'profile';
+/** How a program is run; `hooks` is instrumented, with hooks that do nothing; `coverage` and `fuel` don't trace. */
+export type Way = 'bare' | 'coverage' | 'fuel' | 'hooks' | 'all' | 'banned' | 'allowed' | 'profile';
 
 /** What is handed over as the one argument, in JSON. */
 export interface OverheadTask {
@@ -64,7 +64,10 @@ function contextOf(module: WebAssembly.Module): TraceContext {
   return context;
 }
 
-if (task.way !== 'bare') {
+if (task.way === 'coverage' || task.way === 'fuel') {
+  const options: InstrumentOptions = task.way === 'fuel' ? { fuel: Number.MAX_SAFE_INTEGER } : { coverage: true };
+  interceptEngine({ transform: (bytes) => instrument(bytes, { trace: false, ...options }).bytes, imports: () => ({}) });
+} else if (task.way !== 'bare') {
   const isDeaf = task.way === 'hooks';
   const selection: InstrumentOptions =
     task.way === 'banned' || task.way === 'allowed' ? { [task.way]: task.names } : {};
