@@ -64,7 +64,7 @@ export function countBranches(cost: ValidationCost, bodyBytes: number, widestBlo
 }
 
 /** Engines reject a function of more locals without creating them. */
-const maxLocals = 50_000;
+export const maxLocals = 50_000;
 
 /** Counts parameters, results and locals of a function whose body starts at `offset`. */
 export function countLocals(cost: ValidationCost, locals: number, typeIndex: number, offset: number): void {

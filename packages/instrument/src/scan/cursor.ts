@@ -34,7 +34,7 @@ export interface CodeScan {
   readonly referencedImports: Uint8Array;
   /** {@link BodyTrait}s, by body. */
   readonly traits: Uint8Array;
-  /** The two partitions of the code. */
+  /** The partitions of the code, in order. */
   readonly partitions: readonly Cursor[];
   readonly advance: Advance;
   readonly visitor: CodeVisitor | undefined;
@@ -58,11 +58,7 @@ export interface Cursor {
   /** The number of values of the widest block type so far. */
   widestBlock: number;
   end: number;
-  /** Before this offset, four bytes can be read at once, and an instruction isn't the last one. */
-  fastEnd: number;
   pos: number;
   depth: number;
-  /** Negative if the depth ever was, because of a surplus `end`. */
-  lowest: number;
   traits: number;
 }

@@ -52,12 +52,20 @@ export function addReturnSite(list: PatchSites, offset: number, depth: number): 
   putWide(list, depth);
 }
 
+/** Adds patch sites in the list's own form, the last of which is at the offset `last`. */
+export function appendPatchSites(list: PatchSites, bytes: Uint8Array, last: number): void {
+  if (list.length + bytes.length > list.bytes.length) grow(list, bytes.length);
+  list.bytes.set(bytes, list.length);
+  list.length += bytes.length;
+  list.last = last;
+}
+
 function putWide(list: PatchSites, value: number): void {
   for (let shift = 0; shift < 32; shift += 8) list.bytes[list.length++] = value >>> shift;
 }
 
-function grow(list: PatchSites): void {
-  const grown = new Uint8Array(2 * list.bytes.length + 64);
+function grow(list: PatchSites, needed = 0): void {
+  const grown = new Uint8Array(2 * list.bytes.length + needed + 64);
   grown.set(list.bytes.subarray(0, list.length));
   list.bytes = grown;
 }
