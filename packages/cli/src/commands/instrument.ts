@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { type InstrumentReport, listFunctions } from '@tenon/instrument';
+import { type InstrumentOptions, type InstrumentReport, listFunctions } from '@tenon/instrument';
 import { Option } from 'commander';
 import { type Command, withJson } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -25,6 +25,8 @@ interface Options extends TracingFlags {
   readonly list?: boolean;
   readonly dryRun?: boolean;
   readonly check: boolean;
+  readonly debugInfo: boolean;
+  readonly offsetMap?: boolean;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -44,6 +46,8 @@ export function addInstrumentCommand(program: Command, io: Io): void {
       ).conflicts(['output', 'dryRun']),
     )
     .addOption(new Option('--dry-run', 'do everything except write the module').conflicts(['output']))
+    .option('--offset-map', "add a section that maps the result's code offsets to those of the input")
+    .option('--no-debug-info', 'drop DWARF sections instead of adjusting them to the result')
     .option('--no-check', 'do not validate the result with the engine of Node.js')
     .option('--strict', 'fail without writing a module if a name matches no function, or no function is traced')
     .description('instrument a module for tracing, on this machine, without a server')
@@ -78,7 +82,11 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
   }
-  const tracing = await readTracingOptions(io, options);
+  const tracing: InstrumentOptions = {
+    ...(await readTracingOptions(io, options)),
+    codeMap: options.offsetMap,
+    debugInfo: options.debugInfo ? 'keep' : 'drop',
+  };
   const bytes = await readInput(io, input, 'the module');
   const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
   if (options.strict) assertAllFound(result.report);

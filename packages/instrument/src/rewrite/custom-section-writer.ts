@@ -5,6 +5,7 @@ import type { Note } from '../notes.ts';
 import type { Parts } from './assemble.ts';
 import { readBuildId, writeNewBuildId } from './build-id.ts';
 import { ruleOf } from './custom-sections.ts';
+import { createDebugInfo, debugSectionPrefix } from './debug-info/debug-info.ts';
 import type { OffsetMap } from './offset-map.ts';
 import { addWritten, type Piece, sectionHeader } from './pieces.ts';
 import { createFileOffsets, writeSourceMapUrl } from './source-map-section.ts';
@@ -33,6 +34,7 @@ export function createCustomSectionWriter(
 ): CustomSectionWriter {
   const { module, notes } = parts;
   const sourceMapSections: Section[] = [];
+  const debugInfo = createDebugInfo(module, parts.options, offsetMap);
   let buildId: { readonly old: Uint8Array; readonly piece: Uint8Array } | undefined;
 
   /** Adds a section with the contents that `write` writes, unless these are malformed or `write` returns a reason. */
@@ -45,6 +47,18 @@ export function createCustomSectionWriter(
     const reason = reasonToDrop(() => write(writer));
     if (reason === undefined) addWritten(pieces, SectionId.custom, writer);
     else noteDropped(notes, section, reason);
+  }
+
+  function addDebugSection(section: Section): void {
+    const contents = debugInfo(section);
+    if (typeof contents === 'string') {
+      noteDropped(notes, section, contents);
+      return;
+    }
+    const writer = createWriter(64);
+    writeName(writer, section.name);
+    pieces.push(sectionHeader(SectionId.custom, writer.length + contents.length));
+    pieces.push(writer.bytes.subarray(0, writer.length), contents);
   }
 
   function addBuildId(section: Section): string | undefined {
@@ -63,6 +77,7 @@ export function createCustomSectionWriter(
     add(section) {
       const rule = ruleOf(section.name);
       if (section.name === 'sourceMappingURL') sourceMapSections.push(section);
+      else if (section.name.startsWith(debugSectionPrefix)) addDebugSection(section);
       else if (section.name === 'build_id') {
         const reason = reasonToDrop(() => addBuildId(section));
         if (reason !== undefined) noteDropped(notes, section, reason);

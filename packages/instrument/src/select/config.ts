@@ -30,6 +30,8 @@ export interface ExtraOptions {
    * Whether the output has a section that maps its code offsets to those of the input, for `readOffsetMap()`. Default: false.
    */
   readonly codeMap?: boolean | undefined;
+  /** Whether DWARF sections (`.debug_*`) are rewritten for the moved code, or dropped. Default: `keep`. */
+  readonly debugInfo?: 'keep' | 'drop' | undefined;
   /**
    * Whether the lists contain patterns: `*` matches any number of characters, `?` one character, and `\\` escapes the next
    * one. The whole name must match, and case matters. At most 1,000 patterns of at most 1,000 bytes. Only a pattern that
@@ -125,6 +127,7 @@ type OptionCheck = (key: string, value: unknown) => void;
 /** The options that the command line and `POST /instrument` take besides the lists. */
 const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   codeMap: checkBoolean,
+  debugInfo: oneOf('keep', 'drop'),
   patterns: checkBoolean,
   exceptionHandling: oneOf('legacy', 'exnref'),
   memory: checkBooleanOrNames,

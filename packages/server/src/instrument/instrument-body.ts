@@ -52,6 +52,12 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
                   default: false,
                   description: 'whether the output has a section that maps its code offsets to those of the input',
                 },
+                debugInfo: {
+                  type: 'string',
+                  enum: ['keep', 'drop'],
+                  default: 'keep',
+                  description: 'whether DWARF sections are adjusted to the output or dropped',
+                },
                 patterns: {
                   type: 'boolean',
                   default: false,
