@@ -136,6 +136,22 @@ function truncate(text: string, width: number): string {
   return `${start}…`;
 }
 
+/** A table of numbers, aligned on the right except for the last column. */
+export function formatFigures(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+  const all = [headings, ...rows];
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) =>
+        column === row.length - 1 ? cell : ' '.repeat((widths[column] ?? 0) - displayWidth(cell)) + cell,
+      )
+      .filter((_, column) => (widths[column] ?? 0) > 0)
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line, at) => `${at === 0 ? style.dim(line) : line}\n`).join('');
+}
+
 /** Named values, or lists of values with a line for each, aligned. */
 export function formatFields(fields: readonly Field[], style: Style): string {
   const width = Math.max(...fields.map(([name]) => displayWidth(name)));

@@ -19,6 +19,8 @@ export interface TracingFlags {
   readonly minBytes?: number;
   readonly sourceFiles?: string[];
   readonly namespaces?: string[];
+  readonly memory?: boolean;
+  readonly allocators?: string[];
 }
 
 /** Adds the options that choose what is traced and how. */
@@ -66,6 +68,13 @@ export function withTracing(command: Command): Command {
         '--namespaces <patterns>',
         'of those, only functions of these crates, namespaces, or packages',
       ).argParser(collect),
+    )
+    .option('--memory', 'also trace allocators, such as malloc and free: sizes and pointers')
+    .addOption(
+      new Option(
+        '--allocators <names>',
+        'the same with these allocators: malloc, or pool_get=malloc for another name',
+      ).argParser(collect),
     );
 }
 
@@ -79,9 +88,9 @@ export function assertOneFromStdin(input: string, flags: TracingFlags): void {
 
 /** @throws CliError `invalid_config`, or when a file can't be read */
 export async function readTracingOptions(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {
-  const { patterns, exceptionHandling, reachableFrom, minBytes, sourceFiles, namespaces } = flags;
+  const { patterns, exceptionHandling, reachableFrom, minBytes, sourceFiles, namespaces, memory, allocators } = flags;
   const selection = { reachableFrom, minBytes, sourceFiles, namespaces };
-  return { ...(await readLists(io, flags)), patterns, exceptionHandling, ...selection };
+  return { ...(await readLists(io, flags)), patterns, exceptionHandling, ...selection, memory: allocators ?? memory };
 }
 
 async function readLists(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {

@@ -11,7 +11,7 @@ export type Note =
   | { readonly code: 'import_not_traced'; readonly message: string; readonly name: string }
   /** Only direct calls of this import are traced. */
   | { readonly code: 'reference_not_traced'; readonly message: string; readonly name: string }
-  | { readonly code: 'allocator_not_found'; readonly message: string }
+  | { readonly code: 'allocator_not_found' | 'free_not_found'; readonly message: string }
   | {
       readonly code: 'allocator_not_traced';
       readonly message: string;

@@ -112,13 +112,17 @@ describe('instrument() with memory', () => {
   });
 
   it('prefers the allocator of AssemblyScript to what calls it, which returns other addresses than are freed', () => {
-    const { exports, takeEvents } = runWithMemory(
+    const { exports, report, takeEvents } = runWithMemory(
       wat(`(module (memory 1)
         (func $alloc (export "~lib/rt/tlsf/__alloc") (param i32) (result i32) (i32.const 16))
         (func (export "~lib/rt/itcms/__new") (param i32 i32) (result i32) (i32.add (call $alloc (local.get 0)) (i32.const 16))))`),
     );
     exports['~lib/rt/itcms/__new']?.(5, 0);
     assert.deepEqual(takeEvents(), ['alloc 0 5', '= 16']);
+    assert.deepEqual(
+      report.notes.map(({ code }) => code),
+      ['free_not_found'],
+    );
   });
 
   it('takes names of the caller, with the signature of a known allocator', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { describeModule, type InstrumentOptions } from '@tenon/instrument';
+import { describeModule, type InstrumentOptions, type Note } from '@tenon/instrument';
 import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
@@ -14,6 +14,7 @@ import { createReporter, type Reporter, writeBytes } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
 import { createStyle, hasColours, printable } from '../text.ts';
 import { type Format, formats, formatTrace, type Trace, traceAsJson } from '../trace/formats.ts';
+import { type ProfileFlags, profileFile, writeProfiles } from '../trace/profiles.ts';
 import { prepareProgram } from '../trace/program.ts';
 import { formatHeading, formatReport } from '../trace/report.ts';
 import { assertAccepted, assertSucceeded, runProgram } from '../trace/run-program.ts';
@@ -36,7 +37,7 @@ import {
   withTracing,
 } from '../tracing-options.ts';
 
-interface Options extends TracingFlags, InputFlags {
+interface Options extends TracingFlags, InputFlags, ProfileFlags {
   readonly invoke?: string;
   readonly pluginConfig?: readonly string[];
   readonly env?: readonly string[];
@@ -72,6 +73,7 @@ export function addTraceCommand(program: Command, io: Io): void {
         "tenon trace plugin.wasm --invoke greet --input 'Ada' --repeat 100",
         'tenon trace tool.wasm --format html -o tool.html',
         'tenon trace tool.wasm --banned malloc,free --min-duration 100us',
+        'tenon trace tool.wasm --memory --heap-profile heap.pb.gz --pprof time.pb.gz',
         'tenon trace tool.wasm --json | jq .functions[0]',
       )}
 A WASI command runs from its _start. --invoke calls an export: of an Extism plugin with bytes, of any other module with
@@ -104,6 +106,8 @@ function withReport(command: Command): Command {
       ).choices(Object.keys(formats)),
     )
     .option('-o, --output <file>', '"-" is stdout (default: stderr for a tree, else a file next to the module)')
+    .option('--pprof <file>', 'also write the time as a profile for pprof, compressed', profileFile)
+    .option('--heap-profile <file>', 'also write the memory as such a profile; implies --memory', profileFile)
     .option('--top <functions>', 'list this many functions with the most self time', wholeNumber(0, 1e6), 10)
     .option('--depth <calls>', 'show the call tree down to this depth', wholeNumber(1, 100_000), 40)
     .option('--each', 'show each call on its own line of the tree')
@@ -129,20 +133,24 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   if (input === standardStream && options.inputFile === standardStream) {
     throw usageError('The module and its input can’t both come from stdin.');
   }
-  const tracing = await readTracingOptions(io, options);
+  const tracing = await readTracingOptions(io, {
+    ...options,
+    memory: options.memory || options.heapProfile !== undefined,
+  });
   const bytes = await readInput(io, input, 'the module');
   const prepared = prepareProgram(
     refusing(() => describeModule(bytes)),
     { ...options, args },
   );
   const module = prepared.isInstrumented ? assertNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
+  const runnable = new Uint8Array(module);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
   const demangler = await readFile(locations.demangler);
   const { result: traced, whyStopped } = await runProgram(io, {
     task: {
       run: {
-        module: new Uint8Array(module),
+        module: runnable,
         program: prepared.program,
         input: pluginInput,
         pluginConfig: readPluginConfig(options.pluginConfig ?? []),
@@ -169,7 +177,10 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   assertAccepted(traced.ending);
   await writeAnswer(io, traced, output);
   const title = options.invoke === undefined ? programName : `${programName} ${options.invoke}`;
-  await report(io, out, { format, output, options, trace: traceOf(title, traced, options) });
+  const trace = traceOf(title, traced, options);
+  warnWithoutMemory(out, trace, options);
+  await writeProfiles(io, runnable, trace, options);
+  await report(io, out, { format, output, options, trace });
   assertSucceeded(traced.ending, whyStopped);
 }
 
@@ -209,24 +220,38 @@ function instrumented(io: Io, out: Reporter, bytes: Uint8Array, tracing: Instrum
   const { result } = rewrite(io, !out.isJson, bytes, tracing);
   checkRewritten(io, !out.isJson, bytes, result.bytes);
   const { tracedFunctions, totalFunctions, notes } = result.report;
-  for (const note of notes) if (note.code === 'name_not_found') out.warn(printable(note.message));
+  for (const note of notes) if (warnedNotes.has(note.code)) out.warn(printable(note.message));
   if (tracedFunctions === 0 && totalFunctions > 0) out.warn('No function is traced.');
   return result.bytes;
 }
 
 function traceOf(title: string, result: RunResult, options: Options): Trace {
-  const { runs, statistics, spans, timeNano, initialPages, ending } = result;
+  const { runs, statistics, heap, spans, timeNano, initialPages, ending } = result;
   const isRepeated = options.repeat > 1;
   return {
     title,
     spans,
     statistics,
+    heap,
     initialPages,
     ending,
     minDurationMicroseconds: options.minDuration ?? defaultMinDurationMicroseconds,
     timeNano,
     summary: isRepeated ? summarize(runs, statistics) : undefined,
   };
+}
+
+const warnedNotes: ReadonlySet<Note['code']> = new Set([
+  'name_not_found',
+  'allocator_not_found',
+  'allocator_not_traced',
+  'free_not_found',
+]);
+
+/** Warns if memory was asked for and no allocator reported a call. */
+function warnWithoutMemory(out: Reporter, { heap }: Trace, { memory, allocators, heapProfile }: Options): void {
+  const isWanted = memory === true || allocators !== undefined || heapProfile !== undefined;
+  if (isWanted && heap === undefined) out.warn('No allocation was traced.');
 }
 
 const nothingKnown = 'No report: the program never reached a traced function, so it was terminated without a trace.';

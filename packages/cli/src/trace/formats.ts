@@ -1,8 +1,9 @@
 import type { Ending } from '@tenon/run-kit';
-import type { Span, TraceStatistics } from '@tenon/trace';
+import type { HeapProfile, Span, TraceStatistics } from '@tenon/trace';
 import { flameGraphHtml } from '@tenon/trace/flame-graph';
 import { chromeTrace, foldedStacks, speedscope } from '@tenon/trace/formats';
 import { otlpJson } from '@tenon/trace/otlp';
+import { memoryAsJson } from './memory-report.ts';
 import type { RepeatSummary } from './summary.ts';
 
 /** The values of `--format`, and the endings of their files next to the module. */
@@ -24,6 +25,8 @@ export interface Trace {
   readonly title: string;
   readonly spans: readonly Span[];
   readonly statistics: TraceStatistics;
+  /** With `--memory`. */
+  readonly heap: HeapProfile | undefined;
   readonly initialPages: number | undefined;
   readonly ending: Ending;
   readonly minDurationMicroseconds: number;
@@ -51,7 +54,7 @@ export function formatTrace(format: Exclude<Format, 'tree' | 'json'>, trace: Tra
 
 /** A trace for `--json`. Durations are numbers of nanoseconds; points in time, which are too large for numbers of JSON, are strings. */
 export function traceAsJson(trace: Trace): unknown {
-  const { title, spans, statistics, ending, initialPages, minDurationMicroseconds, timeNano, summary } = trace;
+  const { title, spans, statistics, heap, ending, initialPages, minDurationMicroseconds, timeNano, summary } = trace;
   return {
     title,
     ending,
@@ -69,6 +72,7 @@ export function traceAsJson(trace: Trace): unknown {
       grownPages: entry.grownPages,
     })),
     dropped: statistics.dropped,
+    memory: heap === undefined ? null : memoryAsJson(heap),
     repeat: summary ?? null,
   };
 }

@@ -1,7 +1,8 @@
 import type { FunctionStatistics, TraceStatistics } from '@tenon/trace';
 import { formatDuration, formatPages, treeText } from '@tenon/trace/formats';
-import { count, displayWidth, formatNumber, printable, type Style } from '../text.ts';
+import { count, formatFigures, formatNumber, printable, type Style } from '../text.ts';
 import type { Trace } from './formats.ts';
+import { formatMemory } from './memory-report.ts';
 import type { FunctionSpread, RepeatSummary, Spread } from './summary.ts';
 
 export interface ReportOptions {
@@ -36,6 +37,7 @@ export function formatReport(trace: Trace, options: ReportOptions): string {
   const { statistics, summary } = trace;
   if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));
   else if (top > 0) parts.push(formatTop(statistics, top, style));
+  if (trace.heap !== undefined) parts.push(formatMemory(trace.heap, top, style));
   parts.push(droppedNotes(trace).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -94,22 +96,6 @@ function droppedNotes({ statistics }: Trace): string[] {
   if (functions > 0) notes.push(`${count(functions, 'call')} not in the table: too many functions.`);
   if (unmatched > 0) notes.push(`${count(unmatched, 'call')} without a start or an end.`);
   return notes.map((text) => `note: ${text}\n`);
-}
-
-/** A table of numbers, aligned on the right except for the last column. */
-function formatFigures(headings: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
-  const all = [headings, ...rows];
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) =>
-        column === row.length - 1 ? cell : ' '.repeat((widths[column] ?? 0) - displayWidth(cell)) + cell,
-      )
-      .filter((_, column) => (widths[column] ?? 0) > 0)
-      .join('  ')
-      .trimEnd(),
-  );
-  return lines.map((line, at) => `${at === 0 ? style.dim(line) : line}\n`).join('');
 }
 
 function compare(a: bigint, b: bigint): number {

@@ -100,7 +100,16 @@ export function selectAllocators(module: Module, names: Names, options: Instrume
     notes.push(notTracedNote(allocator));
     return false;
   };
-  return [...chosen.values()].filter(fits).sort((one, other) => one.functionIndex - other.functionIndex);
+  const allocators = [...chosen.values()].filter(fits);
+  if (
+    listed === undefined &&
+    allocators.length > 0 &&
+    !allocators.some(({ signature }) => signature.pointer !== undefined)
+  ) {
+    const message = 'No function that frees memory has a known name, so all allocations count as live';
+    notes.push({ code: 'free_not_found', message });
+  }
+  return allocators.sort((one, other) => one.functionIndex - other.functionIndex);
 }
 
 function signatureOf(name: string): AllocatorSignature | undefined {
