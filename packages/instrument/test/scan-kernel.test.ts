@@ -117,6 +117,17 @@ describe('the kernel of the scan', () => {
     }
   });
 
+  it('finds the same at every distance between patch sites, and at every depth of a return', () => {
+    const nops = (count: number) => Array(count).fill(0x01);
+    const calls = Array.from({ length: 300 }, (_, gap) => [...nops(gap), 0x10, 0]).flat();
+    const opened = Array.from({ length: 260 }, () => [0x02, 0x40, 0x0f]).flat();
+    const bytes = moduleOf([
+      [0, ...calls, 0x0b],
+      [0, ...opened, ...Array(261).fill(0x0b)],
+    ]);
+    assert.deepEqual(scan(bytes, true), scan(bytes, false));
+  });
+
   it('gives errors of the first fault, wherever the others are', () => {
     const good = [0, 0x41, 0, 0x1a, 0x0b];
     const bodies = Array.from({ length: 40 }, (_, index) =>

@@ -12,9 +12,9 @@ export interface PatchSites {
 }
 
 /** Marks a number of four bytes. */
-const wideGap = 0xff;
+export const wideMark = 0xff;
 /** Marks a probe: code that is inserted before an instruction. */
-const probeMark = 0xfe;
+export const probeMark = 0xfe;
 
 export function createPatchSites(start: number, capacityBytes: number): PatchSites {
   return { start, bytes: new Uint8Array(capacityBytes), length: 0, last: start };
@@ -29,7 +29,7 @@ export function addPatchSite(list: PatchSites, offset: number): void {
     list.bytes[list.length++] = gap;
     return;
   }
-  list.bytes[list.length++] = wideGap;
+  list.bytes[list.length++] = wideMark;
   putWide(list, gap);
 }
 
@@ -44,11 +44,11 @@ export function addProbeSite(list: PatchSites, offset: number, probe: number): v
 /** Adds a `return` and the number of blocks that it leaves, which no other patch depends on. */
 export function addReturnSite(list: PatchSites, offset: number, depth: number): void {
   addPatchSite(list, offset);
-  if (depth < wideGap) {
+  if (depth < wideMark) {
     list.bytes[list.length++] = depth;
     return;
   }
-  list.bytes[list.length++] = wideGap;
+  list.bytes[list.length++] = wideMark;
   putWide(list, depth);
 }
 
@@ -102,7 +102,7 @@ export function nextPatchSite(reader: PatchSiteReader): void {
 
 /** Reads the rest of a wide gap, or a probe and its gap. */
 function readMarked(reader: PatchSiteReader, mark: number): number {
-  if (mark === wideGap) return readWide(reader);
+  if (mark === wideMark) return readWide(reader);
   reader.probe = readWide(reader);
   return readNumber(reader);
 }
@@ -115,7 +115,7 @@ export function readDepth(reader: PatchSiteReader): number {
 function readNumber(reader: PatchSiteReader): number {
   const { bytes } = reader;
   const first = bytes[reader.at++] as number;
-  return first < wideGap ? first : readWide(reader);
+  return first < wideMark ? first : readWide(reader);
 }
 
 function readWide(reader: PatchSiteReader): number {

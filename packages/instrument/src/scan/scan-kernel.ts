@@ -2,6 +2,7 @@ import { ImmediateKind, oneByteKinds, prefixedKinds } from '../binary/opcodes.ts
 import { isShortValueType } from '../binary/types.ts';
 import { maxLocals } from '../binary/validation-cost.ts';
 import { freeWidth } from '../limits.ts';
+import { probeMark, wideMark } from './patch-sites.ts';
 import { kernelBase64 } from './scan-kernel-bytes.ts';
 
 /** Streams that the kernel reads in turn. */
@@ -59,6 +60,8 @@ interface KernelExports {
   readonly typeCount: WebAssembly.Global;
   readonly freeWidth: WebAssembly.Global;
   readonly maxLocals: WebAssembly.Global;
+  readonly probeMark: WebAssembly.Global;
+  readonly wideMark: WebAssembly.Global;
   readonly active: WebAssembly.Global;
   readonly waiting: WebAssembly.Global;
 }
@@ -108,6 +111,8 @@ function createKernel(): ScanKernel {
   exports.waiting.value = waitingAt;
   exports.freeWidth.value = freeWidth;
   exports.maxLocals.value = maxLocals;
+  exports.probeMark.value = probeMark;
+  exports.wideMark.value = wideMark;
   return kernel;
 }
 

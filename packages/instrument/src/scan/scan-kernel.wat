@@ -27,6 +27,9 @@
   (global $typeCount (export "typeCount") (mut i32) (i32.const 0))
   (global $freeWidth (export "freeWidth") (mut i32) (i32.const 0))
   (global $maxLocals (export "maxLocals") (mut i32) (i32.const 0))
+  ;; The marks of `patch-sites.ts`: gaps below both take one byte.
+  (global $probeMark (export "probeMark") (mut i32) (i32.const 0))
+  (global $wideMark (export "wideMark") (mut i32) (i32.const 0))
   ;; Streams that are not done; set by the host before the first `run`.
   (global $active (export "active") (mut i32) (i32.const 0))
   ;; Whether a stream needs the host.
@@ -182,12 +185,12 @@
     (local.set $gap (i32.sub (local.get $pos) (i32.load offset=20 (local.get $stream))))
     (i32.store offset=20 (local.get $stream) (local.get $pos))
     (local.set $sites (i32.load offset=16 (local.get $stream)))
-    (if (i32.lt_u (local.get $gap) (i32.const 255))
+    (if (i32.lt_u (local.get $gap) (global.get $probeMark))
       (then
         (i32.store8 (local.get $sites) (local.get $gap))
         (i32.store offset=16 (local.get $stream) (i32.add (local.get $sites) (i32.const 1))))
       (else
-        (i32.store8 (local.get $sites) (i32.const 255))
+        (i32.store8 (local.get $sites) (global.get $wideMark))
         (i32.store offset=1 align=1 (local.get $sites) (local.get $gap))
         (i32.store offset=16 (local.get $stream) (i32.add (local.get $sites) (i32.const 5))))))
 
@@ -313,7 +316,7 @@
             (i32.lt_u (local.tee $kind (i32.add (local.get $kind) (i32.const 1))) (local.get $value))))
         (return (local.get $value) (local.get $depth)))
         ;; return
-        (br_if $slow (i32.ge_u (local.get $depth) (i32.const 255)))
+        (br_if $slow (i32.ge_u (local.get $depth) (global.get $wideMark)))
         (call $mark (local.get $stream) (i32.const 2))
         (call $count (local.get $stream) (i32.load offset=40 (local.get $stream)))
         (call $addSite (local.get $stream) (local.get $pos))
