@@ -70,7 +70,7 @@ export const customSectionRules: readonly CustomSectionRule[] = [
     treatment: 'rewritten',
     reason: 'it has code offsets; dropped if it is split or has unknown extensions',
   },
-  { names: ['external_debug_info'], treatment: 'dropped', reason: 'the file that it names has code offsets' },
+  { names: ['external_debug_info'], treatment: 'dropped', reason: 'it names a file with code offsets' },
   { names: ['metadata.code.*'], treatment: 'dropped', reason: 'it has code offsets, and its contents are not known' },
   { names: ['tenon.code-map'], treatment: 'dropped', reason: 'it has the offsets of other code' },
   { names: ['corestack'], treatment: 'dropped', reason: 'it describes a run of the input' },
