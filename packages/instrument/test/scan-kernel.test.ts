@@ -74,6 +74,9 @@ const forms: readonly (readonly number[])[] = [
   [0x40, 0x00],
   [0x1c, 0x01, 0x7f],
   [0x1c, 0x01, 0x70],
+  [0x08, 0x00],
+  [0x09, 0x80, 0x00],
+  [0x07, 0x00],
   [0xfc, 0x0a, 0x00, 0x00],
   [0xfd, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
   [0xfd, 0x54, 0x00, 0x80, 0x01, 0x03],
@@ -99,10 +102,14 @@ describe('the kernel of the scan', () => {
           const choice = random.below(forms.length + 8);
           if (choice < forms.length) code.push(...(forms[choice] as number[]));
           else if (choice < forms.length + 2) {
-            code.push(0x02 + random.below(3), [0x40, 0x7f, 0x01, 0x02][random.below(4)] as number);
+            code.push(
+              [0x02, 0x03, 0x04, 0x06][random.below(4)] as number,
+              [0x40, 0x7f, 0x01, 0x02][random.below(4)] as number,
+            );
             depth++;
           } else if (choice < forms.length + 4 && depth > 0) {
-            code.push(0x0b);
+            if (random.below(4) > 0) code.push(0x0b);
+            else code.push(0x18, random.below(depth));
             depth--;
           } else if (choice < forms.length + 6) code.push(0x0c, random.below(depth + 1));
           else

@@ -272,7 +272,12 @@ function scanCatches(scan: CodeScan, cursor: Cursor, start: number): number {
 }
 
 /** Engines refuse a module that uses both legacy and exnref exception handling. */
-function noteExceptionHandling(scan: CodeScan, found: ExceptionHandling, offset: number, functionIndex: number): void {
+export function noteExceptionHandling(
+  scan: CodeScan,
+  found: ExceptionHandling,
+  offset: number,
+  functionIndex: number,
+): void {
   if (scan.exceptionHandling !== 'none' && scan.exceptionHandling !== found) {
     const feature = 'legacy and exnref exception handling in one module';
     throw unsupportedFeature(feature, 'Found an instruction of the other kind', offset, functionIndex);

@@ -60,6 +60,8 @@ interface KernelExports {
   readonly typeCount: WebAssembly.Global;
   readonly freeWidth: WebAssembly.Global;
   readonly maxLocals: WebAssembly.Global;
+  readonly widestTag: WebAssembly.Global;
+  readonly isLegacy: WebAssembly.Global;
   readonly probeMark: WebAssembly.Global;
   readonly wideMark: WebAssembly.Global;
   readonly active: WebAssembly.Global;

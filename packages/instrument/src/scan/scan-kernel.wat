@@ -27,6 +27,9 @@
   (global $typeCount (export "typeCount") (mut i32) (i32.const 0))
   (global $freeWidth (export "freeWidth") (mut i32) (i32.const 0))
   (global $maxLocals (export "maxLocals") (mut i32) (i32.const 0))
+  (global $widestTag (export "widestTag") (mut i32) (i32.const 0))
+  ;; Set by the kernel: whether there are instructions of legacy exception handling.
+  (global $isLegacy (export "isLegacy") (mut i32) (i32.const 0))
   ;; The marks of `patch-sites.ts`: gaps below both take one byte.
   (global $probeMark (export "probeMark") (mut i32) (i32.const 0))
   (global $wideMark (export "wideMark") (mut i32) (i32.const 0))
@@ -223,6 +226,10 @@
           (i32.load8_u offset=1280 (i32.add (local.get $kind) (local.get $value))))))
     (block $slow
       (if (i32.eqz (local.get $at)) (then (br $slow)))
+      (block $catch
+      (block $rethrow
+      (block $throw
+      (block $delegate
       (block $structNew
       (block $heapType
       (block $callIndirect
@@ -232,6 +239,7 @@
       (block $branch
       (block $end
       (block $block
+      (block $try
       (block $valueTypes
       (block $memArgAndLane
       (block $memArg
@@ -245,8 +253,8 @@
       (block $none
         (br_table
           $slow $none $1 $leb $twoLeb $leb64 $4 $8 $16 $memArg $memArgAndLane $valueTypes
-          $slow $block $slow $slow $end $slow $branch $branchTable $slow $return $call $slow $slow
-          $callIndirect $callIndirect $slow $slow $slow $slow $slow $slow $heapType $slow $structNew $slow
+          $slow $block $try $slow $end $delegate $branch $branchTable $slow $return $call $slow $slow
+          $callIndirect $callIndirect $slow $slow $slow $throw $slow $rethrow $heapType $catch $structNew $slow
           (local.get $kind)))
         (return (local.get $at) (local.get $depth)))
         (return (i32.add (local.get $at) (i32.const 1)) (local.get $depth)))
@@ -278,6 +286,14 @@
         (br_if $slow
           (i32.gt_u (i32.sub (i32.load8_u offset=1 (local.get $at)) (i32.const 0x7b)) (i32.const 4)))
         (return (i32.add (local.get $at) (i32.const 2)) (local.get $depth)))
+        ;; try
+        (global.set $isLegacy (i32.const 1))
+        (local.set $value (i32.load8_u (local.get $at)))
+        (if
+          (i32.or
+            (i32.eq (local.get $value) (i32.const 0x40))
+            (i32.le_u (i32.sub (local.get $value) (i32.const 0x7b)) (i32.const 4)))
+          (then (return (i32.add (local.get $at) (i32.const 1)) (i32.add (local.get $depth) (i32.const 1))))))
         ;; block, with a type index
         (local.set $value (i32.load8_u (local.get $at)))
         (br_if $slow
@@ -353,6 +369,25 @@
         (local.set $value)
         (br_if $slow (i32.eqz (local.get $at)))
         (call $count (local.get $stream) (call $widthOf (local.get $value)))
+        (return (local.get $at) (local.get $depth)))
+        ;; delegate
+        (global.set $isLegacy (i32.const 1))
+        (br_if $slow (i32.ge_s (i32.load8_u (local.get $at)) (local.get $depth)))
+        (br_if $slow (i32.ge_u (i32.load8_u (local.get $at)) (i32.const 0x80)))
+        (return (i32.add (local.get $at) (i32.const 1)) (i32.sub (local.get $depth) (i32.const 1))))
+        ;; throw
+        (br_if $slow (i32.eqz (local.tee $at (call $skip (local.get $at) (i32.const 5)))))
+        (call $mark (local.get $stream) (i32.const 1))
+        (call $count (local.get $stream) (global.get $widestTag))
+        (return (local.get $at) (local.get $depth)))
+        ;; rethrow
+        (global.set $isLegacy (i32.const 1))
+        (br_if $slow (i32.eqz (local.tee $at (call $skip (local.get $at) (i32.const 5)))))
+        (call $mark (local.get $stream) (i32.const 1))
+        (return (local.get $at) (local.get $depth)))
+        ;; catch
+        (br_if $slow (i32.eqz (local.tee $at (call $skip (local.get $at) (i32.const 5)))))
+        (call $count (local.get $stream) (global.get $widestTag))
         (return (local.get $at) (local.get $depth)))
     (call $stop (local.get $stream) (local.get $pos) (local.get $depth) (i32.const 2)))
 

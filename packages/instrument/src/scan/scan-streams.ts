@@ -3,7 +3,7 @@ import { invalidModule } from '../errors.ts';
 import type { CodeScan, Cursor } from './cursor.ts';
 import { openBody } from './open-body.ts';
 import { appendPatchSites } from './patch-sites.ts';
-import { scanInstruction } from './scan-instruction.ts';
+import { noteExceptionHandling, scanInstruction } from './scan-instruction.ts';
 import {
   StreamField as Field,
   type ScanKernel,
@@ -25,6 +25,7 @@ interface Stream {
   readonly fields: number;
   /** The difference between an offset in the module and its address in the window. */
   toAddress: number;
+  isDone: boolean;
 }
 
 /**
@@ -41,6 +42,7 @@ export function scanStreams(scan: CodeScan, kernel: ScanKernel): void {
       cursor,
       fields: number * streamFields,
       toAddress: 0,
+      isDone: false,
     }),
   );
   let active = 0;
@@ -50,10 +52,13 @@ export function scanStreams(scan: CodeScan, kernel: ScanKernel): void {
   }
   const { exports, state } = kernel;
   exports.active.value = active;
+  exports.widestTag.value = module.cost.widestTag;
+  exports.isLegacy.value = 0;
   while (exports.active.value > 0) {
     exports.run();
+    if (exports.isLegacy.value === 1) noteExceptionHandling(scan, 'legacy', 0, 0);
     for (const stream of streams) {
-      if (state[stream.fields + Field.reason] !== StopReason.none) serve(scan, kernel, stream);
+      if (!stream.isDone && state[stream.fields + Field.reason] !== StopReason.none) serve(scan, kernel, stream);
     }
   }
 }
@@ -64,7 +69,10 @@ function serve(scan: CodeScan, kernel: ScanKernel, stream: Stream): void {
   const { cursor, fields } = stream;
   const reason = state[fields + Field.reason];
   flush(scan, kernel, stream);
-  if (reason === StopReason.done) return;
+  if (reason === StopReason.done) {
+    stream.isDone = true;
+    return;
+  }
   cursor.pos = (state[fields + Field.pos] as number) - stream.toAddress;
   if (reason === StopReason.fault || cursor.pos >= cursor.end) {
     throw invalidModule('Expected one end for each block', cursor.end, cursor.functionIndex);
@@ -88,6 +96,7 @@ function open(scan: CodeScan, kernel: ScanKernel, stream: Stream): void {
   const { state } = kernel;
   const { cursor, fields, number } = stream;
   if (cursor.body >= cursor.lastBody) {
+    stream.isDone = true;
     state[fields + Field.reason] = StopReason.done;
     state[fields + Field.traitsEnd] = traitsOf(number);
     state[fields + Field.sitesEnd] = sitesOf(number);
