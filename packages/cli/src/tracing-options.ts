@@ -19,6 +19,7 @@ export interface TracingFlags {
   readonly minBytes?: number;
   readonly sourceFiles?: string[];
   readonly namespaces?: string[];
+  readonly every?: number;
   readonly memory?: boolean;
   readonly allocators?: string[];
 }
@@ -69,6 +70,7 @@ export function withTracing(command: Command): Command {
         'of those, only functions of these crates, namespaces, or packages',
       ).argParser(collect),
     )
+    .addOption(new Option('--every <n>', 'of the calls of each function, only one in n').argParser(parseCount))
     .option('--memory', 'also trace allocators, such as malloc and free: sizes and pointers')
     .addOption(
       new Option(
@@ -89,7 +91,7 @@ export function assertOneFromStdin(input: string, flags: TracingFlags): void {
 /** @throws CliError `invalid_config`, or when a file can't be read */
 export async function readTracingOptions(io: Io, flags: TracingFlags): Promise<InstrumentOptions> {
   const { patterns, exceptionHandling, reachableFrom, minBytes, sourceFiles, namespaces, memory, allocators } = flags;
-  const selection = { reachableFrom, minBytes, sourceFiles, namespaces };
+  const selection = { reachableFrom, minBytes, sourceFiles, namespaces, every: flags.every };
   return { ...(await readLists(io, flags)), patterns, exceptionHandling, ...selection, memory: allocators ?? memory };
 }
 

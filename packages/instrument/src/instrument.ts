@@ -6,6 +6,8 @@ import { InstrumentError, limitExceeded } from './errors.ts';
 import { maxExports, maxFunctionBodyBytes, maxFunctions, maxImports, maxTypes } from './limits.ts';
 import type { Note } from './notes.ts';
 import { createProgress } from './progress.ts';
+import type { AdaptiveOptions } from './rewrite/adaptive.ts';
+import { addedExports } from './rewrite/added-exports.ts';
 import { assemble } from './rewrite/assemble.ts';
 import type { BuildIds } from './rewrite/custom-section-writer.ts';
 import { checkRewritable } from './rewrite/custom-sections.ts';
@@ -14,7 +16,6 @@ import type { GeneratedFunction } from './rewrite/instructions.ts';
 import { type Layout, layOut } from './rewrite/layout.ts';
 import { type Measures, measureBodies } from './rewrite/measure-bodies.ts';
 import { longBodyNote, planProbes } from './rewrite/plan-probes.ts';
-import { addedExports } from './rewrite/probes.ts';
 import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
 import type { CodeScan, ExceptionHandling } from './scan/cursor.ts';
 import { createBlockFinder } from './scan/find-blocks.ts';
@@ -69,7 +70,10 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const notes: Note[] = [];
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
-  const traced = selectFunctions(module, bodyBounds, names, options, notes);
+  const traced =
+    options.trace === false
+      ? new Uint8Array(module.functionTypes.length)
+      : selectFunctions(module, bodyBounds, names, options, notes);
   const allocators = selectAllocators(module, names, options, notes);
   const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));
@@ -128,6 +132,7 @@ function makePlan(
       allocators,
       reportsGrowth,
       probed,
+      adaptiveOptions: adaptiveOptionsOf(bodyBounds, options),
       exceptionHandling: chooseExceptionHandling(module, scan, traced.includes(1) || allocators.length > 0, options),
     });
     if (layout.hooks.length === 0 && layout.probes === undefined) return undefined;
@@ -144,6 +149,13 @@ function makePlan(
     checkOutputLimits(module, layout, types, generated);
     return { layout, types, scan, measures, generated };
   }
+}
+
+function adaptiveOptionsOf(
+  bodyBounds: Uint32Array,
+  { adaptive = false, every = 1 }: InstrumentOptions,
+): AdaptiveOptions | undefined {
+  return adaptive || every > 1 ? { bodyBounds, isExported: adaptive, every } : undefined;
 }
 
 /** Exceptions may pass through a module that has tags, even if it uses neither kind of exception handling. */
@@ -170,13 +182,13 @@ function checkOutputLimits(
   if (imports > maxImports) throw limitExceeded('imports', imports, maxImports, end);
   const typeCount = module.types.length + types.added.length + 1;
   if (typeCount > maxTypes) throw limitExceeded('types', typeCount, maxTypes, end);
-  const added = addedExports(layout.probes).map(({ name }) => name);
-  if (added.length === 0) return;
-  const exports = module.exports.length + added.length;
+  const added = new Set(addedExports(layout).map(({ name }) => name));
+  if (added.size === 0) return;
+  const exports = module.exports.length + added.size;
   if (exports > maxExports) throw limitExceeded('exports', exports, maxExports, end);
-  const found = module.exports.find((entry) => added.includes(exportName(module, entry)));
+  const found = module.exports.find((entry) => added.has(exportName(module, entry)));
   if (found === undefined) return;
-  const message = `Expected a module without coverage and fuel, found an export of ${exportName(module, found)}`;
+  const message = `Expected a module without exports of instrumentation, found an export of ${exportName(module, found)}`;
   throw new InstrumentError('already_instrumented', message, { offset: found.nameStart });
 }
 

@@ -8,6 +8,7 @@ export const maxFunctions = 1_000_000;
 export const maxImports = 1_000_000;
 export const maxExports = 1_000_000;
 export const maxGlobals = 1_000_000;
+export const maxLocals = 50_000;
 export const maxFunctionBodyBytes = 7_654_321;
 /** The limit of V8. */
 export const maxMemories = 100_000;

@@ -4,6 +4,7 @@ import { makeProgram } from '../../../test/helpers/call-trees/make-program.ts';
 import { volume } from '../../../test/helpers/volume.ts';
 import regressions from './regressions.json' with { type: 'json' };
 import { checkCallTree } from './support/check-call-tree.ts';
+import { checkSkippedCalls } from './support/check-skipped-calls.ts';
 
 const programCount = volume(400, 4_000);
 
@@ -18,6 +19,17 @@ describe('instrument() on programs whose events are known', () => {
     }
     test.diagnostic(`${calls} calls from the host, ${events} events`);
     assert.ok(events > 50 * programCount, `${events} events are too few to show anything`);
+  });
+
+  it('reports the same if the functions can skip calls, and nothing makes them', () => {
+    for (let seed = 1; seed <= volume(40, 2_000); seed++) checkCallTree(seed, { adaptive: true });
+  });
+
+  it('reports some of the calls, from start to end, if functions skip others', (test) => {
+    let skipped = 0;
+    for (let seed = 1; seed <= volume(60, 3_000); seed++) skipped += checkSkippedCalls(seed);
+    test.diagnostic(`${skipped} calls were skipped`);
+    assert.ok(skipped > 200, `${skipped} are too few to show anything`);
   });
 
   for (const seed of regressions.callTrees) {

@@ -39,6 +39,8 @@ describe('instrument() on the corpus', { skip: corpusIsMissing }, () => {
       seen.add(digest);
       const { bytes, report } = instrument(input);
       assert.ok(WebAssembly.validate(new Uint8Array(bytes)), `${file} stays valid`);
+      const adaptive = instrument(input, { adaptive: true, every: 100 }).bytes;
+      assert.ok(WebAssembly.validate(new Uint8Array(adaptive)), `${file} stays valid with adaptive tracing`);
       const untraced = report.notes.flatMap((note) => (note.code === 'function_left_untraced' ? [note] : []));
       assert.ok(report.tracedFunctions + untraced.length + 10 > report.totalFunctions, `${file}: all are traced`);
       growths.push(bytes.length / input.length - 1);

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { isProof } from '../../../test/helpers/volume.ts';
 import { instrument } from '../src/index.ts';
 import { runScript } from './support/spec-script.ts';
 import { createTrace } from './support/trace.ts';
@@ -41,7 +42,7 @@ describe("instrument() on the specification's tests", {
           continue;
         }
         valid++;
-        for (const options of [{}, { allowed: [] }]) {
+        for (const options of [{}, { allowed: [] }, ...(isProof ? [{ adaptive: true }, { every: 3 }] : [])]) {
           const output = instrument(bytes, options);
           assert.ok(WebAssembly.validate(new Uint8Array(output.bytes)), `${script}/${file} stays valid`);
           if (output.report.addedImports.length > 0) continue;

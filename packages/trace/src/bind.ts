@@ -1,3 +1,4 @@
+import { type Adaptive, isAdaptiveExport } from './adaptive.ts';
 import { messageOf } from './delivery.ts';
 import type { CloseReason } from './frames.ts';
 import { memoryOf } from './memory.ts';
@@ -9,16 +10,18 @@ type ExportedFunction = (...args: never[]) => unknown;
 export interface Binding {
   /** The instance, with its functions wrapped. */
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;
-  readonly run: <Result>(action: () => Result, memory?: WebAssembly.Memory) => Result;
+  readonly run: <Result>(action: () => Result, memory?: WebAssembly.Memory, func?: number) => Result;
   readonly closeReasonOf: (thrown: unknown) => CloseReason;
+}
+
+export interface BindingParts {
+  readonly failureReason?: ((thrown: unknown) => string | undefined) | undefined;
+  readonly adaptive?: Adaptive | undefined;
 }
 
 const maxReasonLength = 1_024;
 
-export function createBinding(
-  recorder: Recorder,
-  failureReason: (thrown: unknown) => string | undefined = reasonOf,
-): Binding {
+export function createBinding(recorder: Recorder, { failureReason = reasonOf, adaptive }: BindingParts = {}): Binding {
   const wrappers = new WeakMap<ExportedFunction, ExportedFunction>();
   const instances = new WeakMap<WebAssembly.Instance, WebAssembly.Instance>();
   const closeReasonOf = (thrown: unknown): CloseReason => {
@@ -30,8 +33,8 @@ export function createBinding(
     }
     return { failure, isUnmatched: false };
   };
-  const run = <Result>(action: () => Result, memory?: WebAssembly.Memory): Result => {
-    const place = recorder.begin(memory);
+  const run = <Result>(action: () => Result, memory?: WebAssembly.Memory, func?: number): Result => {
+    const place = recorder.begin(memory, func);
     let result: Result;
     try {
       result = action();
@@ -45,7 +48,9 @@ export function createBinding(
   const wrap = (original: ExportedFunction, memory: WebAssembly.Memory | undefined): ExportedFunction => {
     const known = wrappers.get(original);
     if (known !== undefined) return known;
-    const wrapper = (...args: never[]) => run(() => original(...args), memory);
+    // https://webassembly.github.io/spec/js-api/#a-new-exported-function
+    const index = Number(original.name);
+    const wrapper = (...args: never[]) => run(() => original(...args), memory, index);
     Object.defineProperty(wrapper, 'name', { value: original.name, configurable: true });
     Object.defineProperty(wrapper, 'length', { value: original.length, configurable: true });
     wrappers.set(original, wrapper);
@@ -57,7 +62,9 @@ export function createBinding(
       if (known !== undefined) return known;
       const exports: WebAssembly.Exports = Object.create(null);
       const memory = memoryOf(instance);
+      const isAdaptive = adaptive?.attach(instance.exports);
       for (const [name, value] of Object.entries(instance.exports)) {
+        if (isAdaptive && isAdaptiveExport(name)) continue;
         exports[name] = typeof value === 'function' ? (wrap(value as ExportedFunction, memory) as typeof value) : value;
       }
       // Hosts check for `instanceof WebAssembly.Instance`.

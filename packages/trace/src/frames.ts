@@ -1,3 +1,4 @@
+import type { Adaptive } from './adaptive.ts';
 import {
   type CallStack,
   column,
@@ -19,6 +20,8 @@ export interface RecordingContext {
   readonly minDurationMs: number;
   readonly dropped: { spans: number; depth: number; events: number; attributes: number; unmatched: number };
   readonly counters: FunctionCounters | undefined;
+  /** `undefined` if each call is traced. */
+  readonly adaptive: Adaptive | undefined;
   /** Makes spans of the records of an ended root. */
   readonly endRoot: (stack: CallStack) => void;
 }
@@ -77,8 +80,10 @@ export function closeFrame(stack: CallStack, context: RecordingContext, end: num
   if (failure !== undefined) detailsAt(stack, top).failure = failure;
   const duration = Math.max(end - (frames[top + column.start] as number), 0);
   countCall(stack, context, duration, failure !== undefined);
-  if (becomesSpan(stack, context, duration)) record(stack, end, duration);
-  else fold(stack, context, duration);
+  if (becomesSpan(stack, context, duration)) {
+    context.adaptive?.onSpan(frames[top + column.func] as number, end);
+    record(stack, end, duration);
+  } else fold(stack, context, duration);
   frames.fill(0, top + column.foldedCalls, top + stride);
   stack.spanDetails.delete(top);
   stack.top = top - stride;
@@ -140,7 +145,7 @@ function record(stack: CallStack, end: number, duration: number): void {
   setFlag(stack, parent, flag.needsSlowExit);
 }
 
-function idAt(stack: CallStack, at: number): number {
+export function idAt(stack: CallStack, at: number): number {
   const { frames } = stack;
   if (frames[at + column.id] === 0) frames[at + column.id] = ++stack.lastId;
   return frames[at + column.id] as number;

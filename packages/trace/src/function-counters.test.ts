@@ -34,6 +34,7 @@ describe('statistics()', () => {
     assert.deepEqual(find('b'), {
       function: { index: 1, rawName: 'b', name: 'b' },
       calls: 3,
+      untimedCalls: 0,
       failures: 0,
       totalTimeNano: 30_190n,
       selfTimeNano: 30_190n,

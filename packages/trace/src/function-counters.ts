@@ -11,7 +11,7 @@ export interface FunctionCounters {
   readonly grow: (func: number, pages: number) => void;
   /** Calls of functions without a row. */
   readonly uncounted: () => number;
-  readonly snapshot: (names: FunctionNames) => FunctionStatistics[];
+  readonly snapshot: (names: FunctionNames, untimedCalls?: (func: number) => number) => FunctionStatistics[];
 }
 
 const place = { calls: 0, failures: 1, open: 2, total: 3, self: 4, max: 5, pages: 6 } as const;
@@ -60,10 +60,10 @@ export function createFunctionCounters(maxRows: number): FunctionCounters {
     fail: (func) => void add(start(func) + place.failures, 1),
     grow: (func, pages) => void add(start(func) + place.pages, pages),
     uncounted: () => rows[place.calls] as number,
-    snapshot(names) {
+    snapshot(names, untimedCalls = () => 0) {
       const found: FunctionStatistics[] = [];
       rowOf.forEach((row, func) => {
-        if (row !== 0) found.push(describe(rows.subarray(row, row + rowLength), func, names));
+        if (row !== 0) found.push(describe(rows.subarray(row, row + rowLength), func, names, untimedCalls(func)));
       });
       return found.filter(({ calls, grownPages }) => calls > 0 || grownPages > 0);
     },
@@ -75,11 +75,12 @@ function grown<Numbers extends Int32Array | Float64Array>(from: Numbers, into: N
   return into;
 }
 
-function describe(row: Float64Array, func: number, names: FunctionNames): FunctionStatistics {
+function describe(row: Float64Array, func: number, names: FunctionNames, untimedCalls: number): FunctionStatistics {
   const at = (index: number) => row[index] as number;
   return {
     function: names.describe(func),
-    calls: at(place.calls),
+    calls: at(place.calls) + untimedCalls,
+    untimedCalls,
     failures: at(place.failures),
     totalTimeNano: toNano(at(place.total)),
     selfTimeNano: toNano(Math.max(0, at(place.self))),

@@ -6,22 +6,13 @@ export interface FunctionNames {
   readonly describe: (index: number) => TracedFunction;
 }
 
-/** Finds the source file and line of a function. */
-export type FunctionSource = (functionIndex: number) => { readonly file: string; readonly line: number } | undefined;
-
-interface Descriptions {
-  readonly demangle?: ((rawName: string) => string | undefined) | undefined;
-  readonly source?: FunctionSource | undefined;
-}
+type Demangle = (rawName: string) => string | undefined;
 
 /**
  * Finds names in the contents of a `name` section, which is read with the first name. Malformed parts are ignored. Each name is
  * decoded and demangled when first needed: modules have up to a million names, and a trace a few hundred.
  */
-export function createFunctionNames(
-  section: () => Uint8Array | undefined,
-  { demangle, source }: Descriptions = {},
-): FunctionNames {
+export function createFunctionNames(section: () => Uint8Array | undefined, demangle?: Demangle): FunctionNames {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const known = new Map<number, TracedFunction>();
   let table: NameTable | undefined;
@@ -32,22 +23,19 @@ export function createFunctionNames(
       table ??= readNameTable(section() ?? new Uint8Array());
       const range = table.ranges.get(index);
       // Not cached: a module may report any of four billion indices.
-      const place = source && attempt(source, index);
-      const where = place && place.file !== '' && { file: place.file, ...(place.line > 0 && { line: place.line }) };
-      if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]`, ...where };
+      if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]` };
       const rawName = decoder.decode(table.bytes.subarray(...range));
-      const name = (demangle && attempt(demangle, rawName)) || rawName;
-      const described = Object.freeze({ index, rawName, name, ...where });
+      const described = Object.freeze({ index, rawName, name: (demangle && attempt(demangle, rawName)) || rawName });
       known.set(index, described);
       return described;
     },
   };
 }
 
-/** Names and debug information are untrusted: what reads them may fail. */
-function attempt<Input, Result>(read: (input: Input) => Result | undefined, input: Input): Result | undefined {
+/** Names are untrusted: a demangler may fail. */
+function attempt(demangle: Demangle, rawName: string): string | undefined {
   try {
-    return read(input);
+    return demangle(rawName);
   } catch {
     return undefined;
   }

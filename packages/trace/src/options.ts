@@ -16,7 +16,6 @@ import {
 import type { TraceClock } from './clock.ts';
 import type { OptionFault, TraceError } from './errors.ts';
 import type { RandomSource } from './ids.ts';
-import type { FunctionSource } from './names.ts';
 import type { Attributes, AttributeValue, SpanExporter } from './span.ts';
 
 /** W3C trace context, as it travels in two headers: https://www.w3.org/TR/trace-context/ */
@@ -66,14 +65,14 @@ export interface TraceOptions {
   readonly attributes?: Attributes | Readonly<Record<string, AttributeValue>> | undefined;
   /** Whether calls are counted and timed by function, for {@link TraceContext.statistics}. Default: false. */
   readonly statistics?: boolean | undefined;
+  /**
+   * Whether a module that was instrumented with `adaptive` skips most calls of functions whose calls are too short for a
+   * span. Default: true.
+   */
+  readonly adaptive?: boolean | undefined;
   readonly limits?: Partial<TraceLimits> | undefined;
   /** Demangles a name; returns `undefined` or the same text for other names. Default: none. */
   readonly demangle?: ((rawName: string) => string | undefined) | undefined;
-  /**
-   * Finds the source of a function by its index in the instrumented module: `functionSource` of `@tenon/instrument/debug-info`.
-   * Default: none.
-   */
-  readonly source?: FunctionSource | undefined;
   /**
    * The failure message for a thrown value; `undefined` if it is no failure, such as a program's exit.
    * Default: the error's name and message.
@@ -126,9 +125,9 @@ const optionChecks: Readonly<Record<keyof TraceOptions, Check>> = {
   parent: checkParent,
   attributes: checkAttributes,
   statistics: isBoolean,
+  adaptive: isBoolean,
   limits: optionGroup(limitChecks),
   demangle: isFunction,
-  source: isFunction,
   failureReason: isFunction,
   onError: isFunction,
   clock: hasMembers(

@@ -10,6 +10,7 @@ import {
   setFlag,
 } from './frames.ts';
 import { createAllocation } from './heap/allocation.ts';
+import { recordSkippedCall } from './skipped-call.ts';
 
 /** The state of the stack before a call by the host, to restore afterwards. */
 export interface Scope extends Pick<CallStack, 'floor' | 'tooDeep' | 'memory' | 'allocation'> {
@@ -22,8 +23,8 @@ export interface Recorder extends Annotations {
   readonly stack: CallStack;
   readonly enter: (func: number) => void;
   readonly exit: (func: number) => void;
-  /** Begins a call by the host into an instance with this memory. */
-  readonly begin: (memory?: WebAssembly.Memory) => Scope;
+  /** Begins a call by the host, of this function if known, into an instance with this memory. */
+  readonly begin: (memory?: WebAssembly.Memory, func?: number) => Scope;
   /** Ends that call, and all calls that it left open, for this reason. */
   readonly end: (scope: Scope, reason?: CloseReason) => void;
   /** Ends all open calls, unless a call by the host is open. */
@@ -37,7 +38,7 @@ export interface Recorder extends Annotations {
 }
 
 export function createRecorder(now: () => number, context: RecordingContext): Recorder {
-  const { minDurationMs, counters, limits } = context;
+  const { minDurationMs, counters, adaptive, limits } = context;
   const stack = createCallStack(limits);
   let isWatching = false;
   let deferrals = 0;
@@ -73,12 +74,16 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
     frames[top + column.foldedCalls] = 0;
     frames[top + column.foldedTime] = 0;
     stack.top = below;
+    if (adaptive !== undefined) adaptive.onShortCall(func, end);
   };
   const enterSlowly = (func: number): void => {
     if (openFrame(stack, context, func, now(), 0)) counters?.enter(func);
   };
   const exitSlowly = (func: number, end: number): void => {
-    if (!leaveTooDeep(stack)) closeFunction(stack, context, func, end);
+    if (func < 0 && adaptive?.hasInstances()) {
+      const start = adaptive.takeStart();
+      if (stack.tooDeep === 0) recordSkippedCall(stack, context, ~func, start, end);
+    } else if (!leaveTooDeep(stack)) closeFunction(stack, context, func, end);
   };
   /**
    * Without `bind()`, no event reports that a trap has ended calls. But the host's code has returned when microtasks run, so
@@ -103,11 +108,13 @@ export function createRecorder(now: () => number, context: RecordingContext): Re
     stack,
     enter,
     exit,
-    begin(called) {
+    begin(called, func) {
       const { top, floor, tooDeep, memory, allocation } = stack;
       const allocatorDepth = allocation.depth;
       // The fast path of an exit does not check the floor.
       if (top > 0) setFlag(stack, top, flag.needsSlowExit);
+      // A root is always a span.
+      else adaptive?.resume(func);
       stack.floor = top;
       stack.tooDeep = 0;
       stack.scopes++;

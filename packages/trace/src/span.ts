@@ -21,10 +21,6 @@ export interface TracedFunction {
   readonly rawName: string;
   /** The name as people write it: demangled where it was mangled, else `rawName`. */
   readonly name: string;
-  /** The source file that declares it, if the option `source` finds it. */
-  readonly file?: string | undefined;
-  /** The line of its declaration. The first line is 1. */
-  readonly line?: number | undefined;
 }
 
 /** How a span ended. OpenTelemetry's `Ok` is for applications to set, so no span has it. */
@@ -89,6 +85,11 @@ export interface SpanExporter {
 export interface FunctionStatistics {
   readonly function: TracedFunction;
   readonly calls: number;
+  /**
+   * The calls among them that adaptive tracing only counted, because this function's calls are short. Their time counts for
+   * their callers.
+   */
+  readonly untimedCalls: number;
   /** Calls that ended with a trap or an exception. */
   readonly failures: number;
   /** Nanoseconds in the function and its callees; recursive calls count once. */

@@ -1,3 +1,4 @@
+import { createAdaptive } from './adaptive.ts';
 import { createBinding } from './bind.ts';
 import { createAnchor, systemClock } from './clock.ts';
 import { createDelivery } from './delivery.ts';
@@ -54,7 +55,7 @@ export interface TraceContext {
 export function start(module: WebAssembly.Module | BufferSource, options: TraceOptions = {}): TraceContext {
   const { minDurationMicroseconds, limits } = resolveOptions(options);
   const clock = options.clock ?? systemClock();
-  const names = createFunctionNames(nameSectionOf(module), options);
+  const names = createFunctionNames(nameSectionOf(module), options.demangle);
   const report = reporter(options.onError);
   const delivery = createDelivery(options.exporters ?? [], report);
   const anchor = createAnchor(clock);
@@ -67,16 +68,20 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     parent: () => askForParent(options.parent, report),
     attributes: attributesOf(options.attributes),
   });
+  // Without exporters, no span is needed.
+  const minDurationMs = options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY;
+  const adaptive =
+    options.adaptive !== false && minDurationMs >= minAdaptiveMs ? createAdaptive(minDurationMs) : undefined;
   const context: RecordingContext = {
     limits,
-    // Without exporters, no span is needed.
-    minDurationMs: options.exporters?.length ? thresholdMs(minDurationMicroseconds) : Number.POSITIVE_INFINITY,
+    minDurationMs,
+    adaptive,
     dropped: { spans: 0, depth: 0, events: 0, attributes: 0, unmatched: 0 },
     counters: options.statistics ? createFunctionCounters(limits.functions) : undefined,
     endRoot: roots.end,
   };
   const recorder = createRecorder(clock.now, context);
-  const binding = createBinding(recorder, options.failureReason);
+  const binding = createBinding(recorder, { failureReason: options.failureReason, adaptive });
   const spanContext = () => roots.contextOf(recorder.stack, recorder.retain());
   let memory: WebAssembly.Memory | undefined;
   const memories = createLiveMemories();
@@ -112,7 +117,7 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
       return context && formatTraceParent(context);
     },
     statistics: () => ({
-      functions: context.counters?.snapshot(names) ?? [],
+      functions: context.counters?.snapshot(names, adaptive?.untimedCalls) ?? [],
       dropped: {
         ...context.dropped,
         functions: context.counters?.uncounted() ?? 0,
@@ -128,6 +133,9 @@ export function start(module: WebAssembly.Module | BufferSource, options: TraceO
     },
   };
 }
+
+/** Adaptive tracing finds shorter calls less precisely, because its clock has microseconds. */
+const minAdaptiveMs = 0.005;
 
 /**
  * The shortest duration of a span. Durations are differences of doubles, which lose less than half a nanosecond. No clock has

@@ -65,6 +65,7 @@ export function traceAsJson(trace: Trace): unknown {
     functions: statistics.functions.map((entry) => ({
       ...entry.function,
       calls: entry.calls,
+      untimedCalls: entry.untimedCalls,
       failures: entry.failures,
       totalTimeNano: Number(entry.totalTimeNano),
       selfTimeNano: Number(entry.selfTimeNano),

@@ -37,6 +37,7 @@ export function formatReport(trace: Trace, options: ReportOptions): string {
   const { statistics, summary } = trace;
   if (top > 0 && summary !== undefined) parts.push(formatSummary(summary, top, style));
   else if (top > 0) parts.push(formatTop(statistics, top, style));
+  if (top > 0) parts.push(untimedNote(statistics));
   if (trace.heap !== undefined) parts.push(formatMemory(trace.heap, top, style));
   parts.push(droppedNotes(trace).join(''));
   return parts.filter((part) => part !== '').join('\n');
@@ -63,6 +64,13 @@ function topRow(entry: FunctionStatistics, wholeNano: number): string[] {
     entry.grownPages === 0 ? '' : `+${formatPages(entry.grownPages)}`,
     `${printable(entry.function.name)}${failed}`,
   ];
+}
+
+function untimedNote({ functions }: TraceStatistics): string {
+  const untimed = functions.filter(({ untimedCalls }) => untimedCalls > 0).length;
+  if (untimed === 0) return '';
+  const which = `${count(untimed, 'function')} with many short calls`;
+  return `Most calls of ${which} were only counted. Their time is part of their callers' self time; --full times all.\n`;
 }
 
 function formatSummary({ runs, timeNano, functions }: RepeatSummary, top: number, style: Style): string {

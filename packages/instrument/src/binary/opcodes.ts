@@ -97,9 +97,13 @@ export const Op = {
   i32Eqz: 0x45,
   i32WrapI64: 0xa7,
   i64ExtendI32U: 0xad,
+  i64ReinterpretF64: 0xbd,
   refNull: 0xd0,
   refFunc: 0xd2,
 } as const;
+
+/** The block type without parameters and results. */
+export const emptyBlock = 0x40;
 
 /** Instructions of each integer type that the rewriter writes or compares with. */
 export const i32Op = {
@@ -113,12 +117,20 @@ export const i32Op = {
   sub: 0x6b,
   mul: 0x6c,
   and: 0x71,
+  xor: 0x73,
   shrU: 0x76,
+} as const;
+export const f64Op = {
+  const: 0x44,
+  ge: 0x66,
+  add: 0xa0,
+  sub: 0xa1,
 } as const;
 export const i64Op = {
   load: 0x29,
   loadAlignment: 3,
   const: 0x42,
+  eqz: 0x50,
   eq: 0x51,
   ne: 0x52,
   ltS: 0x53,

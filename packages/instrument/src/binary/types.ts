@@ -27,6 +27,7 @@ export interface Types {
 /** Value types that the rewriter writes. */
 export const i32Type = 0x7f;
 export const i64Type = 0x7e;
+export const f64Type = 0x7c;
 export const exnrefType = 0x69;
 
 /** Value types of one byte. https://webassembly.github.io/spec/core/binary/types.html */

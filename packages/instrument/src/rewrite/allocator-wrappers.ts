@@ -1,5 +1,5 @@
 import { type Module, memoryAddressType } from '../binary/module.ts';
-import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
+import { emptyBlock, i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { type FunctionType, i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, createWriter, reserve } from '../binary/writer.ts';
 import type { Allocator } from '../select/allocators.ts';
@@ -14,8 +14,6 @@ import type { GeneratedFunction } from './instructions.ts';
 import { writeInstructions, writeLocals } from './instructions.ts';
 import { definitionIndex, type Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
-
-const emptyBlock = 0x40;
 
 /**
  * Calls an allocator between `allocator-enter`, with its index, the pointer that it frees or reallocates, and the size that

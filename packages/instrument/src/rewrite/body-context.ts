@@ -1,6 +1,7 @@
 import type { Module } from '../binary/module.ts';
 import { BodyTrait, type CodeScan } from '../scan/cursor.ts';
-import { type ExitGuard, guardPrologueLength, hookCallLength } from './exit-guard.ts';
+import { type ExitGuard, guardPrologueLength } from './exit-guard.ts';
+import { addedLocalsLength, enterLength } from './hook-code.ts';
 import type { Layout } from './layout.ts';
 import type { TypePool } from './type-pool.ts';
 
@@ -27,10 +28,12 @@ export function blockTypeOf(types: TypePool, guard: ExitGuard, typeIndex: number
 
 const noBlockType = new Uint8Array();
 
-/** Bytes before the first instruction of a body. */
-export function prologueLength({ module, layout, types }: BodyContext, body: number, guard: ExitGuard): number {
+/** Bytes that are added before the first instruction of a body. */
+export function prologueLength({ module, layout, types, scan }: BodyContext, body: number, guard: ExitGuard): number {
   if (guard === 'none') return 0;
   const functionIndex = layout.importCount + body;
   const blockType = blockTypeOf(types, guard, module.functionTypes[functionIndex] as number);
-  return hookCallLength(functionIndex + layout.shift, layout.enterIndex) + guardPrologueLength(guard, blockType);
+  const outputIndex = functionIndex + layout.shift;
+  const locals = addedLocalsLength(layout, outputIndex, module.bytes, scan.bounds[2 * body] as number);
+  return locals + enterLength(layout, outputIndex) + guardPrologueLength(guard, blockType);
 }

@@ -1,9 +1,11 @@
 import type { Memory, Module } from '../binary/module.ts';
-import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
+import { emptyBlock, i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { type FunctionType, i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, putU32, reserve, writeByte, writeSized } from '../binary/writer.ts';
 import { limitExceeded, tooComplex } from '../errors.ts';
 import { maxGlobals, maxWrapperBytes } from '../limits.ts';
+import { adaptiveGlobals } from './adaptive.ts';
+import { exitHelper } from './adaptive-exit.ts';
 import { wrapAllocator } from './allocator-wrappers.ts';
 import { type ExitGuard, guardPrologueLength, putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
 import { type GeneratedFunction, writeInstructions, writeLocals } from './instructions.ts';
@@ -16,7 +18,6 @@ const arithmetic = {
   i32: { ...i32Op, type: i32Type, toI32: [] },
   i64: { ...i64Op, type: i64Type, toI32: [Op.i32WrapI64] },
 } as const;
-const emptyBlock = 0x40;
 
 /** The functions that follow the module's own, in the order of the layout. */
 export function generateFunctions(
@@ -32,7 +33,8 @@ export function generateFunctions(
   const places = new Map(layout.watchedMemories.map((index, place) => [index, place]));
   const growHelpers = grownMemories.map((index) => growMemory(module, layout, types, index, places.get(index)));
   const allocators = layout.allocators.map((allocator) => wrapAllocator(module, layout, types, allocator));
-  return [...wrappers, ...hostGrowth, ...growHelpers, ...allocators, ...probeFunctions(layout, types)];
+  const exits = layout.adaptive === undefined ? [] : [exitHelper(layout, layout.adaptive, types)];
+  return [...wrappers, ...hostGrowth, ...growHelpers, ...allocators, ...exits, ...probeFunctions(layout, types)];
 }
 
 /**
@@ -107,7 +109,7 @@ export interface AddedGlobal {
 
 /**
  * The globals that follow the module's own: the last reported size of each watched memory, in pages, or -1 if the size is
- * only known at run time; the fuel; and the counters of blocks.
+ * only known at run time; the globals of adaptive tracing; the fuel; and the counters of blocks.
  */
 export function addedGlobals(module: Module, layout: Layout): AddedGlobal[] {
   const lastSizes = layout.watchedMemories.map((index): AddedGlobal => {
@@ -117,7 +119,12 @@ export function addedGlobals(module: Module, layout: Layout): AddedGlobal[] {
   const { fuel, counterCount = 0 } = layout.probed ?? {};
   const fuels = fuel === undefined ? [] : [{ valueType: i64Type, initialValue: fuel }];
   const counter = { valueType: i64Type, initialValue: 0 };
-  return [...lastSizes, ...fuels, ...new Array<AddedGlobal>(counterCount).fill(counter)];
+  return [
+    ...lastSizes,
+    ...adaptiveGlobals(layout.adaptive),
+    ...fuels,
+    ...new Array<AddedGlobal>(counterCount).fill(counter),
+  ];
 }
 
 /** An imported memory may be larger than declared at the start. */

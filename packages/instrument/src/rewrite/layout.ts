@@ -3,6 +3,7 @@ import { canGrow, type Module, memoryAddressType } from '../binary/module.ts';
 import { i32Type } from '../binary/types.ts';
 import type { ExceptionHandling } from '../scan/cursor.ts';
 import type { Allocator } from '../select/allocators.ts';
+import { type AdaptiveLayout, type AdaptiveOptions, layOutAdaptive, sharedGlobals } from './adaptive.ts';
 import type { ProbePlan } from './plan-probes.ts';
 import { layOutProbes, outOfFuelHook, type Probes } from './probes.ts';
 
@@ -17,6 +18,8 @@ interface CodeFacts {
   readonly reportsGrowth: boolean;
   /** With coverage or fuel. */
   readonly probed: ProbePlan | undefined;
+  /** `undefined` if each call is reported. */
+  readonly adaptiveOptions: AdaptiveOptions | undefined;
 }
 
 /** A function that the output imports. */
@@ -31,7 +34,7 @@ export interface Hook {
  * The function index space of the output. Only this file maps indices of the input to the output:
  *
  *     imports | hooks | functions of the module | wrappers of imports | host growth | growth helpers | wrappers of allocators
- *     | probe functions
+ *     | exit of adaptive tracing | probe functions
  */
 export interface Layout extends CodeFacts {
   readonly importCount: number;
@@ -61,6 +64,8 @@ export interface Layout extends CodeFacts {
   readonly hostGrowthIndex: number;
   /** Per memory that the code grows, the index of the helper that replaces `memory.grow`. */
   readonly growHelpers: Readonly<Record<number, number>>;
+  /** With adaptive tracing. */
+  readonly adaptive: AdaptiveLayout | undefined;
   /** With coverage or fuel. */
   readonly probes: Probes | undefined;
 }
@@ -95,12 +100,18 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     callTargets[functionIndex] = allocatorWrappersIndex + place;
   });
   const openImports = Uint8Array.from({ length: importCount }, (_, index) => (hasOpenType(module, index) ? 1 : 0));
+  const firstGlobal = module.globalCount + watchedMemories.length;
+  const exitHelperIndex = allocatorWrappersIndex + facts.allocators.length;
+  const adaptive =
+    facts.adaptiveOptions === undefined || !hasTraced
+      ? undefined
+      : layOutAdaptive(module, traced, { ...facts.adaptiveOptions, shift, firstGlobal, exitHelperIndex });
   const probes =
     facts.probed &&
     layOutProbes(
       facts.probed,
-      module.globalCount + watchedMemories.length,
-      allocatorWrappersIndex + facts.allocators.length,
+      firstGlobal + (adaptive === undefined ? 0 : sharedGlobals + adaptive.functions.length),
+      exitHelperIndex + (adaptive === undefined ? 0 : 1),
     );
   return {
     ...facts,
@@ -120,6 +131,7 @@ export function layOut(module: Module, traced: Uint8Array, facts: CodeFacts): La
     watchedMemories,
     hostGrowthIndex: watchedMemories.length > 0 ? helpersIndex : -1,
     growHelpers: Object.fromEntries(facts.grownMemories.map((index, place) => [index, growHelpersIndex + place])),
+    adaptive,
     probes,
   };
 }

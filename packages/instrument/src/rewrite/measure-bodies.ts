@@ -3,7 +3,8 @@ import { limitExceeded } from '../errors.ts';
 import { maxFunctionBodyBytes } from '../limits.ts';
 import { type PatchSiteReader, readPatchSites } from '../scan/patch-sites.ts';
 import { type BodyContext, exitGuardOf, prologueLength } from './body-context.ts';
-import { type ExitGuard, guardEpilogueLength, hookCallLength } from './exit-guard.ts';
+import { type ExitGuard, guardEpilogueLength } from './exit-guard.ts';
+import { addedLocals, exitLength } from './hook-code.ts';
 import { createPatch, nextPatch, type Patch, patchSizeDelta } from './patch.ts';
 import { isCounted } from './probes.ts';
 
@@ -58,7 +59,9 @@ export function measureBodies(context: BodyContext): Measures {
         throw limitExceeded('bytes in a function body', size, maxFunctionBodyBytes, bounds[2 * body] as number);
       }
       measures.bodyBytes[body] = size;
-      measures.addedLabels[body] = guard === 'exnref' ? 2 : guard === 'block' || guard === 'legacy' ? 1 : 0;
+      const skipBlocks = guard === 'none' ? 0 : addedLocals(context.layout, functionIndex + context.layout.shift);
+      const guardBlocks = guard === 'exnref' ? 2 : guard === 'block' || guard === 'legacy' ? 1 : 0;
+      measures.addedLabels[body] = skipBlocks + guardBlocks;
       totalBytes += u32Length(size) + size;
     }
   }
@@ -83,7 +86,7 @@ function measureBody(
   const outputIndex = layout.importCount + body + layout.shift;
   const end = scan.bounds[2 * body + 1] as number;
   const isTraced = guard !== 'none';
-  const exitBytes = isTraced ? hookCallLength(outputIndex, layout.exitIndex) : 0;
+  const exitBytes = isTraced ? exitLength(layout, outputIndex) : 0;
   // The body's own `end` is part of the epilogue.
   let size = end - (scan.bounds[2 * body] as number) + guardEpilogueLength(guard, exitBytes) - 1;
   size += prologueLength(context, body, guard);

@@ -3,6 +3,7 @@ import { putU32, u32Length } from '../binary/writer.ts';
 import { nextPatchSite, type PatchSiteReader, readDepth } from '../scan/patch-sites.ts';
 import type { BodyContext } from './body-context.ts';
 import { hookCallLength, putHookCall } from './exit-guard.ts';
+import { putTailExit, tailExitLength } from './hook-code.ts';
 import { callIndex, exportIndex, type Layout, referenceIndex } from './layout.ts';
 import { type Probes, probeLength, putProbe } from './probes.ts';
 
@@ -120,7 +121,7 @@ export function insertedLength(layout: Layout, patch: Patch): number {
   if (patch.probe !== -1) return probeLength(layout.probes as Probes, patch.body, patch.probe);
   const { enterIndex, exitIndex } = layout;
   let length = 0;
-  if (exited !== -1) length += hookCallLength(exited, exitIndex);
+  if (exited !== -1) length += tailExitLength(layout, exited);
   if (tailCalled !== -1) length += hookCallLength(tailCalled, enterIndex) + hookCallLength(tailCalled, exitIndex);
   return length;
 }
@@ -131,7 +132,7 @@ export function putPatch(out: Uint8Array, offset: number, layout: Layout, patch:
   const { exited, tailCalled } = patch;
   const { enterIndex, exitIndex } = layout;
   let at = offset;
-  if (exited !== -1) at = putHookCall(out, at, exited, exitIndex);
+  if (exited !== -1) at = putTailExit(out, at, layout, exited);
   if (tailCalled !== -1) {
     at = putHookCall(out, at, tailCalled, enterIndex);
     at = putHookCall(out, at, tailCalled, exitIndex);

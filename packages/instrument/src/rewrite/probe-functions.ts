@@ -1,4 +1,4 @@
-import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
+import { emptyBlock, i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, reserve, writeByte, writeU32 } from '../binary/writer.ts';
 import type { ChargedSize } from '../scan/charged-sizes.ts';
@@ -7,8 +7,6 @@ import { writeInstructions } from './instructions.ts';
 import type { Layout } from './layout.ts';
 import { outOfFuelHook, type Probes, putFuelCheck } from './probes.ts';
 import type { TypePool } from './type-pool.ts';
-
-const emptyBlock = 0x40;
 
 /** A bulk instruction costs 1 for each `2 ** sizeShift` bytes or elements, besides the 1 of every instruction. */
 const sizeShift = 3;

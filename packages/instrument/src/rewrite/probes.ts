@@ -1,4 +1,4 @@
-import { i64Op, Op } from '../binary/opcodes.ts';
+import { emptyBlock, i64Op, Op } from '../binary/opcodes.ts';
 import { putS32, putU32, s32Length, u32Length } from '../binary/writer.ts';
 import { counterExport } from '../coverage/coverage-map.ts';
 import { blockProbe, type CodeBlocks, chargeProbes } from '../scan/find-blocks.ts';
@@ -58,15 +58,13 @@ export interface AddedExport {
   readonly index: number;
 }
 
-export function addedExports(probes: Probes | undefined): AddedExport[] {
+export function probeExports(probes: Probes | undefined): AddedExport[] {
   const exports: AddedExport[] = [];
   if (probes === undefined) return exports;
   if (probes.fuelGlobal !== -1) exports.push({ name: fuelExport, kind: 3, index: probes.fuelGlobal });
   if (probes.countIndex !== -1) exports.push({ name: counterExport, kind: 0, index: probes.countIndex });
   return exports;
 }
-
-const emptyBlock = 0x40;
 
 /** The length of the code that {@link putProbe} writes. */
 export function probeLength(probes: Probes, body: number, probe: number): number {

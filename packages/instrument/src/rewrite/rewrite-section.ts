@@ -1,8 +1,8 @@
 import type { Module } from '../binary/module.ts';
-import { i32Op, i64Op, Op } from '../binary/opcodes.ts';
+import { f64Op, i32Op, i64Op, Op } from '../binary/opcodes.ts';
 import { readCount, readU32 } from '../binary/reader.ts';
 import { contentReader, type Section, SectionId } from '../binary/sections.ts';
-import { i64Type } from '../binary/types.ts';
+import { f64Type, i64Type } from '../binary/types.ts';
 import { type VisitedSectionId, visitSection } from '../binary/visit-section.ts';
 import {
   type ByteWriter,
@@ -15,10 +15,10 @@ import {
 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
 import type { CodeScan } from '../scan/cursor.ts';
+import { addedExports } from './added-exports.ts';
 import { type AddedGlobal, addedGlobals } from './generated-functions.ts';
 import type { GeneratedFunction } from './instructions.ts';
 import { callIndex, exportIndex, type Hook, type Layout, referenceIndex } from './layout.ts';
-import { addedExports } from './probes.ts';
 import type { TypePool } from './type-pool.ts';
 
 /** What the sections outside of the code depend on. */
@@ -78,7 +78,7 @@ export function rewriteSection(context: SectionContext, id: number, section?: Se
     case SectionId.global:
       return rewriteReferences(context, section, id, addedEntries(addedGlobals(module, layout), writeAddedGlobal));
     case SectionId.export:
-      if (section === undefined && addedExports(layout.probes).length === 0) return undefined;
+      if (section === undefined && addedExports(layout).length === 0) return undefined;
       return encode(section, (writer) => writeExports(writer, module, layout, section));
     case SectionId.start: {
       if (section === undefined) return undefined;
@@ -158,14 +158,19 @@ function writeHookImport(writer: ByteWriter, hook: Hook & { readonly typeIndex: 
 function writeAddedGlobal(writer: ByteWriter, { valueType, initialValue }: AddedGlobal): void {
   writeByte(writer, valueType);
   writeByte(writer, 1); // mutable
-  writeByte(writer, valueType === i64Type ? i64Op.const : i32Op.const);
-  writeS64(writer, initialValue);
+  if (valueType === f64Type) {
+    writeByte(writer, f64Op.const);
+    writeRange(writer, new Uint8Array(Float64Array.of(initialValue).buffer));
+  } else {
+    writeByte(writer, valueType === i64Type ? i64Op.const : i32Op.const);
+    writeS64(writer, initialValue);
+  }
   writeByte(writer, Op.end);
 }
 
 /** An export names the function's definition, so an import that is exported again stays the same function. */
 function writeExports(writer: ByteWriter, module: Module, layout: Layout, section: Section | undefined): void {
-  const added = addedExports(layout.probes);
+  const added = addedExports(layout);
   const reader = section && contentReader(module.bytes, section);
   let copied = section?.contentStart ?? 0;
   if (added.length > 0) {

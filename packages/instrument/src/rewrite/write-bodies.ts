@@ -3,7 +3,8 @@ import { viewOf } from '../binary/reader.ts';
 import { putU32 } from '../binary/writer.ts';
 import { type PatchSiteReader, readPatchSites } from '../scan/patch-sites.ts';
 import { type BodyContext, blockTypeOf, exitGuardOf } from './body-context.ts';
-import { putGuardEpilogue, putGuardPrologue, putHookCall } from './exit-guard.ts';
+import { putGuardEpilogue, putGuardPrologue } from './exit-guard.ts';
+import { addedLocals, localRun, putEnter, putExit, putRunCount } from './hook-code.ts';
 import type { Measures } from './measure-bodies.ts';
 import { createPatch, nextPatch, type Patch, putPatch } from './patch.ts';
 
@@ -54,9 +55,16 @@ function writeBody(
   const guard = exitGuardOf(context, body);
   const isTraced = guard !== 'none';
   let copied = readLocals(source, bodyStart, end, functionIndex);
-  let at = copyRun(buffers, start, bodyStart, copied);
+  let at = start;
+  if (isTraced && addedLocals(layout, outputIndex) === 1) {
+    const count = putRunCount(out, at, source, bodyStart);
+    at = copyRun(buffers, count.at, count.copied, copied);
+    for (const byte of localRun) out[at++] = byte;
+  } else {
+    at = copyRun(buffers, at, bodyStart, copied);
+  }
   if (isTraced) {
-    at = putHookCall(out, at, outputIndex, layout.enterIndex);
+    at = putEnter(out, at, layout, outputIndex);
     at = putGuardPrologue(out, at, guard, blockTypeOf(types, guard, module.functionTypes[functionIndex] as number));
   }
   while (patchSites.next < end) {
@@ -67,7 +75,7 @@ function writeBody(
   }
   // The body's own `end` is part of the epilogue.
   at = copyRun(buffers, at, copied, end - 1);
-  return putGuardEpilogue(out, at, guard, (to) => putHookCall(out, to, outputIndex, layout.exitIndex));
+  return putGuardEpilogue(out, at, guard, (to) => putExit(out, to, layout, outputIndex));
 }
 
 /** From this length on `set()` is faster than a loop. */

@@ -87,6 +87,14 @@ export interface ExtraOptions {
    * without parameters and results. If it adds fuel, the module continues. Default: `trap`.
    */
   readonly onOutOfFuel?: 'trap' | 'call' | undefined;
+  /**
+   * Whether each function checks a counter before it calls `enter`, so that the host can skip its calls: `@tenon/trace` does
+   * so for functions whose calls are too short for a span. The module exports these counters, and works in any host.
+   * Default: false.
+   */
+  readonly adaptive?: boolean | undefined;
+  /** Of each function's calls, one in this many is traced, beginning with the first. Default: 1, which traces all. */
+  readonly every?: number | undefined;
 }
 
 /**
@@ -139,6 +147,8 @@ const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   coverage: checkBoolean,
   fuel: checkSize,
   onOutOfFuel: oneOf('trap', 'call'),
+  adaptive: checkBoolean,
+  every: checkCount,
 };
 
 const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
@@ -188,6 +198,12 @@ function checkSize(key: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return;
   const found = typeof value === 'number' ? String(value) : kindOf(value);
   throw invalidConfig(`Expected "${key}" to be an integer from 0, found ${found}`);
+}
+
+function checkCount(key: string, value: unknown): void {
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 0x7fff_ffff) return;
+  const found = typeof value === 'number' ? String(value) : kindOf(value);
+  throw invalidConfig(`Expected "${key}" to be an integer from 1 to 2147483647, found ${found}`);
 }
 
 function checkText(key: string, value: unknown): void {

@@ -3,7 +3,7 @@ import { encode } from '../../../../test/helpers/call-trees/encode.ts';
 import { makeProgram } from '../../../../test/helpers/call-trees/make-program.ts';
 import type { Event } from '../../../../test/helpers/call-trees/model.ts';
 import { predict, runProgram, untracedNames } from '../../../../test/helpers/call-trees/run-program.ts';
-import { instrument } from '../../src/index.ts';
+import { type InstrumentOptions, instrument } from '../../src/index.ts';
 import { hintedOpcodes } from './branch-hints.ts';
 
 /** What one program showed. */
@@ -19,7 +19,7 @@ const hookModule = 'dylibso:observe/instrument';
  * Makes the program of a seed, and has it run three times: by the model, by the engine as it is, and by the engine
  * instrumented. All must end alike, and the events must be the model's, one by one.
  */
-export function checkCallTree(seed: number): Tally {
+export function checkCallTree(seed: number, options: InstrumentOptions = {}): Tally {
   const program = makeProgram(seed);
   const input = encode(program, seed);
   const expected = predict(program, maxSteps);
@@ -28,6 +28,7 @@ export function checkCallTree(seed: number): Tally {
   const { bytes, report } = instrument(input, {
     banned: untracedNames(program),
     exceptionHandling: seed & 1 ? 'exnref' : 'legacy',
+    ...options,
   });
   const { length: importCount } = program.imports;
   const { length: addedCount } = report.addedImports;

@@ -24,6 +24,7 @@ function functionOf(plan: StatisticsPlan): FunctionStatistics {
   return {
     function: { index, name, rawName },
     calls,
+    untimedCalls: 0,
     failures,
     totalTimeNano: total,
     selfTimeNano: self,

@@ -1,0 +1,67 @@
+import { type CallStack, column, flag, growRecords, recordColumn, recordStride, stride } from './call-stack.ts';
+import { closeFrame, idAt, openFrame, type RecordingContext, setFlag } from './frames.ts';
+
+/**
+ * Records a span for a call that the module reports when it ends: the call was skipped at its start. Spans within it were
+ * recorded as spans of its caller, and move into it.
+ */
+export function recordSkippedCall(
+  stack: CallStack,
+  context: RecordingContext,
+  func: number,
+  earliestStart: number,
+  end: number,
+): void {
+  const { limits, dropped, counters, adaptive, minDurationMs } = context;
+  if (!(end - earliestStart >= minDurationMs)) return;
+  const { frames, top } = stack;
+  if (top === 0) {
+    if (!openFrame(stack, context, func, earliestStart, 0)) return;
+    counters?.enter(func);
+    closeFrame(stack, context, end);
+    adaptive?.onSkippedSpan(func, end);
+    return;
+  }
+  const start = Math.max(earliestStart, frames[top + column.start] as number);
+  const duration = end - start;
+  if (!(duration >= minDurationMs)) return;
+  // It and the open calls need room.
+  if (stack.recordCount + 1 + top / stride > limits.spans) {
+    dropped.spans++;
+    return;
+  }
+  const parentId = idAt(stack, top);
+  const id = ++stack.lastId;
+  const spanTime = moveSpans(stack, parentId, id, start);
+  counters?.enter(func);
+  counters?.exit(func, duration, duration - spanTime);
+  const at = stack.recordCount * recordStride;
+  if (at >= stack.records.length) growRecords(stack);
+  const { records } = stack;
+  records.fill(0, at, at + recordStride);
+  records[at + recordColumn.start] = start;
+  records[at + recordColumn.end] = end;
+  records[at + recordColumn.func] = func;
+  records[at + recordColumn.id] = id;
+  records[at + recordColumn.parentId] = parentId;
+  stack.recordCount++;
+  frames[top + column.spanTime] = (frames[top + column.spanTime] as number) + duration - spanTime;
+  setFlag(stack, top, flag.needsSlowExit);
+  adaptive?.onSkippedSpan(func, end);
+}
+
+/** The clock of an instance has an offset, which costs precision. */
+const clockErrorMs = 1e-6;
+
+/** Moves the spans since `start` from one parent to another. Returns their time. */
+function moveSpans({ records, recordCount }: CallStack, fromId: number, toId: number, start: number): number {
+  let time = 0;
+  for (let at = (recordCount - 1) * recordStride; at >= 0; at -= recordStride) {
+    const end = records[at + recordColumn.end] as number;
+    if (end <= start + clockErrorMs) break;
+    if (records[at + recordColumn.parentId] !== fromId) continue;
+    records[at + recordColumn.parentId] = toId;
+    time += end - (records[at + recordColumn.start] as number);
+  }
+  return time;
+}
