@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { body, emptyType, leb, moduleOf, repeated, section, text, vector } from '../../../test/helpers/module-bytes.ts';
 import { wat } from '../../../test/helpers/wat.ts';
 import { type InstrumentOptions, instrument, readCounters, readCoverageMap } from '../src/index.ts';
 import { createTrace } from './support/trace.ts';
@@ -114,8 +115,14 @@ describe('instrument() with coverage', () => {
   });
 
   it('reads any of many counters', () => {
-    const functions = Array.from({ length: 20_000 }, (_, index) => `(func (export "${index}"))`).join('');
-    const { bytes } = instrument(wat(`(module ${functions})`), counting);
+    const exported = Array.from({ length: 20_000 }, (_, index) => [...text(String(index)), 0, ...leb(index)]);
+    const input = moduleOf(
+      [section.type, emptyType],
+      [section.function, repeated(20_000, [0])],
+      [section.export, vector(exported)],
+      [section.code, repeated(20_000, [...body()])],
+    );
+    const { bytes } = instrument(input, counting);
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
     const called = [0, 1, 127, 128, 16_383, 16_384, 19_999];
     for (const index of called) (exports[index] as () => void)();

@@ -1,0 +1,1 @@
+import './counts.test.ts';
