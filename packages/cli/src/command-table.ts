@@ -81,6 +81,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         summary: 'run a module on this machine and show how long each of its functions took',
         load: async () => (await import('./commands/trace.ts')).addTraceCommand,
       },
+      {
+        name: 'coverage',
+        summary: 'run a module on this machine and show which of its lines have run',
+        load: async () => (await import('./commands/coverage.ts')).addCoverageCommand,
+      },
     ],
   },
   {

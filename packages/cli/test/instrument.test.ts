@@ -216,6 +216,9 @@ describe('tenon instrument', () => {
     ['a list and a file to write to', ['--list', '-o', 'x.wasm'], /cannot be used with/],
     ['two things from stdin', ['--allowed-file', '-', '--config', '-'], /cannot be used with/],
     ['an unknown generation', ['--exception-handling', 'both'], /legacy, exnref/],
+    ['half an instruction of fuel', ['--fuel', '0.5'], /--fuel/],
+    ['an action without fuel', ['--dry-run', '--on-out-of-fuel', 'call'], /"fuel"/],
+    ['a list of what is not traced', ['--dry-run', '--no-trace', '--allowed', 'f'], /"allowed"/],
     ['a pattern beyond bounds', ['--patterns', '--dry-run', '--allowed', `*${'a'.repeat(1000)}`], /1000 bytes/],
   ] as const) {
     it(`refuses ${what}`, async () => {
@@ -225,6 +228,26 @@ describe('tenon instrument', () => {
       assert.match(stderr, pattern);
     });
   }
+
+  it('counts blocks and limits instructions without tracing', async () => {
+    const output = inFolder('limited.wasm');
+    const { exitCode, stderr } = await tenon([
+      'instrument',
+      sample,
+      '--no-trace',
+      '--coverage',
+      '--fuel',
+      '9',
+      '-o',
+      output,
+    ]);
+    assert.equal(exitCode, 0, stderr);
+    assert.doesNotMatch(stderr, /No function is traced/);
+    const module = new WebAssembly.Module(await readFile(output));
+    const names = WebAssembly.Module.exports(module).map(({ name }) => name);
+    assert.deepEqual(names.slice(-2), ['tenon:fuel', 'tenon:count']);
+    assert.ok(WebAssembly.Module.imports(module).every((entry) => !entry.module.startsWith('dylibso')));
+  });
 
   it('refuses to read two things from stdin', async () => {
     const { exitCode, stderr } = await tenon(['instrument', '-', '--allowed-file', '-', '-o', inFolder('x.wasm')]);

@@ -70,10 +70,7 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   const notes: Note[] = [];
   const nameNotes: Note[] = [];
   const names = readNames(module, nameNotes);
-  const traced =
-    options.trace === false
-      ? new Uint8Array(module.functionTypes.length)
-      : selectFunctions(module, bodyBounds, names, options, notes);
+  const traced = selectFunctions(module, bodyBounds, names, options, notes);
   const allocators = selectAllocators(module, names, options, notes);
   const plan = makePlan(module, bodyBounds, traced, allocators, options, notes);
   if (plan !== undefined) notes.push(...nameNotes, ...exceptionHandlingNotes(plan));

@@ -1,8 +1,10 @@
 import { describeModule } from '@tenon/instrument';
+import { type CoverageCounts, readCounters, readCoverageMap } from '@tenon/instrument/coverage';
 import { type HeapProfile, type ObserveImports, type Span, start, type TraceStatistics } from '@tenon/trace';
 import { formatValue } from './arguments.ts';
 import { type Ending, endingOf, failureReason, RunFailure } from './ending.ts';
 import { createExtismHost, type ExtismHost, type LogLevel } from './extism-host.ts';
+import { isOutOfFuel } from './fuel.ts';
 import { createRunCounter, type FunctionRun } from './function-runs.ts';
 import { fillImports, type MissingRule, memoryOf } from './imports.ts';
 import { functionOf, initialize } from './initialize.ts';
@@ -62,10 +64,16 @@ export interface RunResult {
   readonly runs: readonly RunFigures[];
   /** Pages of memory when the last run started. */
   readonly initialPages: number | undefined;
+  /** Of all runs; `undefined` for a module without coverage. */
+  readonly coverage: CoverageCounts | undefined;
+  /** Whether the program was stopped because it used up its fuel. */
+  readonly isOutOfFuel: boolean;
 }
 
 interface Running {
   readonly exports: WebAssembly.Exports;
+  /** The exports of the instance itself, whose calls aren't traced. */
+  readonly untraced: WebAssembly.Exports;
   readonly memory: WebAssembly.Memory | undefined;
   readonly close: () => void;
 }
@@ -96,19 +104,21 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     failureReason,
   });
   const usedWasi = wasiModules.filter((name) => description.imports.some(({ module }) => module === name));
+  const coverageMap = readCoverageMap(task.module);
 
   function instantiate(): Running {
     const observing = checkedImports(context.imports, host.stopper, initialBytes, task.maxMemoryBytes);
     const wasi = usedWasi.map((name) => [name, host.createWasi(name)] as const);
     const wasiImports = Object.fromEntries(wasi.map(([name, { imports }]) => [name, imports]));
     const imports = fillImports(description, [observing, plugin.imports, wasiImports], task.missing);
-    const instance = context.bind(context.run(() => new WebAssembly.Instance(compiled, imports)));
+    const untraced = context.run(() => new WebAssembly.Instance(compiled, imports));
+    const instance = context.bind(untraced);
     const memory = memoryOf(instance.exports, imports);
     if (memory !== undefined) for (const [, each] of wasi) each.attach(memory);
     const close = () => {
       for (const [, each] of wasi) each.close();
     };
-    return { exports: instance.exports, memory, close };
+    return { exports: instance.exports, untraced: untraced.exports, memory, close };
   }
 
   return () => {
@@ -118,6 +128,13 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     let running: Running | undefined;
     const runs: RunFigures[] = [];
     const takeCounts = createRunCounter(context);
+    const coverage = coverageMap && new Float64Array(coverageMap.blockCount);
+    const end = ({ untraced, close }: Running): void => {
+      close();
+      if (coverageMap === undefined || coverage === undefined) return;
+      for (const [block, count] of readCounters(coverageMap, untraced).entries())
+        coverage[block] = (coverage[block] ?? 0) + count;
+    };
     while (runs.length < task.repeat && ending.kind === 'returned' && (ending.exitCode ?? 0) === 0) {
       droppedBefore += store.dropped();
       store = createSpanStore(maxSpans);
@@ -125,7 +142,8 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
       try {
         // A command runs once. Other instances are used again, as hosts do.
         if (running === undefined || program.kind === 'command') {
-          running?.close();
+          if (running !== undefined) end(running);
+          running = undefined;
           running = instantiate();
           if (program.kind !== 'command') initialize(running.exports, program.exportName);
         }
@@ -141,6 +159,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
       if (startNano === undefined) break;
       runs.push({ timeNano: store.rootNano() - startNano, functions: takeCounts() });
     }
+    if (running !== undefined) end(running);
     const { dropped, ...statistics } = context.statistics();
     return {
       ending,
@@ -151,6 +170,8 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
       heap: context.heapProfile(),
       runs,
       initialPages,
+      coverage,
+      isOutOfFuel: running !== undefined && ending.kind === 'failed' && isOutOfFuel(running.untraced),
     };
   };
 }

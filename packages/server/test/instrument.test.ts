@@ -190,6 +190,7 @@ describe('POST /instrument (B1)', () => {
       ['{"allowed":["greet"]}', /"allowed"/],
       ['{"patterns":"yes"}', /"patterns".*string/],
       ['{"exceptionHandling":"both"}', /"exceptionHandling".*"both"/],
+      ['{"fuel":-1}', /"fuel".*-1/],
     ];
     for (const [content, message] of wrong) {
       const found = assertProblem(await send([wasm, { name: 'options', content }]), 422, 'invalid_config');

@@ -6,6 +6,8 @@ import { createFunctionNames } from './names.ts';
 
 const bytes = wat('(module (func $first) (func $_ZN5outer5innerEv) (func) (func $constructor))');
 
+const inner = { rawName: '_ZN5outer5innerEv', name: '_ZN5outer5innerEv' };
+
 describe('createFunctionNames()', () => {
   for (const [kind, module] of [
     ['bytes', bytes],
@@ -21,9 +23,11 @@ describe('createFunctionNames()', () => {
 
   it('demangles each name once, and keeps the raw one', () => {
     const asked: string[] = [];
-    const names = createFunctionNames(nameSectionOf(bytes), (rawName) => {
-      asked.push(rawName);
-      return rawName.startsWith('_Z') ? 'outer::inner()' : undefined;
+    const names = createFunctionNames(nameSectionOf(bytes), {
+      demangle(rawName) {
+        asked.push(rawName);
+        return rawName.startsWith('_Z') ? 'outer::inner()' : undefined;
+      },
     });
     for (let round = 0; round < 2; round++) {
       assert.deepEqual(names.describe(1), { index: 1, rawName: '_ZN5outer5innerEv', name: 'outer::inner()' });
@@ -32,11 +36,21 @@ describe('createFunctionNames()', () => {
     assert.deepEqual(asked, ['_ZN5outer5innerEv', 'first']);
   });
 
-  it('keeps the raw name where the demangler fails', () => {
-    const names = createFunctionNames(nameSectionOf(bytes), () => {
+  it('keeps the raw name where the demangler or the source lookup fails', () => {
+    const fails = () => {
       throw new Error('no');
-    });
-    assert.equal(names.describe(0).name, 'first');
+    };
+    const names = createFunctionNames(nameSectionOf(bytes), { demangle: fails, source: fails });
+    assert.deepEqual(names.describe(0), { index: 0, rawName: 'first', name: 'first' });
+  });
+
+  it('adds the source file and line', () => {
+    const places = [{ file: 'a.c', line: 3, column: 1 }, { file: 'b.c', line: 0 }, undefined, { file: '', line: 1 }];
+    const names = createFunctionNames(nameSectionOf(bytes), { source: (index) => places[index] });
+    assert.deepEqual(names.describe(0), { index: 0, rawName: 'first', name: 'first', file: 'a.c', line: 3 });
+    assert.deepEqual({ ...names.describe(1) }, { index: 1, ...inner, file: 'b.c' }, 'without a line');
+    assert.deepEqual(Object.keys(names.describe(2)), ['index', 'rawName', 'name']);
+    assert.deepEqual(Object.keys(names.describe(3)), ['index', 'rawName', 'name']);
   });
 
   it('reads no further than where a section is damaged', () => {

@@ -6,13 +6,22 @@ export interface FunctionNames {
   readonly describe: (index: number) => TracedFunction;
 }
 
-type Demangle = (rawName: string) => string | undefined;
+/** Finds the source file and line of a function. */
+export type FunctionSource = (functionIndex: number) => { readonly file: string; readonly line: number } | undefined;
+
+interface Descriptions {
+  readonly demangle?: ((rawName: string) => string | undefined) | undefined;
+  readonly source?: FunctionSource | undefined;
+}
 
 /**
  * Finds names in the contents of a `name` section, which is read with the first name. Malformed parts are ignored. Each name is
  * decoded and demangled when first needed: modules have up to a million names, and a trace a few hundred.
  */
-export function createFunctionNames(section: () => Uint8Array | undefined, demangle?: Demangle): FunctionNames {
+export function createFunctionNames(
+  section: () => Uint8Array | undefined,
+  { demangle, source }: Descriptions = {},
+): FunctionNames {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const known = new Map<number, TracedFunction>();
   let table: NameTable | undefined;
@@ -23,19 +32,22 @@ export function createFunctionNames(section: () => Uint8Array | undefined, deman
       table ??= readNameTable(section() ?? new Uint8Array());
       const range = table.ranges.get(index);
       // Not cached: a module may report any of four billion indices.
-      if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]` };
+      const place = source && attempt(source, index);
+      const where = place && place.file !== '' && { file: place.file, ...(place.line > 0 && { line: place.line }) };
+      if (range === undefined) return { index, rawName: `func[${index}]`, name: `func[${index}]`, ...where };
       const rawName = decoder.decode(table.bytes.subarray(...range));
-      const described = Object.freeze({ index, rawName, name: (demangle && attempt(demangle, rawName)) || rawName });
+      const name = (demangle && attempt(demangle, rawName)) || rawName;
+      const described = Object.freeze({ index, rawName, name, ...where });
       known.set(index, described);
       return described;
     },
   };
 }
 
-/** Names are untrusted: a demangler may fail. */
-function attempt(demangle: Demangle, rawName: string): string | undefined {
+/** Names and debug information are untrusted: what reads them may fail. */
+function attempt<Input, Result>(read: (input: Input) => Result | undefined, input: Input): Result | undefined {
   try {
-    return demangle(rawName);
+    return read(input);
   } catch {
     return undefined;
   }

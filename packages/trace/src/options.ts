@@ -16,6 +16,7 @@ import {
 import type { TraceClock } from './clock.ts';
 import type { OptionFault, TraceError } from './errors.ts';
 import type { RandomSource } from './ids.ts';
+import type { FunctionSource } from './names.ts';
 import type { Attributes, AttributeValue, SpanExporter } from './span.ts';
 
 /** W3C trace context, as it travels in two headers: https://www.w3.org/TR/trace-context/ */
@@ -74,6 +75,11 @@ export interface TraceOptions {
   /** Demangles a name; returns `undefined` or the same text for other names. Default: none. */
   readonly demangle?: ((rawName: string) => string | undefined) | undefined;
   /**
+   * Finds the source of a function by its index in the instrumented module: `functionSource` of `@tenon/instrument/debug-info`.
+   * Default: none.
+   */
+  readonly source?: FunctionSource | undefined;
+  /**
    * The failure message for a thrown value; `undefined` if it is no failure, such as a program's exit.
    * Default: the error's name and message.
    */
@@ -128,6 +134,7 @@ const optionChecks: Readonly<Record<keyof TraceOptions, Check>> = {
   adaptive: isBoolean,
   limits: optionGroup(limitChecks),
   demangle: isFunction,
+  source: isFunction,
   failureReason: isFunction,
   onError: isFunction,
   clock: hasMembers(

@@ -8,6 +8,7 @@ import type { Attributes, AttributeValue, Span } from './span.ts';
  * |---|---|
  * | `code.function.name` | the name as people write it: https://opentelemetry.io/docs/specs/semconv/registry/attributes/code/ |
  * | `wasm.function.raw_name` | the name in the module, where it is another |
+ * | `code.file.path`, `code.line.number` | where the function is declared; absent if unknown |
  * | `wasm.function.index` | the index in the instrumented module |
  * | `wasm.self_time_ns` | nanoseconds in this span but not in its child spans |
  * | `wasm.folded.calls`, `wasm.folded.time_ns` | calls without a span of their own; absent where there are none |
@@ -22,8 +23,10 @@ export function spanAttributes(span: Span): Attributes {
 function measuredAttributes(span: Span): Map<string, AttributeValue> {
   const attributes = new Map<string, AttributeValue>();
   if (span.function !== undefined) {
-    const { index, name, rawName } = span.function;
+    const { index, name, rawName, file, line } = span.function;
     attributes.set('code.function.name', name);
+    if (file !== undefined) attributes.set('code.file.path', file);
+    if (line !== undefined) attributes.set('code.line.number', line);
     if (rawName !== name) attributes.set('wasm.function.raw_name', rawName);
     attributes.set('wasm.function.index', index);
   }

@@ -21,6 +21,10 @@ export interface TracedFunction {
   readonly rawName: string;
   /** The name as people write it: demangled where it was mangled, else `rawName`. */
   readonly name: string;
+  /** The source file that declares it, if the option `source` finds it. */
+  readonly file?: string | undefined;
+  /** The line of its declaration. The first line is 1. */
+  readonly line?: number | undefined;
 }
 
 /** How a span ended. OpenTelemetry's `Ok` is for applications to set, so no span has it. */

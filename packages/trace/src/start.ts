@@ -55,7 +55,7 @@ export interface TraceContext {
 export function start(module: WebAssembly.Module | BufferSource, options: TraceOptions = {}): TraceContext {
   const { minDurationMicroseconds, limits } = resolveOptions(options);
   const clock = options.clock ?? systemClock();
-  const names = createFunctionNames(nameSectionOf(module), options.demangle);
+  const names = createFunctionNames(nameSectionOf(module), options);
   const report = reporter(options.onError);
   const delivery = createDelivery(options.exporters ?? [], report);
   const anchor = createAnchor(clock);

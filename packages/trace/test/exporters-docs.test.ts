@@ -75,7 +75,7 @@ describe('docs/reference/trace-exporters.md', () => {
       id: 1,
       start: 0,
       end: 1,
-      function: { index: 1, name: 'f()', rawName: '_Z1fv' },
+      function: { index: 1, name: 'f()', rawName: '_Z1fv', file: '/src/f.cc', line: 7 },
       folded: { calls: 1, timeNano: 1n },
       grownPages: 1,
     });

@@ -106,6 +106,16 @@ describe('a request in protobuf', () => {
     );
   });
 
+  it('names the source of a function', () => {
+    const traced = { index: 1, rawName: 'f', name: 'f', file: '/src/f.c', line: 7 };
+    const [span] = spansOf(
+      decodeProtobuf(type, otlpProtobuf([makeSpan({ id: 1, start: 0, end: 1, function: traced })])),
+    );
+    const attributes = attributesOf(span.attributes);
+    assert.equal(attributes.get('code.file.path'), '/src/f.c');
+    assert.equal(attributes.get('code.line.number'), '7');
+  });
+
   it('keeps every kind of attribute, and the measured ones from the plugin', () => {
     const attributes = new Map<string, Plain>([
       ['text', 'ä€💥'],

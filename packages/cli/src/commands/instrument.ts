@@ -10,6 +10,7 @@ import type { Io } from '../io.ts';
 import { createReporter, type Reporter } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
 import { count, formatNumber, printable, shellWord } from '../text.ts';
+import { wholeNumber } from '../trace/settings.ts';
 import {
   assertOneFromStdin,
   readTracingOptions,
@@ -29,6 +30,10 @@ interface Options extends TracingFlags {
   readonly offsetMap?: boolean;
   readonly adaptive?: boolean;
   readonly strict?: boolean;
+  readonly trace: boolean;
+  readonly coverage?: boolean;
+  readonly fuel?: number;
+  readonly onOutOfFuel?: 'trap' | 'call';
   readonly json?: boolean;
 }
 
@@ -53,7 +58,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
     .option('--no-check', 'do not validate the result with the engine of Node.js')
     .option('--strict', 'fail without writing a module if a name matches no function, or no function is traced')
     .description('instrument a module for tracing, on this machine, without a server')
-    .use(withJson, withTracing)
+    .use(withJson, withTracing, withProbes)
     .examples(
       'tenon instrument app.wasm -o traced.wasm',
       'tenon instrument app.wasm --banned malloc,free',
@@ -61,6 +66,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
       'tenon instrument app.wasm --list | sort -nk2 | tail',
       'tenon instrument app.wasm --allowed-file names.txt --dry-run',
       'tenon instrument app.wasm --config tracing.json --strict --json',
+      'tenon instrument app.wasm --no-trace --fuel 1000000000 -o limited.wasm',
       'curl -s https://example.org/app.wasm | tenon instrument - > traced.wasm',
     )
     .addHelpText(
@@ -70,6 +76,25 @@ function, module.field. --list shows them. Names that contain commas go into a f
 a name is literal.`,
     )
     .action((input: string, options: Options) => run(io, input, options));
+}
+
+function withProbes(command: Command): Command {
+  return command
+    .optionsGroup('Coverage and limits:')
+    .option('--coverage', 'count how often each basic block runs; the export tenon:count returns a counter')
+    .addOption(
+      new Option(
+        '--fuel <instructions>',
+        'trap after this many instructions; the global tenon:fuel has the rest',
+      ).argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    )
+    .addOption(
+      new Option('--on-out-of-fuel <action>', 'call the import out-of-fuel of tenon:instrument first').choices([
+        'trap',
+        'call',
+      ]),
+    )
+    .option('--no-trace', 'do not trace calls and memory growth, so that nothing is imported for it');
 }
 
 async function run(io: Io, input: string, options: Options): Promise<void> {
@@ -84,19 +109,21 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
   if (out.isJson && output === standardStream) {
     throw usageError('The module and the JSON can not both go to stdout.', 'Name a file with -o.');
   }
+  const { trace, coverage, fuel, onOutOfFuel } = options;
   const tracing: InstrumentOptions = {
     ...(await readTracingOptions(io, options)),
+    ...{ trace, coverage, fuel, onOutOfFuel },
     codeMap: options.offsetMap,
     adaptive: options.adaptive,
     debugInfo: options.debugInfo ? 'keep' : 'drop',
   };
   const bytes = await readInput(io, input, 'the module');
   const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
-  if (options.strict) assertAllFound(result.report);
+  if (options.strict && trace) assertAllFound(result.report);
   if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
   if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
-  else showReport(out, input, output, result.report, durationMs);
+  else showReport(out, input, output, result.report, durationMs, trace);
 }
 
 /** @throws CliError `nothing_traced` when a name or pattern matches no function, or no function is traced */
@@ -123,12 +150,13 @@ function showReport(
   output: string | undefined,
   report: InstrumentReport,
   durationMs: number,
+  isTraced: boolean,
 ): void {
   const from = nameOf(input, 'stdin');
   const heading =
     output === undefined ? `${from}: a dry run, nothing is written` : `${from} → ${nameOf(output, 'stdout')}`;
   out.note(formatReport(heading, report, durationMs));
-  if (report.tracedFunctions === 0 && report.totalFunctions > 0) {
+  if (isTraced && report.tracedFunctions === 0 && report.totalFunctions > 0) {
     const hint = input === standardStream ? '--list shows' : `tenon instrument ${shellWord(input)} --list shows`;
     out.warn(`No function is traced. ${hint} what there is to trace.`);
   }

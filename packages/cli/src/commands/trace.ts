@@ -5,7 +5,7 @@ import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { parseMicroseconds, parseTimeout } from '../duration.ts';
+import { parseMicroseconds } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
 import type { Io } from '../io.ts';
@@ -16,17 +16,15 @@ import { createStyle, hasColours, printable } from '../text.ts';
 import { type Format, formats, formatTrace, type Trace, traceAsJson } from '../trace/formats.ts';
 import { type ProfileFlags, profileFile, writeProfiles } from '../trace/profiles.ts';
 import { prepareProgram } from '../trace/program.ts';
+import { type ProgramFlags, withProgram } from '../trace/program-options.ts';
 import { formatHeading, formatReport } from '../trace/report.ts';
-import { assertAccepted, assertSucceeded, runProgram } from '../trace/run-program.ts';
+import { assertAccepted, assertSucceeded, runProgram, writeAnswer } from '../trace/run-program.ts';
 import {
-  collectAll,
-  type InputFlags,
   readEnvironmentFlags,
   readFolderFlags,
   readPluginConfig,
   readPluginInput,
   wholeNumber,
-  withPluginInput,
 } from '../trace/settings.ts';
 import { summarize } from '../trace/summary.ts';
 import {
@@ -37,13 +35,7 @@ import {
   withTracing,
 } from '../tracing-options.ts';
 
-interface Options extends TracingFlags, InputFlags, ProfileFlags {
-  readonly invoke?: string;
-  readonly pluginConfig?: readonly string[];
-  readonly env?: readonly string[];
-  readonly dir?: readonly string[];
-  readonly stubImports?: boolean;
-  readonly timeout?: number;
+interface Options extends TracingFlags, ProgramFlags, ProfileFlags {
   readonly repeat: number;
   readonly format?: Format;
   readonly output?: string;
@@ -65,7 +57,13 @@ export function addTraceCommand(program: Command, io: Io): void {
       .argument('[args...]', 'arguments of the command or the export, after "--"')
       .description('run a module on this machine and show how long each of its functions took'),
   );
-  withReport(withTracing(withProgram(command)))
+  const runs = withProgram(command, 'stop the program after this long and report the run so far').option(
+    '--repeat <runs>',
+    'run it this many times and report the spread',
+    wholeNumber(1, 100_000),
+    1,
+  );
+  withReport(withTracing(runs))
     .addHelpText(
       'after',
       `${examples(
@@ -83,18 +81,6 @@ numbers. The program's output and the results of an export go to stdout, the rep
 `,
     )
     .action((input: string, args: string[], options: Options) => run(io, input, args, options));
-}
-
-function withProgram(command: Command): Command {
-  const entry = command
-    .optionsGroup('The program:')
-    .option('-i, --invoke <export>', 'call this export instead of _start');
-  return withPluginInput(entry)
-    .option('--env <name[=value]>', 'an environment variable of the program; repeatable', collectAll)
-    .option('--dir <folder[::path]>', 'a folder for the program, under this path; repeatable', collectAll)
-    .option('--stub-imports', 'replace missing imports with functions that return zero')
-    .option('--timeout <duration>', 'stop the program after this long and report the run so far', parseTimeout)
-    .option('--repeat <runs>', 'run it this many times and report the spread', wholeNumber(1, 100_000), 1);
 }
 
 function withReport(command: Command): Command {
@@ -179,25 +165,13 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     throw whyStopped;
   }
   assertAccepted(traced.ending);
-  await writeAnswer(io, traced, output);
+  await writeAnswer(traced, output === standardStream ? io.stderr : io.stdout);
   const title = options.invoke === undefined ? programName : `${programName} ${options.invoke}`;
   const trace = traceOf(title, traced, options);
   warnWithoutMemory(out, trace, options);
   await writeProfiles(io, runnable, trace, options);
   await report(io, out, { format, output, options, trace });
   assertSucceeded(traced.ending, whyStopped);
-}
-
-/** Writes a plugin's output, or the results of a function, and ends the line if people read it. */
-async function writeAnswer(
-  io: Io,
-  { output: bytes, values }: RunResult,
-  reportOutput: string | undefined,
-): Promise<void> {
-  const answer = bytes ?? new TextEncoder().encode(values.map((value) => `${value}\n`).join(''));
-  const stream = reportOutput === standardStream ? io.stderr : io.stdout;
-  await writeBytes(stream, answer);
-  if (stream.isTTY && answer.length > 0 && answer.at(-1) !== 0x0a) await writeBytes(stream, new Uint8Array([0x0a]));
 }
 
 function formatOf({ format, json }: Options): Format {

@@ -2,7 +2,8 @@ import type { Ending, RunResult } from '@tenon/run-kit';
 import { formatDuration } from '../duration.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import type { Io, Output } from '../io.ts';
+import { writeBytes } from '../output.ts';
 import { printable } from '../text.ts';
 import { type RunOptions, runInThread } from './run-thread.ts';
 
@@ -31,6 +32,16 @@ export async function runProgram(io: Io, options: ProgramOptions): Promise<Progr
     );
     return { result, whyStopped: signal.aborted ? (signal.reason as unknown) : timedOut };
   });
+}
+
+/** Writes a plugin's output, or the results of a function, and ends the line if people read it. */
+export async function writeAnswer(
+  { output, values }: Pick<RunResult, 'output' | 'values'>,
+  stream: Output,
+): Promise<void> {
+  const answer = output ?? new TextEncoder().encode(values.map((value) => `${value}\n`).join(''));
+  await writeBytes(stream, answer);
+  if (stream.isTTY && answer.length > 0 && answer.at(-1) !== 0x0a) await writeBytes(stream, new Uint8Array([0x0a]));
 }
 
 /** @throws CliError if the engine refused the module */

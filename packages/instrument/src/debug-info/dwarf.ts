@@ -14,7 +14,7 @@ import { readUnit, type Unit } from './units.ts';
 export interface Dwarf {
   readonly locate: (codeOffset: number) => SourceLocation[];
   /** Where the function with code at an offset is declared, else the first line from there on. */
-  readonly declarationAt: (body: CodeRange) => SourceLocation | undefined;
+  readonly declarationIn: (body: CodeRange) => SourceLocation | undefined;
   readonly lineRanges: (start: number, end: number) => LineRange[];
   readonly files: () => string[];
 }
@@ -89,7 +89,7 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
     return frames;
   }
 
-  function declarationAt({ start, end }: CodeRange): SourceLocation | undefined {
+  function declarationIn({ start, end }: CodeRange): SourceLocation | undefined {
     const unit = owners().at(start) ?? owners().at(end - 1);
     if (unit === undefined) return undefined;
     let entry = functionAt(unit, start) ?? functionAt(unit, end - 1);
@@ -111,7 +111,7 @@ export function openDwarf(bytes: Uint8Array): Dwarf | undefined {
 
   return {
     locate,
-    declarationAt,
+    declarationIn,
     lineRanges(start, end) {
       return owners()
         .within(start, end)

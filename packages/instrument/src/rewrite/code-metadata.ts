@@ -3,8 +3,9 @@ import { type ByteReader, expectEnd, readCount, readerOver, readU32, skipBytes }
 import { contentReader, type Section } from '../binary/sections.ts';
 import { type ByteWriter, writeRange, writeSized, writeU32 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
+import type { OffsetMapContext } from './create-offset-map.ts';
 import { definitionIndex, referenceIndex } from './layout.ts';
-import { type OffsetMap, type OffsetMapContext, outputInstruction, outputOffset } from './offset-map.ts';
+import { type OffsetMap, outputInstruction, outputOffset } from './offset-map.ts';
 
 /**
  * Writes the contents of a section with code metadata: per function, offsets from the start of its body, each with a payload.

@@ -5,8 +5,9 @@ import type { ByteWriter } from '../binary/writer.ts';
 import { coverageSection } from '../coverage/coverage-map.ts';
 import { InstrumentError } from '../errors.ts';
 import { writeCallTargets, writeCodeMetadata } from './code-metadata.ts';
+import type { OffsetMapContext } from './create-offset-map.ts';
 import { writeAnnotatedFunctions, writeCompilationHints } from './function-lists.ts';
-import type { OffsetMap, OffsetMapContext } from './offset-map.ts';
+import type { OffsetMap } from './offset-map.ts';
 
 /** What happens to custom sections with certain names. The docs have the same table. */
 export interface CustomSectionRule {

@@ -2,8 +2,8 @@ import { readCount, viewOf } from '../binary/reader.ts';
 import { contentReader, type Section } from '../binary/sections.ts';
 import { type ByteWriter, reserve, writeByte, writeRange, writeU32 } from '../binary/writer.ts';
 import { invalidModule } from '../errors.ts';
+import type { OffsetMapContext } from './create-offset-map.ts';
 import { definitionIndex } from './layout.ts';
-import type { OffsetMapContext } from './offset-map.ts';
 
 /**
  * Writes the functions that have an `annotate` attribute: function indices of four bytes each, as LLVM writes them.

@@ -3,7 +3,8 @@ import { expectEnd, readName } from '../binary/reader.ts';
 import { contentReader, findSection, type Section, SectionId } from '../binary/sections.ts';
 import { type ByteWriter, writeName } from '../binary/writer.ts';
 import { textOfDataUrl } from '../debug-info/find-debug-info.ts';
-import { type OffsetMap, type OffsetMapContext, outputOffset } from './offset-map.ts';
+import type { OffsetMapContext } from './create-offset-map.ts';
+import { type OffsetMap, outputOffset } from './offset-map.ts';
 import { type FileOffsets, rewriteSourceMap, SourceMapError } from './source-maps.ts';
 
 /** The offsets of the code sections' contents in the files, and where the functions of the input end in the output. */

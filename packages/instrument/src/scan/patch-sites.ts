@@ -77,7 +77,7 @@ export interface PatchSiteReader {
   at: number;
   /** The offset of the next instruction; {@link noPatchSite} after the last. */
   next: number;
-  /** The probe at that offset; -1 for the instruction itself. */
+  /** The probe at that offset; -1 for an instruction. */
   probe: number;
 }
 

@@ -29,6 +29,7 @@ export function selectFunctions(
   options: InstrumentOptions,
   notes: Note[],
 ): Uint8Array {
+  if (options.trace === false) return new Uint8Array(module.functionTypes.length);
   const list = options.allowed === undefined ? 'banned' : 'allowed';
   const listed = findListed(module, list, options, notes, (visit) => visitNames(module, names, visit));
   const traced = new Uint8Array(module.functionTypes.length);

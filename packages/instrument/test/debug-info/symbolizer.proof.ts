@@ -7,7 +7,16 @@ import { after, before, describe, it } from 'node:test';
 import { createRandom } from '../../../../test/helpers/random.ts';
 import { readCodeBounds } from '../../src/debug-info/code-bounds.ts';
 import { createSourceLookup, type SourceLookup } from '../../src/debug-info/index.ts';
-import { InstrumentError, listFunctions, listSections } from '../../src/index.ts';
+import {
+  describeModule,
+  InstrumentError,
+  instrument,
+  listFunctions,
+  listSections,
+  readOffsetMap,
+} from '../../src/index.ts';
+import { outputInstruction } from '../../src/rewrite/offset-map.ts';
+import { instructionsOf } from '../support/check-offset-map.ts';
 import { compileDebug, debugPrograms, whyNotCompiled } from '../support/compile-debug.ts';
 
 describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
@@ -56,6 +65,29 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
     }
   });
 
+  it('are the same in the instrumented module, by the original and the offset map', async () => {
+    for (const program of debugPrograms) {
+      const bytes = await compileDebug(program, join(folder, 'program.wasm'));
+      const original = lookupOf(bytes);
+      const output = instrument(bytes, { codeMap: true }).bytes;
+      const map = readOffsetMap(output);
+      assert.ok(map);
+      const byMap = createSourceLookup(output, { debugFile: bytes });
+      assert.ok(byMap);
+      for (const offset of instructionsOf(bytes).flat()) {
+        const moved = outputInstruction(map, offset - original.codeStart);
+        const expected = original.locate(offset - original.codeStart);
+        assert.deepEqual(byMap.locate(moved), expected, `${program.name} at ${offset}`);
+      }
+      const added = importCount(output) - importCount(bytes);
+      for (const { index } of listFunctions(bytes).functions.slice(importCount(bytes))) {
+        const expected = original.functionSource(index);
+        assert.deepEqual(byMap.functionSource(index + added), expected, `${program.name}, function ${index}`);
+      }
+      assert.equal(createSourceLookup(instrument(bytes).bytes, { debugFile: bytes }), undefined, 'without the map');
+    }
+  });
+
   it('say where functions are declared', async () => {
     const [program] = debugPrograms;
     assert.ok(program);
@@ -82,6 +114,10 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
     }
   });
 });
+
+function importCount(bytes: Uint8Array): number {
+  return describeModule(bytes).imports.filter(({ kind }) => kind === 'function').length;
+}
 
 function lookupOf(bytes: Uint8Array): SourceLookup {
   const lookup = createSourceLookup(bytes);

@@ -71,6 +71,32 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
                   description:
                     'the exception-handling instructions to use in a module that throws but never catches, and so works with either',
                 },
+                trace: {
+                  type: 'boolean',
+                  default: true,
+                  description:
+                    'whether calls and memory growth are traced; if not, the module imports nothing for it. Not with `config`',
+                },
+                coverage: {
+                  type: 'boolean',
+                  default: false,
+                  description:
+                    'whether the module counts how often each basic block runs. The section `tenon.coverage` describes the blocks, and the export `tenon:count` returns a counter',
+                },
+                fuel: {
+                  type: 'integer',
+                  minimum: 0,
+                  maximum: Number.MAX_SAFE_INTEGER,
+                  description:
+                    'the number of instructions after which the module traps. The exported global `tenon:fuel` has the rest',
+                },
+                onOutOfFuel: {
+                  type: 'string',
+                  enum: ['trap', 'call'],
+                  default: 'trap',
+                  description:
+                    'with `call`, the module calls the import `out-of-fuel` of `tenon:instrument` before it traps. If this adds fuel, the module continues',
+                },
                 reachableFrom: {
                   ...texts,
                   description: 'of the selected functions, trace only those that these exported functions can call',

@@ -134,8 +134,9 @@ function instrumentTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskR
 function reportTask(bytes: Uint8Array<ArrayBuffer>, tracing: Tracing): TaskResult {
   const options = readTracing(tracing);
   const { report, notes } = instrumentChecked(bytes, options);
-  // A note about a function says that the function is not traced, although the configuration selects it.
-  const untraced = new Set(notes.map((note) => ('functionIndex' in note ? note.functionIndex : undefined)));
+  const untraced = new Set(
+    notes.map((note) => (note.code === 'function_left_untraced' ? note.functionIndex : undefined)),
+  );
   const functions = listFunctions(bytes, options).functions.map((described) =>
     untraced.has(described.index) ? { ...described, isTraced: false } : described,
   );

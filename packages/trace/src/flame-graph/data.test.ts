@@ -9,6 +9,7 @@ describe('flameGraphData()', () => {
     const data = flameGraphData(spans);
     assert.deepEqual(data.names, ['_start', 'main', 'parse(int)', 'run']);
     assert.deepEqual(data.rawNames, [null, null, '_Z5parsei', null]);
+    assert.deepEqual(data.sources, [null, null, null, null]);
     assert.deepEqual(data.name, [0, 1, 2, 2, 2, 3]);
     assert.deepEqual(data.parent, [-1, 0, 1, 1, 1, 1]);
     assert.deepEqual(data.start, [0, 1_000, 2_000, 402_000, 902_000, 1_002_000]);

@@ -14,6 +14,8 @@ export interface FlameGraphData {
   readonly names: readonly string[];
   /** The name in the module for each of these, or `null` if it is the same. */
   readonly rawNames: readonly (string | null)[];
+  /** The source file and line of the function of each of these, or `null` if unknown. */
+  readonly sources: readonly (string | null)[];
   /** The name of each span. */
   readonly name: readonly number[];
   /** The parent of each span; -1 without one. */
@@ -66,6 +68,7 @@ export function flameGraphData(spans: readonly Span[], options: FlameGraphOption
     startTimeMs: Number(first / 1_000_000n),
     names: names.texts,
     rawNames: names.raw,
+    sources: names.sources,
     name: names.ofSpan,
     parent: parents,
     start: ordered.map((span) => Number(span.startTimeUnixNano - first)),
@@ -83,18 +86,22 @@ export function flameGraphData(spans: readonly Span[], options: FlameGraphOption
 function numberNames(spans: readonly Span[]) {
   const texts: string[] = [];
   const raw: (string | null)[] = [];
+  const sources: (string | null)[] = [];
   const numbers = new Map<string, number>();
   const ofSpan = spans.map(({ name, function: traced }) => {
     const rawName = traced === undefined || traced.rawName === name ? null : traced.rawName;
-    const key = JSON.stringify([name, rawName]);
+    const { file, line } = traced ?? {};
+    const source = file === undefined ? null : line === undefined ? file : `${file}:${line}`;
+    const key = JSON.stringify([name, rawName, source]);
     const known = numbers.get(key);
     if (known !== undefined) return known;
     const number = texts.push(shortened(name)) - 1;
     raw.push(rawName === null ? null : shortened(rawName));
+    sources.push(source === null ? null : shortened(source));
     numbers.set(key, number);
     return number;
   });
-  return { texts, raw, ofSpan };
+  return { texts, raw, sources, ofSpan };
 }
 
 function attributesOf(span: Span, at: number): [number, [string, string][]][] {

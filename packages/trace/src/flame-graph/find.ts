@@ -1,3 +1,4 @@
+import type { FlameGraphData } from './data.ts';
 import type { Frames } from './frames.ts';
 
 /** The result of a search. */
@@ -13,10 +14,11 @@ export interface Matches {
   readonly before: readonly Int32Array[];
 }
 
-/** Which names contain a text; upper and lower case are the same. */
-export function matchingNames(names: readonly string[], text: string): Uint8Array {
+/** Which functions have a text in their name or source; upper and lower case are the same. */
+export function matchingNames({ names, sources }: Pick<FlameGraphData, 'names' | 'sources'>, text: string): Uint8Array {
   const wanted = text.toLocaleLowerCase();
-  return Uint8Array.from(names, (name) => (name.toLocaleLowerCase().includes(wanted) ? 1 : 0));
+  const isIn = (where: string) => where.toLocaleLowerCase().includes(wanted);
+  return Uint8Array.from(names, (name, at) => (isIn(name) || isIn(sources[at] ?? '') ? 1 : 0));
 }
 
 /** Finds the frames of some names, parents being numbered before children. */

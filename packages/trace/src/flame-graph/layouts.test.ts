@@ -179,13 +179,21 @@ describe('findFrames()', () => {
   const frames = layOutTimeOrder(data);
 
   it('counts time within another match once, whatever the case of letters', () => {
-    const { frames: found, calls, timeNano } = findFrames(frames, matchingNames(data.names, 'PARSE'));
+    const { frames: found, calls, timeNano } = findFrames(frames, matchingNames(data, 'PARSE'));
     assert.deepEqual([found, calls, timeNano], [3, 3, 50]);
     assert.equal(totalTime(frames), 100);
   });
 
+  it('searches source files', () => {
+    const traced = { index: 1, rawName: 'run', name: 'run', file: '/src/Main.c', line: 7 };
+    const found = flameGraphData([makeSpan({ id: 1, start: 0, end: 1, name: 'run', function: traced })]);
+    assert.deepEqual(found.sources, ['/src/Main.c:7']);
+    assert.deepEqual([...matchingNames(found, 'main.c:7')], [1]);
+    assert.deepEqual([...matchingNames(found, 'main.c:8')], [0]);
+  });
+
   it('tells how many of a row match before a place', () => {
-    const { before } = findFrames(frames, matchingNames(data.names, 'parse'));
+    const { before } = findFrames(frames, matchingNames(data, 'parse'));
     assert.deepEqual(
       before.map((counts) => [...counts]),
       [

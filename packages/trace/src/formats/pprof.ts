@@ -21,7 +21,7 @@ export interface TimePprofOptions extends PprofOptions {
 type ValueType = readonly [type: string, unit: string];
 
 /** A function of a stack. Manual spans have only a name. */
-type Frame = Pick<TracedFunction, 'name'> & Partial<TracedFunction & { readonly file: string; readonly line: number }>;
+type Frame = Pick<TracedFunction, 'name'> & Partial<TracedFunction>;
 
 interface Sample {
   /** Outermost first. */

@@ -29,6 +29,19 @@ describe('speedscope()', () => {
     assert.equal(profiles[0].endValue, 12_800_000);
   });
 
+  it('has the source of each function', () => {
+    const traced = { index: 1, rawName: 'f', name: 'f', file: '/src/f.c', line: 7 };
+    const spans = [
+      makeSpan({ id: 1, start: 0, end: 2, name: 'f', function: traced }),
+      makeSpan({ id: 2, start: 3, end: 4, name: 'f', function: { ...traced, file: '/src/g.c' } }),
+    ];
+    const { frames } = JSON.parse(speedscope(spans)).shared;
+    assert.deepEqual(frames, [
+      { name: 'f', file: '/src/f.c', line: 7 },
+      { name: 'f', file: '/src/g.c', line: 7 },
+    ]);
+  });
+
   it('takes a name', () => {
     assert.equal(JSON.parse(speedscope(smallTrace(), { name: 'app.wasm' })).name, 'app.wasm');
     assert.deepEqual(JSON.parse(speedscope([])).profiles, []);

@@ -45,6 +45,13 @@ describe('treeText()', () => {
     assert.match(text, /f ×3 ✗ 2 failed: one$/m);
   });
 
+  it('shows where functions are declared', () => {
+    const traced = { index: 1, rawName: 'f', name: 'f', file: '/home/me/project/src/f\u001b.c', line: 7 };
+    const span = makeSpan({ id: 1, start: 0, end: 5, name: 'f', function: traced });
+    assert.match(treeText([span, { ...span, spanId: 'x' }]), / {2}f src\/f\\u\{1b\}\.c:7 ×2\n$/);
+    assert.match(treeText([{ ...span, function: { ...traced, line: undefined } }]), / {2}f src\/f\\u\{1b\}\.c\n$/);
+  });
+
   it('leaves the column for memory out where none grew', () => {
     const text = treeText([makeSpan({ id: 1, start: 0, end: 5, name: 'main' })]);
     assert.equal(text, 'total  self\n 5 ns  5 ns  main\n');

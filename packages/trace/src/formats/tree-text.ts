@@ -1,4 +1,5 @@
 import { countOf, formatCount, formatDuration, formatPages } from '../format.ts';
+import { sourceLabel } from '../source-label.ts';
 import type { Span } from '../span.ts';
 import { visible } from '../unsafe-characters.ts';
 import { type CallTree, callTrees } from './call-tree.ts';
@@ -85,6 +86,8 @@ const nothing = { indent: '', below: '' };
 
 function lineOf(tree: CallTree, indent: string, maxNameLength: number): Line {
   const { calls, failures, foldedCalls, foldedTimeNano, grownPages } = tree;
+  const source = sourceLabel(tree.function);
+  const place = source === '' ? [] : [shortened(source, maxNameLength)];
   const times = calls > 1 ? [`×${formatCount(calls)}`] : [];
   const folded =
     foldedCalls > 0 ? [`(${countOf(foldedCalls, 'shorter call')}, ${formatDuration(Number(foldedTimeNano))})`] : [];
@@ -95,7 +98,7 @@ function lineOf(tree: CallTree, indent: string, maxNameLength: number): Line {
     memory: grownPages > 0 ? formatPages(grownPages) : '',
     indent,
     name: shortened(tree.name, maxNameLength),
-    notes: [...times, ...folded],
+    notes: [...place, ...times, ...folded],
     failure: failures > 0 ? `${failed}${shortened(tree.failure, maxNameLength)}` : '',
   };
 }

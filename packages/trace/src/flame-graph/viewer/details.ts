@@ -38,6 +38,8 @@ export function describeFrame(
   if (!isLeftHeavy) stats.push(['begins at', formatDuration(data.start[frame] as number)]);
   const rawName = data.rawNames[name];
   if (typeof rawName === 'string') stats.push(['in the module', visible(rawName)]);
+  const source = data.sources[name];
+  if (typeof source === 'string') stats.push(['source', visible(source)]);
   if (!isLeftHeavy) stats.push(...attributesOf(data, frame));
   return {
     name: visible(data.names[name] as string),

@@ -1,4 +1,5 @@
 import { formatCount, formatDuration, formatPages, formatShare } from '../../format.ts';
+import { shortPath } from '../../source-label.ts';
 import { visible } from '../../unsafe-characters.ts';
 import type { FlameGraphData } from '../data.ts';
 import { type FunctionStats, functionStats } from '../function-stats.ts';
@@ -63,11 +64,18 @@ export function createFunctionTable(
     const name = visible(data.names[entry.name] as string);
     const choose = element('button', { type: 'button', title: 'Find it in the flame graph' }, name);
     choose.addEventListener('click', () => onChoose(entry.name));
+    const source = data.sources[entry.name];
+    const place = typeof source === 'string' ? visible(source) : undefined;
     const cell = (text: string) => element('td', { class: 'figure' }, text);
     return element(
       'tr',
       {},
-      element('th', { scope: 'row', class: 'name' }, choose),
+      element(
+        'th',
+        { scope: 'row', class: 'name' },
+        choose,
+        ...(place === undefined ? [] : [element('div', { class: 'source', title: place }, shortPath(place))]),
+      ),
       cell(formatCount(entry.calls)),
       cell(`${formatDuration(entry.self)} (${formatShare(entry.self, wholeNano)})`),
       cell(formatDuration(entry.total)),

@@ -159,7 +159,7 @@ export function mountFlameGraph(host: HTMLElement, data: FlameGraphData): Mounte
 
   function search(text: string): void {
     const wanted = text.trim();
-    const isNameMatch = wanted === '' ? undefined : matchingNames(data.names, wanted);
+    const isNameMatch = wanted === '' ? undefined : matchingNames(data, wanted);
     table.filter(isNameMatch);
     matches = isNameMatch && findFrames(frames(), isNameMatch);
     foundFrames = [];

@@ -271,6 +271,11 @@ tbody th button {
   font: 0.8125rem/1.45 var(--mono);
   overflow-wrap: anywhere;
 }
+.source {
+  color: var(--soft);
+  font: 0.75rem/1.45 var(--mono);
+  overflow-wrap: anywhere;
+}
 tbody th button:hover {
   text-decoration: underline;
 }
