@@ -1,9 +1,16 @@
+import type { StackFrame } from './source-stack.ts';
+
 /** How a run ended. */
 export type Ending =
   /** With an exit code if the program exited by itself or is a command. */
   | { readonly kind: 'returned'; readonly exitCode: number | undefined }
   /** A trap, an exception, or an error that a plugin reported. */
-  | { readonly kind: 'failed'; readonly reason: string }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** The calls that it failed in, innermost first; absent without debug information. */
+      readonly stack?: readonly StackFrame[];
+    }
   /** The host stopped it. */
   | { readonly kind: 'stopped' }
   /** It did not start: the engine refuses the module or its imports. */

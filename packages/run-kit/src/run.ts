@@ -9,6 +9,7 @@ import { createRunCounter, type FunctionRun } from './function-runs.ts';
 import { fillImports, type MissingRule, memoryOf } from './imports.ts';
 import { functionOf, initialize } from './initialize.ts';
 import type { Program } from './plan.ts';
+import { type RunSources, sourceStack } from './source-stack.ts';
 import { createSpanStore } from './spans.ts';
 import type { Stopper } from './stopper.ts';
 import { type Wasi, type WasiModule, wasiModules } from './wasi-interface.ts';
@@ -38,6 +39,8 @@ export interface RunHost {
   /** Called in every traced call. */
   readonly stopper: Stopper | undefined;
   readonly demangle: (name: string) => string;
+  /** The module's sources, if they are wanted. */
+  readonly sources?: RunSources | undefined;
 }
 
 /** Durations of one run. Functions are identified by their indices in the instrumented module. */
@@ -101,6 +104,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     exporters: [{ export: (batch) => store.add(batch) }],
     statistics: true,
     demangle: host.demangle,
+    source: host.sources?.functionSource,
     failureReason,
   });
   const usedWasi = wasiModules.filter((name) => description.imports.some(({ module }) => module === name));
@@ -155,6 +159,8 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
         ending = { kind: 'returned', exitCode: program.kind === 'command' ? 0 : undefined };
       } catch (thrown) {
         ending = endingOf(thrown);
+        const stack = sourceStack(thrown, host.sources, host.demangle);
+        if (ending.kind === 'failed' && stack.length > 0) ending = { ...ending, stack };
       }
       if (startNano === undefined) break;
       runs.push({ timeNano: store.rootNano() - startNano, functions: takeCounts() });

@@ -4,3 +4,4 @@ export { type FoldedStacksOptions, foldedStacks } from './formats/folded-stacks.
 export { heapPprof, type PprofOptions, pprof, type TimePprofOptions } from './formats/pprof.ts';
 export { type SpeedscopeOptions, speedscope } from './formats/speedscope.ts';
 export { type TreeTextOptions, treeText } from './formats/tree-text.ts';
+export { sourceLabel } from './source-label.ts';

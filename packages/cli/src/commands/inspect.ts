@@ -10,6 +10,7 @@ import {
   type Proposal,
   type SectionDescription,
 } from '@tenon/instrument';
+import { findDebugInfo } from '@tenon/instrument/debug-info';
 import { type Command, withJson } from '../command.ts';
 import { showComparison } from '../comparison.ts';
 import { readInput } from '../files.ts';
@@ -23,8 +24,18 @@ interface Inspected extends ModuleDescription {
   readonly isInstrumented: boolean;
   /** Whether a name section names its functions. */
   readonly hasNames: boolean;
+  readonly debugInfo: InspectedDebugInfo;
   readonly features: readonly Proposal[];
   readonly sections: readonly SectionDescription[];
+}
+
+interface InspectedDebugInfo {
+  /** The size of the DWARF sections. */
+  readonly dwarfBytes: number;
+  /** Where the source map is; of a `data:` URL, the part before the map. */
+  readonly sourceMapUrl: string | null;
+  /** The file with the DWARF sections. */
+  readonly debugFileUrl: string | null;
 }
 
 export function addInspectCommand(program: Command, io: Io): void {
@@ -63,10 +74,28 @@ function inspect(bytes: Uint8Array): Inspected {
     bytes: bytes.length,
     isInstrumented: isInstrumented(module),
     hasNames: sections.some(({ name, isCustom }) => isCustom && name === 'name'),
+    debugInfo: inspectDebugInfo(bytes),
     features: listProposals(bytes),
     ...module,
     sections,
   };
+}
+
+function inspectDebugInfo(bytes: Uint8Array): InspectedDebugInfo {
+  const { dwarfBytes, sourceMapUrl, debugFileUrl } = findDebugInfo(bytes);
+  const url = sourceMapUrl?.startsWith('data:') ? sourceMapUrl.replace(/,.*/s, '') : sourceMapUrl;
+  return { dwarfBytes, sourceMapUrl: url ?? null, debugFileUrl: debugFileUrl ?? null };
+}
+
+function debugInfoInWords({ dwarfBytes, sourceMapUrl, debugFileUrl }: InspectedDebugInfo): string {
+  const parts = [
+    ...(dwarfBytes > 0 ? [`DWARF, ${formatSize(dwarfBytes)}`] : []),
+    ...(sourceMapUrl === null
+      ? []
+      : [sourceMapUrl.startsWith('data:') ? 'a source map' : `a source map at ${printable(sourceMapUrl)}`]),
+    ...(debugFileUrl === null ? [] : [`DWARF in ${printable(debugFileUrl)}`]),
+  ];
+  return parts.join('; ') || 'none: traces show no source files and lines';
 }
 
 function show(out: Reporter, found: Inspected): void {
@@ -77,6 +106,7 @@ function show(out: Reporter, found: Inspected): void {
     ['instrumented', found.isInstrumented ? 'yes' : 'no'],
     ['functions', `${formatNumber(found.functionCount)}, ${formatNumber(imported)} of them imported`],
     ['names', found.hasNames ? 'in its name section' : 'none: traces show exports, imports and indices'],
+    ['debug info', debugInfoInWords(found.debugInfo)],
     ['memory', memories.length === 0 ? 'none' : memories.map(memoryInWords)],
     ['features', found.features.join(', ') || 'none'],
   ]);

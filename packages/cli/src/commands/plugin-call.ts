@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { describeModule } from '@tenon/instrument';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
+import { debugInfoOf } from '../coverage/source-files.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -152,6 +153,7 @@ async function call(
       // The program's stdout must not mix with the JSON.
       isStdoutTaken: out.isJson,
       demangler: await readFile(locations.demangler),
+      debugInfo: debugInfoOf(callee.file ?? standardStream, bytes),
     },
     timeoutMs: options.timeLimit,
     timeLimitOption: '--time-limit',

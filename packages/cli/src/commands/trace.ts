@@ -5,6 +5,7 @@ import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
+import { debugInfoOf } from '../coverage/source-files.ts';
 import { parseMicroseconds } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
@@ -43,6 +44,7 @@ interface Options extends TracingFlags, ProgramFlags, ProfileFlags {
   readonly depth: number;
   readonly each?: boolean;
   readonly full?: boolean;
+  readonly source: boolean;
   /** In microseconds. */
   readonly minDuration?: number;
   readonly maxSpans: number;
@@ -98,6 +100,7 @@ function withReport(command: Command): Command {
     .option('--top <functions>', 'list this many functions with the most self time', wholeNumber(0, 1e6), 10)
     .option('--depth <calls>', 'show the call tree down to this depth', wholeNumber(1, 100_000), 40)
     .option('--each', 'show each call on its own line of the tree')
+    .option('--no-source', "leave out source files and lines, which come from the module's DWARF or source map")
     .option(
       '--min-duration <duration>',
       `count shorter calls with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
@@ -132,7 +135,10 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     refusing(() => describeModule(bytes)),
     { ...options, args },
   );
-  const module = prepared.isInstrumented ? assertNoChoice(bytes, options) : instrumented(io, out, bytes, tracing);
+  const debugInfo = options.source ? debugInfoOf(input, bytes) : undefined;
+  const module = prepared.isInstrumented
+    ? assertNoChoice(bytes, options)
+    : instrumented(io, out, bytes, { ...tracing, ...(debugInfo && { codeMap: true }) });
   const runnable = new Uint8Array(module);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
@@ -155,6 +161,9 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
       folders: readFolderFlags(options.dir ?? []),
       isStdoutTaken: output === standardStream,
       demangler,
+      // The debug information describes the original code.
+      debugInfo:
+        debugInfo && !prepared.isInstrumented ? { ...debugInfo, debugFile: debugInfo.debugFile ?? bytes } : debugInfo,
     },
     timeoutMs: options.timeout,
     timeLimitOption: '--timeout',

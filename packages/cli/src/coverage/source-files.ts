@@ -1,17 +1,35 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createSourceLookup, findDebugInfo, type SourceLookup } from '@tenon/instrument/debug-info';
+import {
+  createSourceLookup,
+  findDebugInfo,
+  type SourceLookup,
+  type SourceLookupOptions,
+} from '@tenon/instrument/debug-info';
 import { standardStream } from '../files.ts';
 
 /** Reads a module's debug information, also from files beside it. @returns undefined without any */
 export function openSource(file: string, bytes: Uint8Array): SourceLookup | undefined {
+  return createSourceLookup(bytes, readDebugFiles(file, bytes));
+}
+
+/** Reads the files with debug information that a module names, if they lie beside it. */
+export function readDebugFiles(file: string, bytes: Uint8Array): SourceLookupOptions {
   const { sourceMapUrl, debugFileUrl } = findDebugInfo(bytes);
   const sourceMap = readBeside(file, sourceMapUrl);
-  return createSourceLookup(bytes, {
+  return {
     debugFile: readBeside(file, debugFileUrl),
     sourceMap: sourceMap && new TextDecoder().decode(sourceMap),
-  });
+  };
+}
+
+/** Where the debug information of a module is. `undefined` if it has none. */
+export function debugInfoOf(file: string, bytes: Uint8Array): SourceLookupOptions | undefined {
+  const { dwarfBytes, sourceMapUrl } = findDebugInfo(bytes);
+  const files = readDebugFiles(file, bytes);
+  const isInside = dwarfBytes > 0 || sourceMapUrl?.startsWith('data:') === true;
+  return isInside || files.debugFile !== undefined || files.sourceMap !== undefined ? files : undefined;
 }
 
 /** Reads a file that a module names, if it lies in the module's folder: the module is untrusted. */

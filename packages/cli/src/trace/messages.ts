@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { SourceLookupOptions } from '@tenon/instrument/debug-info';
 import type { RunResult, RunTask } from '@tenon/run-kit';
 
 /** What the thread that runs a module gets. */
@@ -17,6 +18,8 @@ export interface ThreadTask {
   readonly stdin: MessagePort;
   /** A demangler's module. */
   readonly demangler: Uint8Array;
+  /** Where the module's debug information is, apart from the module; `undefined` to show no sources. */
+  readonly debugInfo?: SourceLookupOptions | undefined;
 }
 
 /** Indices in the shared memory. */

@@ -1,5 +1,5 @@
 import type { FunctionStatistics, TraceStatistics } from '@tenon/trace';
-import { formatDuration, formatPages, treeText } from '@tenon/trace/formats';
+import { formatDuration, formatPages, sourceLabel, treeText } from '@tenon/trace/formats';
 import { count, formatFigures, formatNumber, printable, type Style } from '../text.ts';
 import type { Trace } from './formats.ts';
 import { formatMemory } from './memory-report.ts';
@@ -54,6 +54,7 @@ function formatTop({ functions }: TraceStatistics, top: number, style: Style): s
 
 function topRow(entry: FunctionStatistics, wholeNano: number): string[] {
   const self = Number(entry.selfTimeNano);
+  const source = sourceLabel(entry.function);
   const failed = entry.failures > 0 ? `  (${formatNumber(entry.failures)} failed)` : '';
   return [
     formatDuration(self),
@@ -62,7 +63,7 @@ function topRow(entry: FunctionStatistics, wholeNano: number): string[] {
     formatNumber(entry.calls),
     formatDuration(Number(entry.maxTimeNano)),
     entry.grownPages === 0 ? '' : `+${formatPages(entry.grownPages)}`,
-    `${printable(entry.function.name)}${failed}`,
+    `${printable(entry.function.name)}${source === '' ? '' : `  ${printable(source)}`}${failed}`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createRunner, createStopper, type LogLevel } from '@tenon/run-kit';
+import { createRunSources } from '@tenon/run-kit/sources';
 import { createDemangler } from '@tenon/trace/demangle';
 import type { RunMessage, ThreadTask } from './messages.ts';
 import { createStandardInput } from './standard-input.ts';
@@ -9,6 +10,9 @@ import { createWasiHost, loadWasi } from './wasi-host.ts';
 
 /** A plugin that logs without end would fill the memory, because the other thread reads messages more slowly. */
 const maxLogs = 10_000;
+
+// Stacks of failed programs are shown, and those of recursive programs are deep.
+Error.stackTraceLimit = 50;
 
 const task = workerData as ThreadTask;
 const flags = new Int32Array(task.shared);
@@ -37,6 +41,7 @@ const run = createRunner(task.run, {
   log,
   stopper,
   demangle: createDemangler(task.demangler),
+  sources: task.debugInfo && createRunSources(task.run.module, task.debugInfo),
 });
 send({ type: 'begins' });
 send({ type: 'ended', result: run() });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Segment, sourceMapOf } from '../../../../test/helpers/source-map.ts';
 import { wat } from '../../../../test/helpers/wat.ts';
 import { createSourceLookup, findDebugInfo } from '../../src/debug-info/index.ts';
 import { InstrumentError } from '../../src/index.ts';
@@ -8,6 +9,7 @@ import { InstrumentError } from '../../src/index.ts';
 const input = wat('(module (import "m" "f" (func)) (func (i32.const 1) (drop)) (func (i32.const 2) (drop)))', {
   names: false,
 });
+const mapOf = (segments: readonly Segment[]) => sourceMapOf(['src/a.ts', 'src/b.ts'], segments);
 const codeStart = createSourceLookup(input, { sourceMap: mapOf([[30, 0, 0, 0]]) })?.codeStart ?? 0;
 
 describe('createSourceLookup() of a source map', () => {
@@ -87,32 +89,6 @@ describe('createSourceLookup() of a source map', () => {
     assert.throws(() => createSourceLookup(new Uint8Array(3)), InstrumentError);
   });
 });
-
-/** A source map with segments of absolute numbers: offset, source, line, column, name. */
-function mapOf(segments: readonly (readonly number[])[]): string {
-  const last = [0, 0, 0, 0, 0];
-  const mappings = segments.map((segment) =>
-    segment
-      .map((value, field) => {
-        const delta = value - (last[field] as number);
-        last[field] = value;
-        return vlq(delta);
-      })
-      .join(''),
-  );
-  return JSON.stringify({ version: 3, sources: ['src/a.ts', 'src/b.ts'], names: [], mappings: mappings.join(',') });
-}
-
-function vlq(value: number): string {
-  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  let left = value < 0 ? -value * 2 + 1 : value * 2;
-  let text = '';
-  do {
-    text += digits[(left & 31) | (left > 31 ? 32 : 0)];
-    left >>>= 5;
-  } while (left > 0);
-  return text;
-}
 
 function withCustom(module: Uint8Array, name: string, content: string): Uint8Array {
   const text = (value: string) => [...leb(value.length), ...Buffer.from(value)];

@@ -65,7 +65,7 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
     }
   });
 
-  it('are the same in the instrumented module, by the original and the offset map', async () => {
+  it('are the same in the instrumented module, by its DWARF, and by the original with the offset map', async () => {
     for (const program of debugPrograms) {
       const bytes = await compileDebug(program, join(folder, 'program.wasm'));
       const original = lookupOf(bytes);
@@ -74,15 +74,18 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
       assert.ok(map);
       const byMap = createSourceLookup(output, { debugFile: bytes });
       assert.ok(byMap);
+      const rewritten = lookupOf(output);
       for (const offset of instructionsOf(bytes).flat()) {
         const moved = outputInstruction(map, offset - original.codeStart);
         const expected = original.locate(offset - original.codeStart);
         assert.deepEqual(byMap.locate(moved), expected, `${program.name} at ${offset}`);
+        assert.deepEqual(rewritten.locate(moved), expected, `${program.name} at ${offset}, rewritten`);
       }
       const added = importCount(output) - importCount(bytes);
       for (const { index } of listFunctions(bytes).functions.slice(importCount(bytes))) {
         const expected = original.functionSource(index);
         assert.deepEqual(byMap.functionSource(index + added), expected, `${program.name}, function ${index}`);
+        assert.deepEqual(rewritten.functionSource(index + added), expected, `${program.name}, function ${index}`);
       }
       assert.equal(createSourceLookup(instrument(bytes).bytes, { debugFile: bytes }), undefined, 'without the map');
     }

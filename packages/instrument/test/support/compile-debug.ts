@@ -52,6 +52,8 @@ export const debugPrograms: readonly DebugProgram[] = [
 
 /** Compiles a program into a file. */
 export async function compileDebug({ compiler, source, flags }: DebugProgram, file: string): Promise<Uint8Array> {
-  await run(compiler, [...flags, join(programs, source), '-o', file], { cwd: programs });
+  // With a wasm-opt in the PATH, clang runs it, which leaves DWARF behind that describes other code.
+  const env = { ...process.env, PATH: '/usr/local/bin:/usr/bin:/bin' };
+  await run(compiler, [...flags, join(programs, source), '-o', file], { cwd: programs, env });
   return readFile(file);
 }
