@@ -141,6 +141,13 @@ describe('tenon coverage', () => {
     assert.match(stderr, /^src\/sign\.txt +25\.0 %/m);
   });
 
+  it('reports what ran before the time limit', async () => {
+    const { exitCode, stderr } = await cover(inFolder('mapped.wasm'), '-i', 'spin', '--timeout', '300ms');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /longer than 300ms/);
+    assert.match(stderr, /^src\/sign\.txt +25\.0 %/m);
+  });
+
   it('refuses options that exclude each other, and modules that are none', async () => {
     assert.equal((await cover(inFolder('plain.wasm'), '-i', 'spin', '--json', '--lcov', '-')).exitCode, 2);
     assert.equal((await cover(inFolder('plain.wasm'), '--fail-under', '101')).exitCode, 2);

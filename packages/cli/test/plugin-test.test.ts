@@ -37,6 +37,7 @@ async function makeProject(files: Readonly<Record<string, string | Uint8Array>>)
 const files = {
   'good.wasm': echoPlugin(),
   'bad.wasm': cuttingPlugin,
+  'half.wasm': echoPlugin('(if (i32.const 0) (then nop)) (call $output_set (call $input_offset) (call $input_length))'),
   'spin.wasm': spinningPlugin,
   'test.wasm': lengthTest,
 };
@@ -53,6 +54,22 @@ describe('tenon plugin test: a test module', () => {
     assert.match(bad.stdout, /^✖ test failed .*\n {2}a group\n {4}✖ same length\n {8}lengths differ\n {2}calls\n/);
     assert.match(bad.stdout, /echo\("Ada"\) → "A" /);
     assert.equal(bad.stderr, 'error: The simulation failed.\n');
+  });
+
+  it('reports the coverage of the plugin, and fails below a percentage', async () => {
+    const { test, read } = await makeProject(files);
+    const { exitCode, stderr, json } = await test(
+      ...['good.wasm', ...withTest, '--json', '--lcov', 'lcov.info', '--merge', 'counts.json'],
+    );
+    assert.equal(exitCode, 0, stderr);
+    const { coverage, simulations } = json();
+    assert.ok(coverage.blocks.covered > 0);
+    assert.deepEqual(simulations[0].coverage.blocks.covered, coverage.blocks.covered);
+    assert.match((await read('lcov.info')) ?? '', /^TN:\nSF:good\.wasm\n/);
+    const low = await test('half.wasm', ...withTest, '--fail-under', '100');
+    assert.equal(low.exitCode, 1);
+    assert.match(low.stderr, /^half\.wasm .*%$[\s\S]*--fail-under requires 100 %\.\n$/m);
+    assert.equal((await test('good.wasm', ...withTest, '--lcov', '-')).exitCode, 2);
   });
 
   it('writes JSON, TAP, and JUnit', async () => {

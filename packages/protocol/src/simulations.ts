@@ -146,6 +146,8 @@ export const simulatedCall = Type.Object({
 });
 export type SimulatedCall = Static<typeof simulatedCall>;
 
+const share = Type.Object({ total: Type.Integer(), covered: Type.Integer() });
+
 /** The result of one simulation of one plugin. Its lists are cut when it becomes too large. */
 export const simulationReport = Type.Object({
   name: Type.String({ description: "the simulation's name" }),
@@ -157,6 +159,12 @@ export const simulationReport = Type.Object({
   log: Type.Array(Type.Object({ from: oneOf(['test', 'plugin', 'host']), level: Type.String(), text: Type.String() })),
   durationMs: Type.Number(),
   isCut: Type.Boolean({ description: 'whether a list or a text was cut' }),
+  coverage: Type.Optional(
+    Type.Object(
+      { functions: share, blocks: share },
+      { description: "how many of the plugin's functions and basic blocks have run; absent if it was not measured" },
+    ),
+  ),
 });
 export type SimulationReport = Static<typeof simulationReport>;
 

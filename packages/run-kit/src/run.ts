@@ -4,7 +4,7 @@ import { type HeapProfile, type ObserveImports, type Span, start, type TraceStat
 import { formatValue } from './arguments.ts';
 import { type Ending, endingOf, failureReason, RunFailure } from './ending.ts';
 import { createExtismHost, type ExtismHost, type LogLevel } from './extism-host.ts';
-import { isOutOfFuel } from './fuel.ts';
+import { createFuelSlices } from './fuel.ts';
 import { createRunCounter, type FunctionRun } from './function-runs.ts';
 import { fillImports, type MissingRule, memoryOf } from './imports.ts';
 import { functionOf, initialize } from './initialize.ts';
@@ -109,13 +109,15 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
   });
   const usedWasi = wasiModules.filter((name) => description.imports.some(({ module }) => module === name));
   const coverageMap = readCoverageMap(task.module);
+  const fuel = createFuelSlices(host.stopper ?? (() => {}));
 
   function instantiate(): Running {
     const observing = checkedImports(context.imports, host.stopper, initialBytes, task.maxMemoryBytes);
     const wasi = usedWasi.map((name) => [name, host.createWasi(name)] as const);
     const wasiImports = Object.fromEntries(wasi.map(([name, { imports }]) => [name, imports]));
-    const imports = fillImports(description, [observing, plugin.imports, wasiImports], task.missing);
+    const imports = fillImports(description, [observing, fuel.imports, plugin.imports, wasiImports], task.missing);
     const untraced = context.run(() => new WebAssembly.Instance(compiled, imports));
+    fuel.attach(untraced.exports);
     const instance = context.bind(untraced);
     const memory = memoryOf(instance.exports, imports);
     if (memory !== undefined) for (const [, each] of wasi) each.attach(memory);
@@ -177,7 +179,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
       runs,
       initialPages,
       coverage,
-      isOutOfFuel: running !== undefined && ending.kind === 'failed' && isOutOfFuel(running.untraced),
+      isOutOfFuel: ending.kind === 'failed' && fuel.isUsedUp(),
     };
   };
 }

@@ -370,6 +370,62 @@ describe('a plugin', () => {
     );
   });
 
+  it('that executes too many instructions times out the simulation, at the same place each time', () => {
+    const spinning = wat(`(module
+      (func (export "work") (result i32) (local $n i32)
+        (loop $again (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 200))))
+        (i32.const 0))
+      (func (export "spin") (result i32) (loop $again (br $again)) (i32.const 0))
+      (func (export "short") (result i32) (i32.const 0)))`);
+    const limited = { plugin: spinning, maxInstructions: 100_000 };
+    const body = `(drop (call $call 'short' (i64.const 0)))
+      (try (do (drop (call $call 'spin' (i64.const 0)))) (catch_all)) (drop (call $call 'short' (i64.const 0))) (i32.const 0)`;
+    const detail = 'The call of "spin" used up 100,000 instructions.';
+    const { verdict, detail: found, calls } = run(body, limited);
+    assert.deepEqual([verdict, found], ['timed_out', detail]);
+    assert.deepEqual(
+      calls.map(({ error }) => error),
+      [null, detail],
+    );
+    const many = `(local $n i32) (loop $again (drop (call $call 'work' (i64.const 0)))
+      (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 100)))) (i32.const 0)`;
+    assert.equal(run(many, { ...limited, maxInstructions: 60_000 }).verdict, 'passed', 'each call has its own limit');
+    const fixtures = [{ export: 'spin', expect: { fails: true } }];
+    assert.deepEqual(simulate({ ...limited, fixtures }).verdict, 'timed_out');
+    const start = wat('(module (func (export "_initialize") (loop $again (br $again))) (func (export "short")))');
+    const started = simulate({ ...limited, plugin: start, fixtures: [{ export: 'short', expect: {} }] });
+    assert.equal(started.detail, 'The plugin, when it started, used up 100,000 instructions.');
+    const starting = wat('(module (func $s (loop $l (br $l))) (start $s) (func (export "short")))');
+    const fixture = { export: 'short', expect: {} };
+    assert.equal(simulate({ ...limited, plugin: starting, fixtures: [fixture] }).verdict, 'timed_out');
+    const test = simulate({
+      testModule: wat('(module (func (export "test") (loop $again (br $again))))'),
+      maxInstructions: 9,
+    });
+    assert.deepEqual([test.verdict, test.detail], ['timed_out', '"test" used up 9 instructions.']);
+  });
+
+  it('has the coverage of all its instances, if it is measured', () => {
+    const sign = wat(`(module
+      (global $n (mut i32) (i32.const 0))
+      (func (export "once") (result i32)
+        (if (global.get $n) (then (nop) (return (i32.const 0))))
+        (global.set $n (i32.const 1)) (i32.const 0))
+      (func (export "trap") (result i32) unreachable)
+      (func (export "never") (result i32) (i32.const 0)))`);
+    const coverage = (body: string, measuresCoverage = true) => run(body, { plugin: sign, measuresCoverage }).coverage;
+    const once = `(drop (call $call 'once' (i64.const 0)))`;
+    assert.equal(coverage(`${once} (i32.const 0)`, false), undefined);
+    const first = coverage(`${once} (i32.const 0)`);
+    assert.deepEqual(first?.functions, { total: 3, covered: 1 });
+    assert.deepEqual(coverage(`${once} (call $reset) ${once} (i32.const 0)`), first);
+    const both = coverage(`${once} ${once} (i32.const 0)`);
+    assert.deepEqual(both?.functions, first?.functions);
+    assert.equal(both?.blocks.covered, (first?.blocks.covered ?? 0) + 1);
+    const trapped = coverage(`${once} (drop (call $call 'trap' (i64.const 0))) (i32.const 0)`);
+    assert.deepEqual(trapped?.functions, { total: 3, covered: 2 });
+  });
+
   it('is not called by a test module that makes no calls', () => {
     assert.deepEqual(run('(i32.const 0)', { plugin }).calls, []);
   });

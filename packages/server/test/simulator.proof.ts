@@ -73,7 +73,9 @@ describe('a simulation of a hostile plugin', () => {
   })) {
     it(`times out with ${what}`, async () => {
       const { verdict, detail } = await run(module());
-      assert.deepEqual([verdict, detail], ['timed_out', 'The simulation took longer than 3000 ms.']);
+      assert.equal(verdict, 'timed_out', detail ?? '');
+      // A fast machine reaches the limit of instructions first.
+      assert.match(detail ?? '', /took longer than 3000 ms\.$|used up 20,000,000,000 instructions\.$/);
     });
   }
 

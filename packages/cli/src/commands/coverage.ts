@@ -5,13 +5,7 @@ import { readCoverageMap } from '@tenon/instrument/coverage';
 import type { Command } from 'commander';
 import { examples, withJson } from '../command.ts';
 import { type CoverageFlags, withCoverageReport } from '../coverage/coverage-options.ts';
-import {
-  assertCovered,
-  coverageAsJson,
-  formatCoverage,
-  readCoverage,
-  writeCoverageFiles,
-} from '../coverage/report-coverage.ts';
+import { assertCovered, coverageAsJson, readCoverage, writeCoverage } from '../coverage/report-coverage.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readInput, standardStream } from '../files.ts';
@@ -19,7 +13,6 @@ import type { Io } from '../io.ts';
 import { locations } from '../locations.ts';
 import { createReporter } from '../output.ts';
 import { checkRewritten, rewrite } from '../rewriting.ts';
-import { createStyle, hasColours } from '../text.ts';
 import { prepareProgram } from '../trace/program.ts';
 import { type ProgramFlags, withProgram } from '../trace/program-options.ts';
 import { assertAccepted, assertSucceeded, runProgram, writeAnswer } from '../trace/run-program.ts';
@@ -46,7 +39,6 @@ export function addCoverageCommand(program: Command, io: Io): void {
         .argument('[args...]', 'arguments of the command or the export, after "--"')
         .description('run a module on this machine and show which of its lines, functions, and blocks have run'),
     ),
-    'stop the program after this long, without a report',
   ).option(
     '--fuel <instructions>',
     'stop the program after this many instructions and report the run so far',
@@ -86,7 +78,9 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     refusing(() => describeModule(bytes)),
     { ...options, args },
   );
-  const { result } = rewrite(io, !isJson, bytes, { trace: false, coverage: true, fuel: options.fuel });
+  // Without tracing, the host can stop a loop only where it refills fuel.
+  const { fuel = Number.MAX_SAFE_INTEGER } = options;
+  const { result } = rewrite(io, !isJson, bytes, { trace: false, coverage: true, fuel, onOutOfFuel: 'call' });
   checkRewritten(io, !isJson, bytes, result.bytes);
   const map = readCoverageMap(result.bytes);
   if (map === undefined) throw new CliError('internal', 'The instrumented module has no coverage map.');
@@ -117,10 +111,8 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   assertAccepted(ran.ending);
   await writeAnswer(ran, isStdoutTaken ? io.stderr : io.stdout);
   const coverage = await readCoverage(io, { file: input, bytes, map, counts: ran.coverage }, options);
-  await writeCoverageFiles(io, coverage, options);
-  const style = createStyle(hasColours(io.stderr, io.environment));
-  const width = io.stderr.isTTY === true ? io.stderr.columns : undefined;
-  out.result(coverageAsJson(coverage), () => void io.stderr.write(formatCoverage(coverage, style, width)));
+  out.result(coverageAsJson(coverage), () => {});
+  await writeCoverage(io, coverage, options, !isJson);
   if (ran.isOutOfFuel) {
     throw new CliError('out_of_fuel', `The program was stopped: it used up ${options.fuel} instructions (--fuel).`, {
       exitCode: exitCodes.timedOut,

@@ -2,6 +2,14 @@ import { resolve } from 'node:path';
 import type { SimulationInputs } from '@tenon/run-kit/simulation';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
+import { type CoverageFlags, withCoverageReport } from '../coverage/coverage-options.ts';
+import {
+  assertCovered,
+  type Coverage,
+  coverageAsJson,
+  readCoverage,
+  writeCoverage,
+} from '../coverage/report-coverage.ts';
 import { formatDuration, parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import { standardStream, writeFileWhole } from '../files.ts';
@@ -34,7 +42,8 @@ import { exitCodeOfVerdict, type TestRun } from '../testing/test-run.ts';
 import { type RunOnce, watchTests } from '../testing/watch-tests.ts';
 import { count, printable } from '../text.ts';
 
-interface Options extends TestFiles, ProjectOptions {
+interface Options extends TestFiles, ProjectOptions, CoverageFlags {
+  readonly coverage?: boolean;
   readonly extensionPoint?: string;
   readonly simulations?: boolean;
   readonly schema?: string;
@@ -74,6 +83,9 @@ export function addTestCommand(group: Command, io: Io): void {
     .optionsGroup('The report:')
     .addOption(new Option('--tap', 'write TAP 14 to stdout').conflicts('json'))
     .option('--junit <file>', 'write JUnit XML to a file, too')
+    .optionsGroup("The plugin's coverage:")
+    .option('--coverage', 'show which lines, functions, and blocks of the plugin have run')
+    .use((command) => withCoverageReport(command, { coverage: true }))
     .optionsGroup('Options:')
     .use(withProject, withServer)
     .examples(
@@ -81,6 +93,7 @@ export function addTestCommand(group: Command, io: Io): void {
       'tenon plugin test greet.wasm --with test.wasm --mock-input-data Ada',
       'tenon plugin test --simulations --json',
       'tenon plugin test --fixtures recorded.json --watch',
+      'tenon plugin test --html coverage --fail-under 80',
     )
     .addHelpText(
       'after',
@@ -114,6 +127,7 @@ function assertPossible(file: string | undefined, options: Options): void {
   if ((module ?? fixtures) === undefined && mockHost !== undefined) {
     throw usageError('A mock host needs a test.', 'Name a test module with --with, or fixtures with --fixtures.');
   }
+  if (options.lcov === standardStream) throw usageError('--lcov needs a file: stdout has the results.');
   const ofStdin = [file, module, mockHost, mockInputFile, fixtures, schema].filter((name) => name === standardStream);
   if (ofStdin.length > 1) throw usageError('Only one of the files can come from stdin.');
   if (ofStdin.length > 0 && options.watch) throw usageError('--watch needs files, and stdin is not one.');
@@ -152,16 +166,19 @@ async function testPlugin(
     const simulations = stored?.simulations ?? tests;
     const schemaJson = schema ?? stored?.schemaJson ?? null;
     if (schemaJson === null) assertNoSchemaNeeded(simulations);
-    const run = await runTests(io, {
+    const { run, coverage } = await runTests(io, {
       file: module,
       simulations,
       schemaJson,
       timeLimitMs: options.timeLimit,
       signal: session.signal,
       isShown: !out.isJson,
+      measuresCoverage: options.coverage === true,
     });
-    await report(io, out, options, run);
+    const covered = coverage && (await readCoverage(io, coverage, options));
+    await report(io, out, options, run, covered);
     assertPassed(run);
+    if (covered !== undefined) assertCovered(covered, options);
   };
   if (!options.watch) return once(options.build === true, async () => {});
   await watchTests(session, options.build === true, once, (error) => reportError(error, io, false));
@@ -206,12 +223,24 @@ async function findTests(session: BuildSession, options: Options, isBuilding: bo
   return found;
 }
 
-async function report(io: Io, out: Reporter, { tap, junit }: Options, run: TestRun): Promise<void> {
+async function report(
+  io: Io,
+  out: Reporter,
+  options: Options,
+  run: TestRun,
+  coverage: Coverage | undefined,
+): Promise<void> {
+  const { tap, junit } = options;
   if (junit !== undefined) {
     await writeFileWhole(resolve(io.workingFolder, junit), (file) => file.writeFile(formatJunit(run)));
   }
   if (tap) out.write(formatTap(run));
-  else out.result(run, () => showReport(out, run));
+  else {
+    const all = coverage === undefined ? run : { ...run, coverage: coverageAsJson(coverage) };
+    out.result(all, () => showReport(out, run));
+  }
+  if (coverage !== undefined) await writeCoverage(io, coverage, options, !out.isJson);
+  else if (options.coverage) out.warn('The coverage of the plugin can’t be measured.');
 }
 
 /** @throws CliError with the verdict's exit code, unless all passed */

@@ -59,7 +59,7 @@ export function addTraceCommand(program: Command, io: Io): void {
       .argument('[args...]', 'arguments of the command or the export, after "--"')
       .description('run a module on this machine and show how long each of its functions took'),
   );
-  const runs = withProgram(command, 'stop the program after this long and report the run so far').option(
+  const runs = withProgram(command).option(
     '--repeat <runs>',
     'run it this many times and report the spread',
     wholeNumber(1, 100_000),

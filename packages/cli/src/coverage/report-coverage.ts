@@ -21,10 +21,11 @@ import {
 } from '@tenon/instrument/coverage';
 import { createDemangler } from '@tenon/trace/demangle';
 import { CliError } from '../errors.ts';
-import { fileError, standardStream, writeFileWhole, writeOutput } from '../files.ts';
+import { fileError, standardStream, writeFileWhole } from '../files.ts';
 import type { Io } from '../io.ts';
 import { locations } from '../locations.ts';
-import { count, formatNumber, formatTable, type Style } from '../text.ts';
+import { writeBytes } from '../output.ts';
+import { count, createStyle, formatNumber, formatTable, hasColours, type Style } from '../text.ts';
 import { refusing } from '../tracing-options.ts';
 import type { CoverageFlags } from './coverage-options.ts';
 import { findSources, openSource, type SourceFiles } from './source-files.ts';
@@ -76,13 +77,18 @@ async function mergeIntoFile(io: Io, file: string | undefined, profile: Coverage
   return merged;
 }
 
-/** Writes the files that the options name. */
-export async function writeCoverageFiles(io: Io, coverage: Coverage, flags: CoverageFlags): Promise<void> {
+/** Writes the files that the options name, and a table to stderr if people read it. */
+export async function writeCoverage(io: Io, coverage: Coverage, flags: CoverageFlags, isShown: boolean): Promise<void> {
   const { title, report, sources } = coverage;
+  if (isShown) {
+    const { stderr } = io;
+    const style = createStyle(hasColours(stderr, io.environment));
+    stderr.write(formatCoverage(coverage, style, stderr.isTTY === true ? stderr.columns : undefined));
+  }
   if (flags.lcov !== undefined) {
-    const path = flags.lcov === standardStream ? standardStream : resolve(io.workingFolder, flags.lcov);
-    const text = new TextEncoder().encode(lcov(report));
-    await io.interruptible((signal) => writeOutput(io, path, text, signal));
+    const bytes = new TextEncoder().encode(lcov(report));
+    if (flags.lcov === standardStream) await writeBytes(io.stdout, bytes);
+    else await writeFileWhole(resolve(io.workingFolder, flags.lcov), (handle) => handle.writeFile(bytes));
   }
   if (flags.html === undefined) return;
   const folder = resolve(io.workingFolder, flags.html);
@@ -116,7 +122,7 @@ function sharesAsJson({ lines, functions, blocks }: CoverageReport['totals'], un
 const maxRanges = 10;
 
 /** Coverage for people: a row for each file, and for all. */
-export function formatCoverage({ report, sources }: Coverage, style: Style, maxWidth: number | undefined): string {
+function formatCoverage({ report, sources }: Coverage, style: Style, maxWidth: number | undefined): string {
   const { files, totals, functionsWithoutLines } = report;
   const hasLines = files[0]?.unit === 'line';
   const cells = ({ lines, functions, blocks }: CoverageReport['totals']) =>

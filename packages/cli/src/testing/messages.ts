@@ -1,5 +1,5 @@
 import type { SimulationReport } from '@tenon/protocol';
-import type { CallsResult, CallsTask, SimulationTask } from '@tenon/run-kit/simulation';
+import type { CallsResult, CallsTask, PluginCoverage, SimulationTask } from '@tenon/run-kit/simulation';
 
 /** What the thread for untrusted plugins does. */
 export type ThreadTask =
@@ -9,4 +9,7 @@ export type ThreadTask =
 export type ThreadResult = SimulationReport | CallsResult;
 
 /** A message of the thread. */
-export type ThreadMessage = { readonly type: 'begins' } | { readonly type: 'ended'; readonly result: ThreadResult };
+export type ThreadMessage =
+  | { readonly type: 'begins' }
+  | { readonly type: 'coverage'; readonly coverage: PluginCoverage }
+  | { readonly type: 'ended'; readonly result: ThreadResult };

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { SimulationReport } from '@tenon/protocol';
-import type { CallsResult, CallsTask, SimulationTask } from '@tenon/run-kit/simulation';
+import type { CallsResult, CallsTask, PluginCoverage, SimulationTask } from '@tenon/run-kit/simulation';
 import { formatDuration } from '../duration.ts';
 import { locations } from '../locations.ts';
 import type { ThreadMessage, ThreadResult, ThreadTask } from './messages.ts';
@@ -9,6 +9,8 @@ export interface TaskOptions {
   readonly timeLimitMs: number;
   /** Stops the task. */
   readonly signal: AbortSignal;
+  /** Receives the plugin's coverage if it is measured. */
+  readonly onCoverage?: (coverage: PluginCoverage) => void;
 }
 
 /**
@@ -47,7 +49,7 @@ type Ending<Result> =
 
 async function runInThread<Result extends ThreadResult>(
   task: ThreadTask,
-  { timeLimitMs, signal }: TaskOptions,
+  { timeLimitMs, signal, onCoverage = () => {} }: TaskOptions,
 ): Promise<Ending<Result>> {
   signal.throwIfAborted();
   const worker = new Worker(locations.simulationWorker, {
@@ -63,6 +65,7 @@ async function runInThread<Result extends ThreadResult>(
   signal.addEventListener('abort', stop);
   worker.on('message', (message: ThreadMessage) => {
     if (message.type === 'ended') return resolve({ result: message.result as Result });
+    if (message.type === 'coverage') return onCoverage(message.coverage);
     startedMs = performance.now();
     timer = setTimeout(() => end('time'), timeLimitMs);
   });

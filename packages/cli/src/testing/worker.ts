@@ -7,4 +7,8 @@ import type { ThreadMessage, ThreadTask } from './messages.ts';
 const send = (message: ThreadMessage) => parentPort?.postMessage(message);
 const given = workerData as ThreadTask;
 send({ type: 'begins' });
-send({ type: 'ended', result: given.kind === 'simulation' ? runSimulation(given.task) : callExports(given.task) });
+const result =
+  given.kind === 'simulation'
+    ? runSimulation(given.task, (coverage) => send({ type: 'coverage', coverage }))
+    : callExports(given.task);
+send({ type: 'ended', result });

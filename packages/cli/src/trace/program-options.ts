@@ -12,7 +12,7 @@ export interface ProgramFlags extends InputFlags {
   readonly timeout?: number;
 }
 
-export function withProgram(command: Command, timeout: string): Command {
+export function withProgram(command: Command): Command {
   const entry = command
     .optionsGroup('The program:')
     .option('-i, --invoke <export>', 'call this export instead of _start');
@@ -20,5 +20,5 @@ export function withProgram(command: Command, timeout: string): Command {
     .option('--env <name[=value]>', 'an environment variable of the program; repeatable', collectAll)
     .option('--dir <folder[::path]>', 'a folder for the program, under this path; repeatable', collectAll)
     .option('--stub-imports', 'replace missing imports with functions that return zero')
-    .option('--timeout <duration>', timeout, parseTimeout);
+    .option('--timeout <duration>', 'stop the program after this long and report the run so far', parseTimeout);
 }

@@ -35,7 +35,7 @@ export function callExports(task: CallsTask): CallsResult {
   const { exportName, inputs, limits, maxTotalBytes } = task;
   const outputs: Uint8Array[] = [];
   try {
-    const module = prepareModule(task.plugin, 'The plugin', limits.maxMemoryBytes, { countsCalls: false });
+    const module = prepareModule(task.plugin, 'The plugin', limits, { countsCalls: false });
     const create = createPluginUnderTest(module, limits, createReport('', null), { from: 'plugin' }, task.config);
     const plugin = create(withoutHostFunctions);
     let totalBytes = 0;

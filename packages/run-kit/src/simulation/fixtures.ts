@@ -37,13 +37,20 @@ export function runFixtures(
     const isMocked = fixture.hostCalls === undefined && mockHost !== undefined;
     const listed = isMocked ? undefined : listedCalls(fixture.hostCalls, schema);
     const plugin = withHostFunctions(listed ?? (mockHost as HostFunctions));
-    const { outcome } = plugin.call(fixture.export, input);
-    plugin.reset();
+    const outcome = callOnce(plugin, fixture.export, input);
     const difference = listed?.difference();
     const checks = checkOutcome(outcome, fixture, schema);
     // A call of the host that is not listed makes the plugin's call fail, which must not fulfil `fails`.
     for (const [name, fault] of checks) assert(name, name === 'fails' ? (fault ?? difference) : fault);
     if (fixture.hostCalls !== undefined || difference !== undefined) assert('hostCalls', difference);
+  }
+}
+
+function callOnce(plugin: PluginUnderTest, exportName: string, input: Uint8Array): CallResult['outcome'] {
+  try {
+    return plugin.call(exportName, input).outcome;
+  } finally {
+    plugin.reset();
   }
 }
 

@@ -1,6 +1,6 @@
 import { endingOf, RunFailure } from '../ending.ts';
 import { createKernel } from './kernel.ts';
-import { reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
+import { OutOfFuel, reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
 import { harnessModule, testExport, testModuleFault } from './module-faults.ts';
 import type { PluginUnderTest } from './plugin-under-test.ts';
 import type { ReportBuilder } from './report.ts';
@@ -80,10 +80,13 @@ export function runTestModule(
         const { error } = kernel.host.end();
         if (error !== undefined) return `The test module reported an error: ${shorten(error, maxTextLength)}`;
         return result === undefined || result === 0 || result === 0n ? undefined : `"test" returned ${String(result)}`;
+      } catch (thrown) {
+        throw instance.outOfFuel('"test"') ?? thrown;
       } finally {
         instance.flush();
       }
     } catch (thrown) {
+      if (thrown instanceof OutOfFuel) throw thrown;
       const ending = endingOf(thrown);
       if (ending.kind === 'returned' && ending.exitCode === 0) return undefined;
       return `"test" failed: ${reasonOf(thrown)}`;

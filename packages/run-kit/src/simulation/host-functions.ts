@@ -57,17 +57,20 @@ export function mockHostFunctions(
       try {
         instance = mockHost.instantiate([kernel.host.imports, harness], onLine);
       } catch (error) {
+        if (error instanceof SimulationFailure) throw error;
         throw new SimulationFailure(`The mock host does not start: ${reasonOf(error)}`);
       }
       const functions = new Map(imports.map(({ name }) => [name, functionOf(instance.exports, name)]));
       return {
         call({ name }, args) {
+          instance.refuel();
           try {
             const result = functions.get(name)?.(...args);
             instance.check();
             return result;
           } catch (error) {
-            throw new RunFailure(`the mock host's function ${name} failed: ${reasonOf(error)}`);
+            const ended = instance.outOfFuel(`The mock host's function ${name}`);
+            throw ended ?? new RunFailure(`the mock host's function ${name} failed: ${reasonOf(error)}`);
           }
         },
         flush: instance.flush,

@@ -2,4 +2,10 @@
 export { type CallsResult, type CallsTask, callExports } from './call-exports.ts';
 export { mockHostFault, testModuleFault } from './module-faults.ts';
 export { runSimulation } from './run-simulation.ts';
-export { defaultSimulationLimits, type SimulationInputs, type SimulationLimits, type SimulationTask } from './task.ts';
+export {
+  defaultSimulationLimits,
+  type PluginCoverage,
+  type SimulationInputs,
+  type SimulationLimits,
+  type SimulationTask,
+} from './task.ts';

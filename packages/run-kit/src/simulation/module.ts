@@ -1,9 +1,19 @@
 import { isTracingModule } from '@tenon/extension-schema/host-imports';
-import { describeModule, InstrumentError, instrument, isInstrumented, type ModuleDescription } from '@tenon/instrument';
+import {
+  describeModule,
+  InstrumentError,
+  type InstrumentOptions,
+  instrument,
+  isInstrumented,
+  type ModuleDescription,
+} from '@tenon/instrument';
+import { type CoverageMap, readCounters, readCoverageMap } from '@tenon/instrument/coverage';
 import { endingOf, RunFailure } from '../ending.ts';
+import { fuelImports, setFuel } from '../fuel.ts';
 import { fillImports, memoryOf } from '../imports.ts';
 import { initialize } from '../initialize.ts';
 import { wasiModules } from '../wasi-interface.ts';
+import type { PluginCoverage, SimulationLimits } from './task.ts';
 import { createSimulationWasi } from './wasi.ts';
 
 /** A module that a simulation runs. */
@@ -13,6 +23,8 @@ export interface SimulationModule {
   /** Of the module before it was instrumented. */
   readonly description: ModuleDescription;
   readonly isCounted: boolean;
+  /** The coverage of all instances for which `end` was called; `undefined` if it isn't measured. */
+  readonly coverage: PluginCoverage | undefined;
   readonly instantiate: (hosts: readonly WebAssembly.Imports[], log: StreamLog) => ModuleInstance;
 }
 
@@ -28,6 +40,12 @@ export interface ModuleInstance {
   readonly check: () => void;
   /** Logs the lines that are not complete. Call it after each call. */
   readonly flush: () => void;
+  /** Allows the maximum number of instructions again. Call it before each call. */
+  readonly refuel: () => void;
+  /** The failure of an instance that trapped because it executed too many instructions. */
+  readonly outOfFuel: (where: string) => OutOfFuel | undefined;
+  /** Adds the instance's coverage to that of the module. Call it once, at the end. */
+  readonly end: () => void;
 }
 
 /** A problem of the plugin, the test module or the mock host that ends a simulation. Its message is for people. */
@@ -35,19 +53,28 @@ export class SimulationFailure extends Error {
   override readonly name = 'SimulationFailure';
 }
 
+/** A simulation that has executed too many instructions. */
+export class OutOfFuel extends SimulationFailure {}
+
+interface PrepareOptions {
+  readonly countsCalls: boolean;
+  readonly measuresCoverage?: boolean | undefined;
+}
+
 /**
- * Compiles a module. It is instrumented to count calls and to limit its memory. Memories of a module that can't be
- * instrumented are checked after each call.
+ * Compiles a module. It is instrumented to count calls, and to limit its memory and its instructions. Memories of a module
+ * that can't be instrumented are checked after each call.
  *
  * @throws SimulationFailure for a module that can't run
  */
 export function prepareModule(
   bytes: Uint8Array,
   what: string,
-  maxMemoryBytes: number,
-  options: { readonly countsCalls: boolean },
+  { maxMemoryBytes, maxInstructions }: SimulationLimits,
+  options: PrepareOptions,
 ): SimulationModule {
-  const { compiled, description, runs, isCounted } = compile(bytes, what, options.countsCalls);
+  const { compiled, description, runs, isCounted, map } = compile(bytes, what, maxInstructions, options);
+  const coverage = map && { map, counts: new Float64Array(map.blockCount) };
   const initialBytes = runs.memories.reduce((sum, memory) => sum + memory.minimumPages * memory.pageBytes, 0);
   if (initialBytes > maxMemoryBytes) {
     throw new SimulationFailure(`${what} needs ${initialBytes} bytes of memory; the limit is ${maxMemoryBytes}`);
@@ -70,17 +97,30 @@ export function prepareModule(
       isBeyondLimit ||= bytesInUse > maxMemoryBytes;
       check();
     };
+    let isOut = false;
+    const outOfFuel = (where: string) =>
+      isOut ? new OutOfFuel(`${where} used up ${maxInstructions.toLocaleString('en')} instructions.`) : undefined;
     const wasi = usedWasi.map((name) => [name, createSimulationWasi(name, log)] as const);
     const imports = fillImports(
       runs,
       [
         tracingImports(runs, enter, grow),
+        fuelImports(() => {
+          isOut = true;
+        }),
         ...hosts,
         Object.fromEntries(wasi.map(([name, each]) => [name, each.imports])),
       ],
       'trap',
     );
-    const instance = new WebAssembly.Instance(compiled, imports);
+    const start = <Result>(action: () => Result): Result => {
+      try {
+        return action();
+      } catch (error) {
+        throw outOfFuel(`${what}, when it started,`) ?? error;
+      }
+    };
+    const instance = start(() => new WebAssembly.Instance(compiled, imports));
     const memory = memoryOf(instance.exports, imports);
     if (memory !== undefined) for (const [, each] of wasi) each.attach(memory);
     const made: ModuleInstance = {
@@ -94,12 +134,22 @@ export function prepareModule(
       flush() {
         for (const [, each] of wasi) each.flush();
       },
+      refuel() {
+        isOut = false;
+        setFuel(instance.exports, maxInstructions);
+      },
+      outOfFuel,
+      end() {
+        if (coverage === undefined) return;
+        const counts = readCounters(coverage.map, instance.exports);
+        for (const [at, count] of counts.entries()) coverage.counts[at] = (coverage.counts[at] ?? 0) + count;
+      },
     };
-    initialize(instance.exports, '');
+    start(() => initialize(instance.exports, ''));
     made.check();
     return made;
   }
-  return { what, description, isCounted, instantiate };
+  return { what, description, isCounted, coverage, instantiate };
 }
 
 interface Compiled {
@@ -108,18 +158,23 @@ interface Compiled {
   /** The description of the module that runs. */
   readonly runs: ModuleDescription;
   readonly isCounted: boolean;
+  readonly map: CoverageMap | undefined;
 }
 
 /** Compiles a module, instrumented if possible. */
-function compile(bytes: Uint8Array, what: string, countsCalls: boolean): Compiled {
+function compile(bytes: Uint8Array, what: string, fuel: number, options: PrepareOptions): Compiled {
+  const { countsCalls, measuresCoverage } = options;
   try {
     const description = describeModule(bytes);
     return (
-      compileInstrumented(bytes, description, countsCalls) ?? {
+      compileInstrumented(bytes, description, countsCalls, { fuel, onOutOfFuel: 'call', coverage: measuresCoverage }) ??
+      // A module may be too large for further instructions.
+      compileInstrumented(bytes, description, countsCalls, {}) ?? {
         compiled: compileBytes(Uint8Array.from(bytes)),
         description,
         runs: description,
         isCounted: countsCalls && description.imports.some(({ name }) => enterNames.includes(name)),
+        map: undefined,
       }
     );
   } catch (error) {
@@ -133,13 +188,15 @@ function compileInstrumented(
   bytes: Uint8Array,
   description: ModuleDescription,
   isCounted: boolean,
+  extras: Pick<InstrumentOptions, 'fuel' | 'onOutOfFuel' | 'coverage'>,
 ): Compiled | undefined {
   if (isInstrumented(description)) return undefined;
   const imported = description.imports.filter(({ kind }) => kind === 'function');
   const selection = isCounted ? { banned: imported.map(({ module, name }) => `${module}.${name}`) } : { allowed: [] };
   try {
-    const { bytes: instrumented } = instrument(bytes, selection);
-    return { compiled: compileBytes(instrumented), description, runs: describeModule(instrumented), isCounted };
+    const { bytes: instrumented } = instrument(bytes, { ...selection, ...extras });
+    const map = readCoverageMap(instrumented);
+    return { compiled: compileBytes(instrumented), description, runs: describeModule(instrumented), isCounted, map };
   } catch (error) {
     if (error instanceof InstrumentError || error instanceof WebAssembly.CompileError) return undefined;
     throw error;

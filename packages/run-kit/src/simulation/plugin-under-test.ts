@@ -63,6 +63,7 @@ export function createPluginUnderTest(
         );
         return { kernel, host, plugin };
       } catch (error) {
+        if (error instanceof SimulationFailure) throw error;
         throw new SimulationFailure(`The plugin does not start: ${reasonOf(error)}`);
       }
     }
@@ -86,6 +87,7 @@ export function createPluginUnderTest(
     }
 
     const reset = () => {
+      running?.plugin.end();
       running = undefined;
     };
 
@@ -99,10 +101,13 @@ export function createPluginUnderTest(
       let outcome: CallResult['outcome'];
       // How often a function calls itself before the stack overflows varies from run to run.
       let isOverflow = false;
+      let ended: SimulationFailure | undefined;
+      plugin.refuel();
       try {
         outcome = { output: callExport(exportName, input, running, limits) };
       } catch (error) {
-        outcome = { error: reasonOf(error) };
+        ended = error instanceof SimulationFailure ? error : plugin.outOfFuel(`The call of ${shownName(exportName)}`);
+        outcome = { error: ended?.message ?? reasonOf(error) };
         isOverflow = error instanceof RangeError;
         // A trap leaves an instance in an unknown state, such as a stack pointer that is not reset.
         if (!(error instanceof ReportedError)) reset();
@@ -124,6 +129,7 @@ export function createPluginUnderTest(
           hostCalls,
         };
       });
+      if (ended !== undefined) throw ended;
       return { outcome, timeNano };
     }
     return { call, reset };
@@ -133,6 +139,10 @@ export function createPluginUnderTest(
 /** An error that a plugin reports by returning. Its instance can be called again. */
 class ReportedError extends RunFailure {}
 
+function shownName(exportName: string): string {
+  return JSON.stringify(shorten(exportName, maxNameLength));
+}
+
 function callExport(
   exportName: string,
   input: Uint8Array,
@@ -140,7 +150,7 @@ function callExport(
   limits: SimulationLimits,
 ): Uint8Array {
   const exported = Object.hasOwn(plugin.exports, exportName) ? plugin.exports[exportName] : undefined;
-  const shown = JSON.stringify(shorten(exportName, maxNameLength));
+  const shown = shownName(exportName);
   if (typeof exported !== 'function') throw new ReportedError(`the plugin exports no function ${shown}`);
   if (exported.length > 0) {
     throw new ReportedError(`the plugin's export ${shown} takes parameters; an Extism plugin's exports take none`);

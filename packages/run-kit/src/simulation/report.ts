@@ -13,7 +13,11 @@ export interface ReportBuilder {
   readonly cut: () => void;
   /** How many assertions were made, and how many of them failed. */
   readonly assertions: () => { readonly total: number; readonly failed: number };
-  readonly finish: (verdict: SimulationVerdict, detail: string | undefined) => SimulationReport;
+  readonly finish: (
+    verdict: SimulationVerdict,
+    detail: string | undefined,
+    coverage?: SimulationReport['coverage'],
+  ) => SimulationReport;
 }
 
 /** The maximum number of passed assertions, failed assertions, calls, and lines of the log. */
@@ -75,7 +79,7 @@ export function createReport(name: string, revision: number | null): ReportBuild
       isCut = true;
     },
     assertions: () => ({ total, failed }),
-    finish: (verdict, detail) => ({
+    finish: (verdict, detail, coverage) => ({
       name,
       revision,
       verdict,
@@ -83,6 +87,7 @@ export function createReport(name: string, revision: number | null): ReportBuild
       ...lists,
       durationMs: Math.round((performance.now() - startMs) * 1e3) / 1e3,
       isCut,
+      ...(coverage !== undefined && { coverage }),
     }),
   };
 }

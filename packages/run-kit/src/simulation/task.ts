@@ -1,3 +1,4 @@
+import type { CoverageCounts, CoverageMap } from '@tenon/instrument/coverage';
 import type { Fixture } from '@tenon/protocol';
 
 /** A plugin, and the simulation that it must pass. */
@@ -7,6 +8,14 @@ export interface SimulationTask {
   /** The extension point's schema as the API returns it, for `matchesSchema` and the types of host functions. */
   readonly schemaJson: string | null;
   readonly limits: SimulationLimits;
+  /** Whether the report has the plugin's coverage. */
+  readonly measuresCoverage?: boolean;
+}
+
+/** The coverage of a plugin by a simulation. */
+export interface PluginCoverage {
+  readonly map: CoverageMap;
+  readonly counts: CoverageCounts;
 }
 
 /** A simulation has a test module, or fixtures. */
@@ -27,9 +36,12 @@ export interface SimulationLimits {
   readonly maxMemoryBytes: number;
   /** Of the input and of the output of one call. */
   readonly maxOutputBytes: number;
+  /** Of one call of the plugin or its mock host, and of a test module. The same in every run, unlike a time limit. */
+  readonly maxInstructions: number;
 }
 
 export const defaultSimulationLimits: SimulationLimits = {
   maxMemoryBytes: 256 * 1024 ** 2,
   maxOutputBytes: 8 * 1024 ** 2,
+  maxInstructions: 20e9, // 5 to 10 seconds of most programs
 };

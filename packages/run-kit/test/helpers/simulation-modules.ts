@@ -96,14 +96,22 @@ export const plugin = pluginModule(`
 interface Request extends Partial<SimulationInputs> {
   readonly plugin?: Uint8Array;
   readonly schema?: object;
+  readonly maxInstructions?: number;
+  readonly measuresCoverage?: boolean;
 }
 
 /** Runs a simulation of {@link plugin}. */
-export function simulate({ plugin: tested = plugin, schema, ...simulation }: Request): SimulationReport {
+export function simulate(request: Request): SimulationReport {
+  const { plugin: tested = plugin, schema, maxInstructions, measuresCoverage = false, ...simulation } = request;
   return runSimulation({
     plugin: tested,
     simulation: { name: 'check', revision: null, ...simulation },
     schemaJson: schema === undefined ? null : JSON.stringify(schema),
-    limits: { ...defaultSimulationLimits, maxMemoryBytes: 64 * 1024 ** 2 },
+    limits: {
+      ...defaultSimulationLimits,
+      maxMemoryBytes: 64 * 1024 ** 2,
+      ...(maxInstructions !== undefined && { maxInstructions }),
+    },
+    measuresCoverage,
   });
 }
