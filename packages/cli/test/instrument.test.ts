@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { instrument, listFunctions } from '@tenon/instrument';
+import { findDebugInfo } from '@tenon/instrument/debug-info';
 import wabt from 'wabt';
+import { customSection, text } from '../../../test/helpers/module-bytes.ts';
 import { run } from '../src/run.ts';
 import { makeFolder } from './helpers/folder.ts';
 import { createIo, type Setting, tenon } from './helpers/streams.ts';
@@ -47,6 +49,39 @@ describe('tenon instrument', () => {
     await writeFile(input, await readFile(sample));
     await demand([input]);
     assert.ok((await stat(inFolder('plain.instrumented.wasm'))).isFile());
+  });
+
+  it('rewrites the source map beside the module', async () => {
+    const map = JSON.stringify({ version: 3, sources: ['greet.c'], names: [], mappings: 'gmBAAA' });
+    const input = inFolder('mapped.wasm');
+    const write = async (url: string) =>
+      writeFile(input, Buffer.concat([await readFile(sample), customSection('sourceMappingURL', text(url))]));
+    await write('./mapped.wasm.map');
+    await writeFile(inFolder('mapped.wasm.map'), map);
+    await demand([input]);
+    const output = inFolder('mapped.instrumented.wasm');
+    const rewritten = JSON.parse(await readFile(`${output}.map`, 'utf8'));
+    assert.deepEqual([rewritten.sources, rewritten.mappings === 'gmBAAA'], [['greet.c'], false]);
+    assert.equal(findDebugInfo(await readFile(output)).sourceMapUrl, 'mapped.instrumented.wasm.map');
+    assert.equal(await readFile(inFolder('mapped.wasm.map'), 'utf8'), map);
+    const { bytes } = await demand([input, '-o', '-']);
+    assert.match(findDebugInfo(new Uint8Array(bytes)).sourceMapUrl ?? '', /^data:application\/json;base64,/);
+
+    await writeFile(inFolder('outside.map'), map);
+    await mkdir(inFolder('inside'));
+    const urls = ['absent.map', '../outside.map', inFolder('outside.map'), `file://${inFolder('outside.map')}`];
+    for (const url of [
+      ...urls,
+      '%2e%2e/outside.map',
+      'https://example.org/a.map',
+      'inside',
+      '%',
+      'mapped.wasm.map?v=1',
+    ]) {
+      await write(url);
+      const { notes } = (await demand([input, '--dry-run', '--json'])).json();
+      assert.equal(notes[0]?.section, 'sourceMappingURL', url);
+    }
   });
 
   it('writes nothing under --strict when a name matches no function, or nothing is traced', async () => {

@@ -220,6 +220,8 @@ describe('instrument() on source maps', () => {
     });
     assert.deepEqual([...(renamed.section ?? [])], url('b.map'));
     assert.deepEqual(renamed.sourceMap, named.sourceMap);
+    const embedded = withSection('sourceMappingURL', url('a.map'), { sourceMap: json, sourceMapUrl: 'data:' });
+    assert.equal(inlineMap(embedded.section), named.sourceMap);
     assertMoved(named.bytes, instrument(input, { sourceMap: json }).sourceMap);
     assert.equal(instrument(input, { sourceMap: json, allowed: [] }).sourceMap, json);
     const absent = withSection('sourceMappingURL', url('a.map'));

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { type InstrumentOptions, type InstrumentReport, listFunctions } from '@tenon/instrument';
 import { Option } from 'commander';
 import { type Command, withJson } from '../command.ts';
+import { readDebugFiles } from '../debug-files.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assertBinaryOutput, readInput, standardStream, writeOutput } from '../files.ts';
@@ -34,6 +35,7 @@ interface Options extends TracingFlags {
   readonly coverage?: boolean;
   readonly fuel?: number;
   readonly onOutOfFuel?: 'trap' | 'call';
+  readonly debugFile?: string;
   readonly json?: boolean;
 }
 
@@ -57,6 +59,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
     .option('--adaptive', 'let functions skip calls that are too short for a span, as @tenon/trace does')
     .option('--no-check', 'do not validate the result with the engine of Node.js')
     .option('--strict', 'fail without writing a module if a name matches no function, or no function is traced')
+    .option('--debug-file <file>', "the file with the module's DWARF, if it isn't in the module")
     .description('instrument a module for tracing, on this machine, without a server')
     .use(withJson, withTracing, withProbes)
     .examples(
@@ -73,7 +76,9 @@ export function addInstrumentCommand(program: Command, io: Io): void {
       'after',
       `A name matches a function's name in the module's name section, the name that it is exported under, or, for an imported
 function, module.field. --list shows them. Names that contain commas go into a file. Without --patterns every character of
-a name is literal.`,
+a name is literal.
+
+A source map that the module names is read from the module's folder. The rewritten map goes to <output>.map.`,
     )
     .action((input: string, options: Options) => run(io, input, options));
 }
@@ -118,10 +123,17 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
     debugInfo: options.debugInfo ? 'keep' : 'drop',
   };
   const bytes = await readInput(io, input, 'the module');
-  const { result, durationMs } = rewrite(io, !out.isJson, bytes, tracing);
+  const files = await readFiles(io, input, bytes, options);
+  const mapPath = output === undefined || output === standardStream ? undefined : `${output}.map`;
+  const sourceMapUrl = mapPath === undefined ? 'data:' : encodeURIComponent(basename(mapPath));
+  const { result, durationMs } = rewrite(io, !out.isJson, bytes, { ...tracing, ...files, sourceMapUrl });
   if (options.strict && trace) assertAllFound(result.report);
   if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
+  const { sourceMap } = result;
+  if (mapPath !== undefined && sourceMap !== undefined) {
+    await io.interruptible((signal) => writeOutput(io, mapPath, new TextEncoder().encode(sourceMap), signal));
+  }
   if (out.isJson) out.result({ input, output: output ?? null, ...result.report, durationMs }, () => {});
   else showReport(out, input, output, result.report, durationMs, trace);
 }
@@ -136,6 +148,13 @@ function assertAllFound({ notes, tracedFunctions }: InstrumentReport): void {
     exitCode: exitCodes.refused,
     hint: 'To see the functions there are: tenon instrument <module> --list',
   });
+}
+
+/** The debug information of a module that lies in other files. */
+async function readFiles(io: Io, input: string, bytes: Uint8Array, { debugFile }: Options): Promise<InstrumentOptions> {
+  const files = readDebugFiles(input, bytes);
+  if (debugFile === undefined) return files;
+  return { ...files, debugFile: await readInput(io, debugFile, 'the debug information') };
 }
 
 function besideInput(input: string): string {
@@ -165,7 +184,8 @@ function showReport(
 async function list(io: Io, out: Reporter, input: string, options: Options): Promise<void> {
   const tracing = await readTracingOptions(io, options);
   const bytes = await readInput(io, input, 'the module');
-  const { functions, notes } = refusing(() => listFunctions(bytes, tracing));
+  const files = await readFiles(io, input, bytes, options);
+  const { functions, notes } = refusing(() => listFunctions(bytes, { ...tracing, ...files }));
   const tracedFunctions = functions.reduce((total, { isTraced }) => total + (isTraced ? 1 : 0), 0);
   out.result({ input, tracedFunctions, totalFunctions: functions.length, functions, notes }, () => {
     for (const text of formatFunctions(functions, out.style)) out.write(text);

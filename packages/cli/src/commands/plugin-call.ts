@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { describeModule } from '@tenon/instrument';
 import { Option } from 'commander';
 import { type Command, withServer } from '../command.ts';
-import { debugInfoOf } from '../coverage/source-files.ts';
+import { debugInfoOf } from '../debug-files.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, usageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -5,7 +5,7 @@ import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { debugInfoOf } from '../coverage/source-files.ts';
+import { debugInfoOf } from '../debug-files.ts';
 import { parseMicroseconds } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';

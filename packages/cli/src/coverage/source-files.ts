@@ -1,47 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import {
-  createSourceLookup,
-  findDebugInfo,
-  type SourceLookup,
-  type SourceLookupOptions,
-} from '@tenon/instrument/debug-info';
+import { createSourceLookup, type SourceLookup } from '@tenon/instrument/debug-info';
+import { isFile, isWithin, readDebugFiles } from '../debug-files.ts';
 import { standardStream } from '../files.ts';
 
 /** Reads a module's debug information, also from files beside it. @returns undefined without any */
 export function openSource(file: string, bytes: Uint8Array): SourceLookup | undefined {
   return createSourceLookup(bytes, readDebugFiles(file, bytes));
-}
-
-/** Reads the files with debug information that a module names, if they lie beside it. */
-export function readDebugFiles(file: string, bytes: Uint8Array): SourceLookupOptions {
-  const { sourceMapUrl, debugFileUrl } = findDebugInfo(bytes);
-  const sourceMap = readBeside(file, sourceMapUrl);
-  return {
-    debugFile: readBeside(file, debugFileUrl),
-    sourceMap: sourceMap && new TextDecoder().decode(sourceMap),
-  };
-}
-
-/** Where the debug information of a module is. `undefined` if it has none. */
-export function debugInfoOf(file: string, bytes: Uint8Array): SourceLookupOptions | undefined {
-  const { dwarfBytes, sourceMapUrl } = findDebugInfo(bytes);
-  const files = readDebugFiles(file, bytes);
-  const isInside = dwarfBytes > 0 || sourceMapUrl?.startsWith('data:') === true;
-  return isInside || files.debugFile !== undefined || files.sourceMap !== undefined ? files : undefined;
-}
-
-/** Reads a file that a module names, if it lies in the module's folder: the module is untrusted. */
-function readBeside(file: string, url: string | undefined): Uint8Array | undefined {
-  if (url === undefined || file === standardStream) return undefined;
-  const folder = dirname(resolve(file));
-  try {
-    const path = /^file:/i.test(url) ? fileURLToPath(url) : resolve(folder, decodeURIComponent(url));
-    return isWithin(folder, path) ? readFileSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The source files of a module in a folder. */
@@ -87,13 +52,4 @@ export function findSources(
       }
     },
   };
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const below = relative(folder, path);
-  return below !== '' && below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

@@ -103,10 +103,9 @@ export function createCustomSectionWriter(
       if (reason !== undefined) {
         notes.push({ code: 'source_map_dropped', message: `The given source map was dropped: ${reason}` });
       }
-      const newUrl = rewritten === undefined ? undefined : sourceMapUrl;
       for (const section of sourceMapSections) {
         addRewritten(section, (writer) =>
-          writeSourceMapUrl(writer, module, section, fileOffsets, rewritten !== undefined, newUrl),
+          writeSourceMapUrl(writer, module, section, fileOffsets, rewritten, sourceMapUrl),
         );
       }
       return rewritten;

@@ -25,14 +25,14 @@ export function createFileOffsets({ module }: OffsetMapContext, map: OffsetMap, 
 
 /**
  * Writes the contents of `sourceMappingURL`: a `data:` URL with the rewritten map; otherwise `newUrl` or the same URL, if the
- * caller gets the rewritten map. Returns a reason if the section must be dropped.
+ * caller gets the rewritten map `given`. Returns a reason if the section must be dropped.
  */
 export function writeSourceMapUrl(
   writer: ByteWriter,
   module: Module,
   section: Section,
   offsets: () => FileOffsets,
-  isRewritten: boolean,
+  given: string | undefined,
   newUrl: string | undefined,
 ): string | undefined {
   const reader = contentReader(module.bytes, section);
@@ -41,18 +41,18 @@ export function writeSourceMapUrl(
   if (/^data:/i.test(url)) {
     const text = textOfDataUrl(url);
     if (text === undefined) throw new SourceMapError('the data: URL can not be decoded');
-    writeName(writer, `data:application/json;base64,${toBase64(rewriteSourceMap(text, offsets()))}`);
+    writeName(writer, dataUrlOf(rewriteSourceMap(text, offsets())));
     return undefined;
   }
-  if (!isRewritten) return 'its source map, which contains offsets into the code, is not at hand';
-  writeName(writer, newUrl ?? url);
+  if (given === undefined) return 'its source map, which contains offsets into the code, is not at hand';
+  writeName(writer, newUrl === 'data:' ? dataUrlOf(given) : (newUrl ?? url));
   return undefined;
 }
 
-function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text);
+function dataUrlOf(json: string): string {
+  const bytes = new TextEncoder().encode(json);
   const chunk = 0x8000;
   let binary = '';
   for (let at = 0; at < bytes.length; at += chunk) binary += String.fromCharCode(...bytes.subarray(at, at + chunk));
-  return btoa(binary);
+  return `data:application/json;base64,${btoa(binary)}`;
 }

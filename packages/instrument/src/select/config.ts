@@ -11,7 +11,10 @@ export interface InstrumentOptions extends ExtraOptions {
   readonly banned?: readonly string[] | undefined;
   /** The module's source map as text, if it isn't in the module. */
   readonly sourceMap?: string | undefined;
-  /** Where the rewritten {@link sourceMap} will be, for the section `sourceMappingURL`. Default: the same URL. */
+  /**
+   * Where the rewritten {@link sourceMap} will be, for the section `sourceMappingURL`. `data:` puts the map into the module.
+   * Default: the same URL.
+   */
   readonly sourceMapUrl?: string | undefined;
   /** The file that `external_debug_info` names: a module with the DWARF sections that this one lacks. */
   readonly debugFile?: Uint8Array | undefined;
