@@ -53,22 +53,22 @@ describe('tenon instrument', () => {
 
   it('rewrites the source map beside the module', async () => {
     const map = JSON.stringify({ version: 3, sources: ['greet.c'], names: [], mappings: 'gmBAAA' });
-    const input = inFolder('mapped.wasm');
+    await mkdir(inFolder('inside/folder'), { recursive: true });
+    const input = inFolder('inside/mapped.wasm');
     const write = async (url: string) =>
       writeFile(input, Buffer.concat([await readFile(sample), customSection('sourceMappingURL', text(url))]));
     await write('./mapped.wasm.map');
-    await writeFile(inFolder('mapped.wasm.map'), map);
+    await writeFile(inFolder('inside/mapped.wasm.map'), map);
     await demand([input]);
-    const output = inFolder('mapped.instrumented.wasm');
+    const output = inFolder('inside/mapped.instrumented.wasm');
     const rewritten = JSON.parse(await readFile(`${output}.map`, 'utf8'));
     assert.deepEqual([rewritten.sources, rewritten.mappings === 'gmBAAA'], [['greet.c'], false]);
     assert.equal(findDebugInfo(await readFile(output)).sourceMapUrl, 'mapped.instrumented.wasm.map');
-    assert.equal(await readFile(inFolder('mapped.wasm.map'), 'utf8'), map);
+    assert.equal(await readFile(inFolder('inside/mapped.wasm.map'), 'utf8'), map);
     const { bytes } = await demand([input, '-o', '-']);
     assert.match(findDebugInfo(new Uint8Array(bytes)).sourceMapUrl ?? '', /^data:application\/json;base64,/);
 
     await writeFile(inFolder('outside.map'), map);
-    await mkdir(inFolder('inside'));
     const urls = ['absent.map', '../outside.map', inFolder('outside.map'), `file://${inFolder('outside.map')}`];
     for (const url of [
       ...urls,

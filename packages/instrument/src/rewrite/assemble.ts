@@ -1,34 +1,21 @@
 import type { Import } from '../binary/imports.ts';
 import type { Module } from '../binary/module.ts';
-import type { Names } from '../binary/name-section.ts';
 import { findSection, type Section, SectionId, sectionOrder } from '../binary/sections.ts';
 import { createWriter, putU32, writeName } from '../binary/writer.ts';
 import { coverageSection, writeCoverageMap } from '../coverage/coverage-map.ts';
 import type { Note } from '../notes.ts';
-import type { InstrumentOptions } from '../select/config.ts';
-import type { BodyContext } from './body-context.ts';
 import { codeMapSection, writeCodeMap } from './code-map.ts';
 import { createOffsetMap } from './create-offset-map.ts';
 import { type BuildIds, createCustomSectionWriter, noteDropped } from './custom-section-writer.ts';
 import { describeCoverage } from './describe-coverage.ts';
 import { writeGeneratedBodies } from './generated-functions.ts';
-import type { GeneratedFunction } from './instructions.ts';
-import type { Measures } from './measure-bodies.ts';
 import type { OffsetMap } from './offset-map.ts';
+import type { Parts } from './parts.ts';
 import { addWritten, concatenate, lengthOf, type Piece, sectionHeader } from './pieces.ts';
 import { writeProducers } from './producers.ts';
 import { rewriteSection, type SectionContext } from './rewrite-section.ts';
 import { writeBodies } from './write-bodies.ts';
 import { writeNames } from './write-names.ts';
-
-/** The results of the earlier passes. */
-export interface Parts extends BodyContext {
-  readonly names: Names;
-  readonly measures: Measures;
-  readonly generated: readonly GeneratedFunction[];
-  readonly notes: Note[];
-  readonly options: InstrumentOptions;
-}
 
 export interface Assembled {
   readonly bytes: Uint8Array<ArrayBuffer>;
