@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { isProof } from '../../../test/helpers/volume.ts';
 import { instrument } from '../src/index.ts';
+import { specIsMissing, unpackSpec } from './support/spec-archives.ts';
 import { runScript } from './support/spec-script.ts';
 import { createTrace } from './support/trace.ts';
 
-/** `shared/wasm-spec` beside the project or above it: the specification's tests as data. */
-function findArchives(): string | undefined {
-  for (let folder = import.meta.dirname; ; folder = path.dirname(folder)) {
-    const candidate = path.join(folder, 'shared/wasm-spec');
-    if (fs.existsSync(path.join(candidate, 'core.tar.gz'))) return candidate;
-    if (folder === path.dirname(folder)) return undefined;
-  }
-}
-
-const archives = findArchives();
-
-describe("instrument() on the specification's tests", {
-  skip: archives === undefined && 'there is no folder shared/wasm-spec above the project',
-}, () => {
-  if (archives === undefined) return;
-  const folder = fs.mkdtempSync(path.join(tmpdir(), 'tenon-wasm-spec-'));
-  after(() => fs.rmSync(folder, { recursive: true }));
-  for (const archive of ['core.tar.gz', 'legacy.tar.gz']) {
-    execFileSync('tar', ['xzf', path.join(archives, archive), '-C', folder]);
-  }
-  const scripts = fs.globSync('*/*/out.json', { cwd: folder }).map((file) => path.join(folder, path.dirname(file)));
+describe("instrument() on the specification's tests", { skip: specIsMissing }, () => {
+  if (specIsMissing) return;
+  const { scripts, remove } = unpackSpec();
+  after(remove);
 
   it('keeps every valid module valid, traced or not, and refuses the others with an offset', () => {
     let valid = 0;

@@ -26,7 +26,7 @@ const listedFunction = Type.Object({
 export const instrumentationReport = Type.Object({
   tracedFunctions: Type.Integer({ minimum: 0 }),
   totalFunctions: Type.Integer({ minimum: 0, description: 'including imported ones' }),
-  addedImports: Type.Array(Type.String(), { description: 'from `dylibso:observe/instrument`' }),
+  addedImports: Type.Array(Type.String(), { description: 'names of the added functions, such as `enter`' }),
   inputBytes: Type.Integer({ minimum: 0 }),
   outputBytes: Type.Integer({ minimum: 0 }),
   buildId: Type.Optional(

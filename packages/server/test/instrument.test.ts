@@ -148,6 +148,22 @@ describe('POST /instrument (B1)', () => {
     }
   });
 
+  it('traces allocators with known names, or with those of a list', async () => {
+    const { parseWat } = await wabt();
+    const text = '(module (memory 1) (func (export "malloc") (param i32) (result i32) (i32.const 8)))';
+    const parsed = parseWat('allocates.wat', text, {});
+    const content = Buffer.from(parsed.toBinary({}).buffer);
+    parsed.destroy();
+    for (const memory of [true, ['malloc']]) {
+      const response = await send([
+        { name: 'wasm', content },
+        { name: 'options', content: JSON.stringify({ memory }) },
+      ]);
+      assert.ok(response.rawPayload.equals(instrument(content, { memory }).bytes), response.payload);
+      assert.match(String(response.headers['instrument-added-imports']), /allocator-enter/);
+    }
+  });
+
   it('returns a report instead of the module on request, with every note and function', async () => {
     const allowed = [...Array.from({ length: 200 }, (_, at) => `no_function_is_called_like_this_${at}`), 'greet'];
     const config = { name: 'config', content: JSON.stringify({ allowed }) };
@@ -190,6 +206,7 @@ describe('POST /instrument (B1)', () => {
       ['{"allowed":["greet"]}', /"allowed"/],
       ['{"patterns":"yes"}', /"patterns".*string/],
       ['{"exceptionHandling":"both"}', /"exceptionHandling".*"both"/],
+      ['{"memory":["grow"]}', /"memory".*"grow"/],
       ['{"fuel":-1}', /"fuel".*-1/],
     ];
     for (const [content, message] of wrong) {

@@ -12,14 +12,19 @@ export interface Tally {
   readonly events: number;
 }
 
+/** Options that must change nothing else. */
+type Options = InstrumentOptions | ((input: Uint8Array) => InstrumentOptions);
+
 const maxSteps = 3_000;
 const hookModule = 'dylibso:observe/instrument';
 
 /**
  * Makes the program of a seed, and has it run three times: by the model, by the engine as it is, and by the engine
  * instrumented. All must end alike, and the events must be the model's, one by one.
+ *
+ * @param extraImports for the output, with options that need them
  */
-export function checkCallTree(seed: number, options: InstrumentOptions = {}): Tally {
+export function checkCallTree(seed: number, options: Options = {}, extraImports: WebAssembly.Imports = {}): Tally {
   const program = makeProgram(seed);
   const input = encode(program, seed);
   const expected = predict(program, maxSteps);
@@ -28,7 +33,7 @@ export function checkCallTree(seed: number, options: InstrumentOptions = {}): Ta
   const { bytes, report } = instrument(input, {
     banned: untracedNames(program),
     exceptionHandling: seed & 1 ? 'exnref' : 'legacy',
-    ...options,
+    ...(typeof options === 'function' ? options(input) : options),
   });
   const { length: importCount } = program.imports;
   const { length: addedCount } = report.addedImports;
@@ -45,7 +50,7 @@ export function checkCallTree(seed: number, options: InstrumentOptions = {}): Ta
     'memory-grow': (pages: number) => events.push(`grow ${pages}`),
   };
   const traced = runProgram(program, expected.calls, (imports) =>
-    exportsOf(bytes, { ...imports, [hookModule]: hooks }),
+    exportsOf(bytes, { ...imports, ...extraImports, [hookModule]: hooks }),
   );
   assert.deepEqual(traced, expected.outcomes, `seed ${seed}: the instrumented module ends as the original`);
   assert.deepEqual(events, expected.events, `seed ${seed}: the events are those of the model`);

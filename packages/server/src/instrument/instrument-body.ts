@@ -71,6 +71,12 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
                   description:
                     'the exception-handling instructions to use in a module that throws but never catches, and so works with either',
                 },
+                memory: {
+                  oneOf: [{ type: 'boolean' }, texts],
+                  default: false,
+                  description:
+                    'whether calls of the module’s own allocators are reported to `allocator-enter` and `allocator-exit` of `tenon:instrument`: `true` for known names such as `malloc`, or a list with entries such as `malloc` or `pool_get=malloc`',
+                },
                 trace: {
                   type: 'boolean',
                   default: true,

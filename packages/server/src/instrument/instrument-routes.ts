@@ -28,7 +28,7 @@ export const instrumentRoutes: readonly Route[] = [
           'instrumented-functions': 'the number of traced functions',
           'instrument-total-functions': "the number of the module's functions, including imported ones",
           'instrument-added-imports':
-            'the added imports from `dylibso:observe/instrument`, separated by commas; empty if the output equals the input',
+            'the names of the added imports, separated by commas; empty if the output equals the input',
           'instrument-notes':
             'a JSON array of ASCII strings, at most 4 KiB; the last one counts the omitted notes, if any',
           'tenon-version': 'the version of the instrumenter',
