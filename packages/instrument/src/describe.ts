@@ -58,6 +58,11 @@ export interface ModuleDescription {
 export function describeModule(bytes: Uint8Array): ModuleDescription {
   const module = readModule(bytes);
   readBodyBounds(module);
+  return describe(module);
+}
+
+/** The description of a module whose structure has been checked. */
+export function describe(module: Module): ModuleDescription {
   let functionIndex = 0;
   const imports = module.imports.map(({ module: from, name, kind }): ImportDescription => {
     if (kind !== 'function') return { module: from, name, kind };

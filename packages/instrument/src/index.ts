@@ -33,7 +33,7 @@ export {
 export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
 export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
 export { type FunctionDescription, type FunctionList, listFunctions } from './list-functions.ts';
-export { listProposals } from './list-proposals.ts';
+export { inspectModule, listProposals, type ModuleInspection } from './list-proposals.ts';
 export { listSections, type SectionDescription } from './list-sections.ts';
 export type { Note } from './notes.ts';
 export { readOffsetMap } from './rewrite/code-map.ts';

@@ -9,8 +9,13 @@ import { findSection, SectionId } from './binary/sections.ts';
 import { peekU32 } from './binary/skip.ts';
 import type { GlobalType, Limits, TableType } from './binary/types.ts';
 import { visitSection } from './binary/visit-section.ts';
+import { describe, type ModuleDescription } from './describe.ts';
 import type { CodeVisitor } from './scan/cursor.ts';
 import { scanCode } from './scan/scan-code.ts';
+
+export interface ModuleInspection extends ModuleDescription {
+  readonly proposals: readonly Proposal[];
+}
 
 /**
  * Lists the WebAssembly proposals beyond the first version (MVP) whose instructions, types or section grammar a module uses.
@@ -21,7 +26,17 @@ import { scanCode } from './scan/scan-code.ts';
  */
 export function listProposals(bytes: Uint8Array): Proposal[] {
   const module = readModule(bytes);
-  const bounds = readBodyBounds(module);
+  return proposalsOf(module, readBodyBounds(module));
+}
+
+/** What {@link describeModule} and {@link listProposals} return, for one reading of the module. */
+export function inspectModule(bytes: Uint8Array): ModuleInspection {
+  const module = readModule(bytes);
+  return { proposals: proposalsOf(module, readBodyBounds(module)), ...describe(module) };
+}
+
+function proposalsOf(module: Module, bounds: Uint32Array): Proposal[] {
+  const { bytes } = module;
   let bits = declarationBits(module);
   const add = (more: number) => {
     bits |= more;
@@ -107,6 +122,7 @@ function proposalVisitor({ bytes, imports, exports, cost }: Module, add: (bits: 
 
 function codeProposalVisitor(bytes: Uint8Array, add: (bits: number) => void): CodeVisitor {
   return {
+    isForProposals: true,
     onLocals: (typeAt) => add(valueTypesBits(readerOver(bytes, typeAt), 1)),
     onInstruction: (offset, end, functionIndex) => add(instructionBits(bytes, offset, end, functionIndex)),
   };

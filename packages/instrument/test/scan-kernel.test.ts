@@ -5,6 +5,7 @@ import { makeProgram } from '../../../test/helpers/call-trees/make-program.ts';
 import { createRandom } from '../../../test/helpers/random.ts';
 import { readBodyBounds } from '../src/binary/code.ts';
 import { readModule } from '../src/binary/module.ts';
+import { instructionBits } from '../src/binary/proposal-bits.ts';
 import { instrument } from '../src/index.ts';
 import { nextPatchSite, readDepth, readPatchSites } from '../src/scan/patch-sites.ts';
 import { scanCode } from '../src/scan/scan-code.ts';
@@ -26,6 +27,20 @@ function scan(bytes: Uint8Array, usesKernel: boolean) {
   });
   const { traits, grownMemories, referencedImports, exceptionHandling } = found;
   return { sites, traits, grownMemories, referencedImports, exceptionHandling, cost: module.cost.checkedValues };
+}
+
+/** The bits of the proposals of all instructions, with the kernel or without it. */
+function proposalBits(bytes: Uint8Array, usesKernel: boolean): number {
+  const module = readModule(bytes);
+  let bits = 0;
+  scanCode(module, readBodyBounds(module), () => {}, {
+    ...(usesKernel ? { isForProposals: true } : {}),
+    onLocals() {},
+    onInstruction(offset, end) {
+      bits |= instructionBits(bytes, offset, end, 0);
+    },
+  });
+  return bits;
 }
 
 function leb(value: number): number[] {
@@ -72,6 +87,9 @@ const forms: readonly (readonly number[])[] = [
   [0xd2, 0x00],
   [0xd0, 0x70],
   [0x40, 0x00],
+  [0xc0],
+  [0xfc, 0x00],
+  [0xfd, 0x80, 0x02],
   [0x1c, 0x01, 0x7f],
   [0x1c, 0x01, 0x70],
   [0x08, 0x00],
@@ -120,6 +138,7 @@ describe('the kernel of the scan', () => {
       const sizes = [8_000, ...Array.from({ length: 60 }, () => random.below(200)), 3, 2_000, 1];
       const bytes = moduleOf(sizes.map(body));
       assert.deepEqual(scan(bytes, true), scan(bytes, false), `seed ${seed}`);
+      assert.equal(proposalBits(bytes, true), proposalBits(bytes, false), `seed ${seed}`);
       assert.ok(bytes.length > windowCapacity);
     }
   });

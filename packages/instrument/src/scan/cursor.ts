@@ -10,8 +10,13 @@ export const BodyTrait = {
   leavesEarly: 2,
 } as const;
 
-/** Hooks for each declaration of locals and each instruction. A scan with a visitor takes the slow path only. */
+/** Hooks for each declaration of locals and each instruction. A scan with a visitor takes the slow path only, with one exception. */
 export interface CodeVisitor {
+  /**
+   * The visitor wants to know the proposals that code uses, and so needs not each instruction: it may miss those that need
+   * no proposal, or only one that it has seen. So the kernel can scan.
+   */
+  readonly isForProposals?: true;
   readonly onLocals: (typeAt: number) => void;
   readonly onInstruction: (offset: number, end: number, functionIndex: number, patchSites: PatchSites) => void;
   /** After the last instruction but the body's own `end`, which is the last byte before `end`. */

@@ -6,16 +6,16 @@ import type { CodeScan, CodeVisitor, Cursor } from './cursor.ts';
 import { openBody } from './open-body.ts';
 import { createPatchSites } from './patch-sites.ts';
 import { scanInstruction } from './scan-instruction.ts';
-import { releaseKernel, streamCount, takeKernel } from './scan-kernel.ts';
+import { releaseKernel, streamCount, takeKernel, takeWatchingKernel } from './scan-kernel.ts';
 import { scanStreams } from './scan-streams.ts';
 
 /**
  * Reads every instruction once: with the kernel, a WebAssembly module that reads several partitions of the code in turn, or
- * without it if there is a visitor. If the kernel finds a fault, the code is scanned again without it: only the
+ * without it if a visitor needs every instruction. If the kernel finds a fault, the code is scanned again without it: only the
  * slow path's errors count, so they name the first fault.
  */
 export function scanCode(module: Module, bounds: Uint32Array, advance: Advance, visitor?: CodeVisitor): CodeScan {
-  const kernel = visitor === undefined ? takeKernel() : undefined;
+  const kernel = visitor === undefined ? takeKernel() : visitor.isForProposals ? takeWatchingKernel() : undefined;
   if (kernel !== undefined) {
     const { checkedValues } = module.cost;
     try {

@@ -1,7 +1,6 @@
-import { ImmediateKind, oneByteKinds, prefixedKinds } from '../binary/opcodes.ts';
-import { isShortValueType } from '../binary/types.ts';
 import { maxLocals } from '../binary/validation-cost.ts';
 import { freeWidth } from '../limits.ts';
+import { fillKernelTables, kernelTablesEnd, watchProposals } from './kernel-tables.ts';
 import { probeMark, wideMark } from './patch-sites.ts';
 import { kernelBase64 } from './scan-kernel-bytes.ts';
 
@@ -35,10 +34,7 @@ export const streamFields = 16;
 /** Why a stream stands still. */
 export const StopReason = { none: 0, done: 1, slowInstruction: 2, fault: 3, endOfWindow: 4, slowLocals: 5 } as const;
 
-const kindsAt = 1024;
-const prefixedKindsAt = 1280;
-const entriesAt = 4096;
-const windowsAt: number = entriesAt + 2 * 0x1_0000;
+const windowsAt: number = kernelTablesEnd;
 const sitesAt: number = windowsAt + streamCount * windowCapacity;
 /** A `return` of one byte makes two bytes of patch sites. */
 const sitesCapacity = 2 * windowCapacity;
@@ -60,6 +56,7 @@ interface KernelExports {
   readonly typeCount: WebAssembly.Global;
   readonly freeWidth: WebAssembly.Global;
   readonly maxLocals: WebAssembly.Global;
+  readonly lowestLocal: WebAssembly.Global;
   readonly widestTag: WebAssembly.Global;
   readonly isLegacy: WebAssembly.Global;
   readonly probeMark: WebAssembly.Global;
@@ -67,6 +64,10 @@ interface KernelExports {
   readonly active: WebAssembly.Global;
   readonly waiting: WebAssembly.Global;
 }
+
+/** The lowest byte of number types, and of vectors. */
+const numberTypes = 0x7c;
+const vectorType = 0x7b;
 
 /** An instance of the kernel, with views of its memory. */
 export interface ScanKernel {
@@ -94,7 +95,23 @@ export function takeKernel(): ScanKernel | undefined {
   }
 }
 
+/**
+ * An instance that leaves each kind of instruction to the host that needs a proposal, until the host has seen it: see
+ * `watchProposals`.
+ */
+export function takeWatchingKernel(): ScanKernel | undefined {
+  const kernel = takeKernel();
+  if (kernel === undefined) return undefined;
+  watchProposals(kernel.bytes);
+  kernel.exports.lowestLocal.value = numberTypes;
+  return kernel;
+}
+
 export function releaseKernel(kernel: ScanKernel): void {
+  if (kernel.exports.lowestLocal.value !== vectorType) {
+    fillKernelTables(kernel.bytes);
+    kernel.exports.lowestLocal.value = vectorType;
+  }
   // The tables of an unusually large module are not kept.
   if (kernel.bytes.length <= maxKeptBytes) idleKernel = kernel;
 }
@@ -106,10 +123,9 @@ function createKernel(): ScanKernel {
   const exports = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as unknown as KernelExports;
   const kernel: ScanKernel = { exports, bytes: new Uint8Array(), state: new Int32Array() };
   reserveMemory(kernel, tablesAt);
-  kernel.bytes.set(oneByteKinds, kindsAt);
-  kernel.bytes.set(prefixedKinds, prefixedKindsAt);
   kernel.bytes.fill(nop, waitingAt, tablesAt);
-  fillEntries(new Int16Array(kernel.bytes.buffer, entriesAt, 0x1_0000));
+  fillKernelTables(kernel.bytes);
+  exports.lowestLocal.value = vectorType;
   exports.waiting.value = waitingAt;
   exports.freeWidth.value = freeWidth;
   exports.maxLocals.value = maxLocals;
@@ -141,60 +157,3 @@ function reserveMemory(kernel: ScanKernel, size: number): void {
   kernel.bytes = new Uint8Array(memory.buffer);
   kernel.state = new Int32Array(memory.buffer, 0, streamCount * streamFields);
 }
-
-const oneShallower = 3 << 4;
-const oneDeeper = 1 << 4;
-/** The third byte may belong to the LEB128 that the entry counts two bytes of. */
-const mayContinue = 1 << 7;
-const slowPath = -0x8000;
-const leastDepth = (depth: number): number => depth << 8;
-
-/**
- * Fills the table of the fast path, by the first two bytes of an instruction: `entries[opcode | next << 8]`. The fields of
- * an entry are described in `scan-kernel.wat`. Most entries depend on the opcode alone, so a row of 256 is copied.
- */
-function fillEntries(entries: Int16Array): void {
-  const kinds = Array.from(oneByteKinds);
-  const varying = kinds.flatMap((kind, opcode) =>
-    kind === ImmediateKind.Block || kind === ImmediateKind.Branch ? [opcode] : [],
-  );
-  for (const [from, to] of [
-    [0, 0x40],
-    [0x40, 0x80],
-    [0x80, 0x100],
-  ] as const) {
-    const row = Int16Array.from(kinds, (kind) => entryOf(kind, from));
-    for (let next = from; next < to; next++) {
-      entries.set(row, next << 8);
-      for (const opcode of varying) entries[opcode | (next << 8)] = entryOf(kinds[opcode] as number, next);
-    }
-  }
-}
-
-/** The entry of an instruction with a kind of immediates, whose second byte is `next`. */
-function entryOf(kind: number, next: number): number {
-  const isLong = next >= 0x80;
-  switch (kind) {
-    case ImmediateKind.None:
-      return 1;
-    case ImmediateKind.Leb32:
-    case ImmediateKind.Leb64:
-      return isLong ? mayContinue | 3 : 2;
-    case ImmediateKind.MemArg:
-      return next < 0x40 ? mayContinue | 3 : slowPath; // from 0x40 on, a memory index follows
-    case ImmediateKind.FourBytes:
-      return 5;
-    case ImmediateKind.EightBytes:
-      return 9;
-    case ImmediateKind.Block:
-      return next === emptyBlock || isShortValueType[next] === 1 ? oneDeeper | 2 : slowPath;
-    case ImmediateKind.End:
-      return leastDepth(1) | oneShallower | 1;
-    case ImmediateKind.Branch:
-      return next < 0x7f ? leastDepth(next + 1) | 2 : slowPath;
-    default:
-      return slowPath;
-  }
-}
-
-const emptyBlock = 0x40;

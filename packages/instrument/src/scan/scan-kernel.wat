@@ -27,6 +27,8 @@
   (global $typeCount (export "typeCount") (mut i32) (i32.const 0))
   (global $freeWidth (export "freeWidth") (mut i32) (i32.const 0))
   (global $maxLocals (export "maxLocals") (mut i32) (i32.const 0))
+  ;; The lowest byte of the types of locals that the kernel reads: that of a vector, or of a number.
+  (global $lowestLocal (export "lowestLocal") (mut i32) (i32.const 0))
   (global $widestTag (export "widestTag") (mut i32) (i32.const 0))
   ;; Set by the kernel: whether there are instructions of legacy exception handling.
   (global $isLegacy (export "isLegacy") (mut i32) (i32.const 0))
@@ -430,9 +432,8 @@
           (local.set $pos)
           (local.set $value)
           (br_if $slow (i32.eqz (local.get $pos)))
-          ;; A number type, or a vector.
-          (br_if $slow
-            (i32.gt_u (i32.sub (i32.load8_u (local.get $pos)) (i32.const 0x7b)) (i32.const 4)))
+          (br_if $slow (i32.lt_u (i32.load8_u (local.get $pos)) (global.get $lowestLocal)))
+          (br_if $slow (i32.gt_u (i32.load8_u (local.get $pos)) (i32.const 0x7f)))
           (local.set $pos (i32.add (local.get $pos) (i32.const 1)))
           (local.set $locals (i32.add (local.get $locals) (local.get $value)))
           (local.set $runs (i32.sub (local.get $runs) (i32.const 1)))

@@ -1,6 +1,7 @@
 import { countBranches, countValues } from '../binary/validation-cost.ts';
 import { invalidModule } from '../errors.ts';
 import type { CodeScan, Cursor } from './cursor.ts';
+import { noteSeen } from './kernel-tables.ts';
 import { openBody } from './open-body.ts';
 import { appendPatchSites } from './patch-sites.ts';
 import { noteExceptionHandling, scanInstruction } from './scan-instruction.ts';
@@ -84,7 +85,12 @@ function serve(scan: CodeScan, kernel: ScanKernel, stream: Stream): void {
   if (reason === StopReason.slowInstruction) {
     cursor.depth = state[fields + Field.depth] as number;
     cursor.traits = state[fields + Field.traits] as number;
+    const { pos, source } = cursor;
     scanInstruction(scan, cursor);
+    if (scan.visitor !== undefined) {
+      scan.visitor.onInstruction(pos, cursor.end, cursor.functionIndex, cursor.patchSites);
+      noteSeen(kernel.bytes, source, pos);
+    }
     state[fields + Field.depth] = cursor.depth;
     state[fields + Field.traits] = cursor.traits;
   }
