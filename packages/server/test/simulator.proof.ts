@@ -58,6 +58,9 @@ describe('a simulation of a hostile plugin', () => {
     const passed = await simulator.run(greeting(), { fairnessKey: 'a' });
     assert.deepEqual([passed.verdict, passed.detail, passed.name, passed.revision], ['passed', null, 'greets', 7]);
     assert.equal(passed.calls[0]?.output?.text, 'Hello, Ada!');
+    const { functions, blocks } = passed.coverage ?? assert.fail('no coverage');
+    assert.ok(functions.covered > 0 && functions.covered < functions.total, JSON.stringify(functions));
+    assert.ok(blocks.covered > functions.covered && blocks.covered < blocks.total, JSON.stringify(blocks));
     const failed = await run(greet);
     assert.deepEqual([failed.verdict, failed.revision], ['failed', 7]);
   });

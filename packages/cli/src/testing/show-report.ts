@@ -1,3 +1,4 @@
+import { percentOf } from '@tenon/instrument/coverage';
 import type { Excerpt, HostValue, SimulatedCall, SimulationReport } from '@tenon/protocol';
 import type { Reporter } from '../output.ts';
 import { count, formatSize, printable, printableLines, type Style } from '../text.ts';
@@ -18,9 +19,10 @@ export function showReport(out: Reporter, { simulations, verdict }: Pick<TestRun
 
 /** One simulation: its assertions in their groups, and, unless it passed, its calls and its log. */
 export function formatSimulation(report: SimulationReport, style: Style): string {
-  const { name, verdict, durationMs, assertions } = report;
+  const { name, verdict, durationMs, assertions, coverage } = report;
   const mark = verdict === 'passed' ? style.good('✔') : style.error('✖');
-  const facts = [`${formatMs(durationMs)} ms`, count(assertions.length, 'assertion')].join(', ');
+  const covered = coverage === undefined ? [] : [`${percentOf(coverage.blocks).toFixed(1)} % of the code`];
+  const facts = [`${formatMs(durationMs)} ms`, count(assertions.length, 'assertion'), ...covered].join(', ');
   const state = verdict === 'passed' ? '' : ` ${style.error(verdictInWords(verdict))}`;
   const lines = [`${mark} ${style.bold(printable(name))}${state} ${style.dim(`(${facts})`)}`];
   for (const [group, members] of groupsOf(report)) {

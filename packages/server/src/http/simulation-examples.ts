@@ -30,6 +30,7 @@ export const simulationReportExample = {
   log: [],
   durationMs: 3.4,
   isCut: false,
+  coverage: { functions: { total: 24, covered: 11 }, blocks: { total: 310, covered: 128 } },
 };
 
 const callExample = {
