@@ -11,7 +11,7 @@ export { createExtismHost, type ExtismHost, type ExtismHostOptions, type LogLeve
 export type { MissingRule } from './imports.ts';
 export { missingImports, type Program, programKind, usesExtism, usesWasi } from './plan.ts';
 export { createRunner, type FunctionRun, type RunFigures, type RunHost, type RunResult, type RunTask } from './run.ts';
-export type { RunSources, StackFrame } from './source-stack.ts';
+export { type RunSources, type StackFrame, stackLines } from './source-stack.ts';
 export { createStopper, type Stopper, sleep } from './stopper.ts';
 export { createWasi } from './wasi.ts';
 export type { StreamName, Wasi, WasiModule, WasiOptions } from './wasi-interface.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type RunSources, sourceStack } from './source-stack.ts';
+import { type RunSources, sourceStack, stackLines } from './source-stack.ts';
 
 const asked: number[] = [];
 const sources: RunSources = {
@@ -52,6 +52,21 @@ describe('sourceStack()', () => {
     for (const thrown of [undefined, 1, { stack: 'x' }, new Error('')]) {
       assert.deepEqual(sourceStack(thrown, sources, demangle), []);
     }
+  });
+
+  it('is written as V8 writes it', () => {
+    const frames = [
+      ...expected,
+      { function: 'f', file: 'f.c', line: 0, column: 3 },
+      { function: 'g', file: 'g.c', line: 7, column: 0 },
+    ];
+    assert.deepEqual(stackLines(frames), [
+      'at square(int) (/src/inline.h:2:10)',
+      'at run(int) (/src/main.c:14:5)',
+      'at _start',
+      'at f (f.c)',
+      'at g (g.c:7)',
+    ]);
   });
 
   it('shows 50 frames at most', () => {

@@ -51,6 +51,14 @@ export function sourceStack(
   return isLocated ? frames.slice(0, maxFrames) : [];
 }
 
+/** Lines of a stack as V8 writes them: `at parse (/src/parse.c:42:7)`. */
+export function stackLines(stack: readonly StackFrame[]): string[] {
+  return stack.map(({ function: name, file, line = 0, column = 0 }) => {
+    const numbers = [line, column].slice(0, line === 0 ? 0 : column === 0 ? 1 : 2);
+    return file === undefined ? `at ${name}` : `at ${name} (${[file, ...numbers].join(':')})`;
+  });
+}
+
 /** What comes before the module's URL. */
 function nameIn(line: string): string {
   const end = Math.max(line.lastIndexOf(' (wasm://'), line.lastIndexOf('@'));

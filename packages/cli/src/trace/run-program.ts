@@ -1,4 +1,4 @@
-import type { Ending, RunResult, StackFrame } from '@tenon/run-kit';
+import { type Ending, type RunResult, stackLines } from '@tenon/run-kit';
 import { formatDuration } from '../duration.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -52,20 +52,12 @@ export function assertAccepted(ending: Ending): void {
   });
 }
 
-/** Lines as engines write them: `    at parse (/src/parse.c:42:7)`. */
-function formatStack(stack: readonly StackFrame[]): string[] {
-  return stack.map(({ function: name, file, line = 0, column = 0 }) => {
-    const numbers = [line, column].slice(0, line === 0 ? 0 : column === 0 ? 1 : 2);
-    const place = file === undefined ? '' : ` (${[file, ...numbers].join(':')})`;
-    return printable(`    at ${name}${place}`);
-  });
-}
-
 /** @throws CliError unless the program returned, with exit code 0 if it has one */
 export function assertSucceeded(ending: Ending, whyStopped: unknown): void {
   if (ending.kind === 'stopped') throw whyStopped;
   if (ending.kind === 'failed') {
-    const lines = [`The program failed: ${printable(ending.reason)}`, ...formatStack(ending.stack ?? [])];
+    const stack = stackLines(ending.stack ?? []).map((line) => `    ${printable(line)}`);
+    const lines = [`The program failed: ${printable(ending.reason)}`, ...stack];
     throw new CliError('program_failed', lines.join('\n'));
   }
   if (ending.kind === 'returned' && (ending.exitCode ?? 0) !== 0) {

@@ -1,5 +1,5 @@
 import type { FunctionStatistics } from '@tenon/trace';
-import { formatDuration, formatPages } from '@tenon/trace/formats';
+import { formatDuration, formatPages, sourceLabel } from '@tenon/trace/formats';
 import { visible } from '@tenon/trace/unsafe-characters';
 import { Button } from '../../../components/button.tsx';
 import { count } from '../../../components/count.ts';
@@ -23,7 +23,10 @@ export function HotFunctions(props: {
   const { result, loaded, selection, onSelection } = props;
   const { functions, moreFunctions } = result;
   const toast = useToast();
-  const list = useLocalList(functions, ({ function: { name, rawName } }) => `${name}\n${rawName}`);
+  const list = useLocalList(
+    functions,
+    ({ function: { name, rawName, file = '', line } }) => `${name}\n${rawName}\n${file}:${line}`,
+  );
   if (functions.length === 0) return null;
   const exclude = (): void => {
     const names = functions
@@ -56,7 +59,7 @@ export function HotFunctions(props: {
         empty={null}
         rowKey={({ function: { index } }) => `${index}`}
         columns={[
-          { header: 'Function', cell: ({ function: { name } }) => <code>{shortened(name)}</code> },
+          { header: 'Function', cell: ({ function: traced }) => <FunctionName of={traced} /> },
           { header: 'Self', cell: ({ selfTimeNano }) => <Duration of={selfTimeNano} /> },
           { header: 'Total', cell: ({ totalTimeNano }) => <Duration of={totalTimeNano} /> },
           {
@@ -69,6 +72,20 @@ export function HotFunctions(props: {
         ]}
       />
       {moreFunctions === 0 ? null : <p class="soft small">{count(moreFunctions)} more have less self time.</p>}
+    </>
+  );
+}
+
+function FunctionName({ of }: { readonly of: FunctionStatistics['function'] }) {
+  const source = sourceLabel(of);
+  return (
+    <>
+      <code>{shortened(of.name)}</code>
+      {source === '' ? null : (
+        <div class="soft small" title={shortened(of.file ?? '')}>
+          {shortened(source)}
+        </div>
+      )}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { instrument } from '@tenon/instrument';
+import { findDebugInfo } from '@tenon/instrument/debug-info';
 import { createRunner, createStopper, createWasi, type StreamName, sleep } from '@tenon/run-kit';
+import { createRunSources } from '@tenon/run-kit/sources';
 import type { FunctionStatistics } from '@tenon/trace';
 import { flameGraphData } from '@tenon/trace/flame-graph';
 import { createBoundedDemangler } from '../demangle.ts';
@@ -41,7 +43,11 @@ export function runModule(request: RunRequest, { send, output }: RunHost): RunRe
     });
   send({ kind: 'phase', phase: 'instrumenting' });
   const original = new Uint8Array(request.bytes);
-  const module = request.isInstrumented ? original : Uint8Array.from(instrument(original, request.options).bytes);
+  const hasSources = hasDebugInfo(original);
+  const instrumentOptions = { ...request.options, codeMap: hasSources };
+  const module = request.isInstrumented ? original : Uint8Array.from(instrument(original, instrumentOptions).bytes);
+  // The debug information describes the original code.
+  const debugFiles = request.isInstrumented ? {} : { debugFile: original };
   send({ kind: 'phase', phase: 'compiling' });
   const options = { module, program, input, pluginConfig, missing, minDurationMicroseconds };
   const run = createRunner(
@@ -66,6 +72,7 @@ export function runModule(request: RunRequest, { send, output }: RunHost): RunRe
       log: (level, text) => output.write('stderr', encoder.encode(`[${level}] ${text}\n`)),
       stopper,
       demangle: createBoundedDemangler(request.demangler, () => performance.now()),
+      sources: hasSources ? createRunSources(module, debugFiles) : undefined,
     },
   );
   send({ kind: 'phase', phase: 'running' });
@@ -89,6 +96,12 @@ export function runModule(request: RunRequest, { send, output }: RunHost): RunRe
     durationMs,
     clockStepMicroseconds: clockStepMicroseconds(() => performance.now()),
   };
+}
+
+/** Whether the module contains its debug information. A page has no other files. */
+function hasDebugInfo(bytes: Uint8Array): boolean {
+  const { dwarfBytes, sourceMapUrl } = findDebugInfo(bytes);
+  return dwarfBytes > 0 || sourceMapUrl?.startsWith('data:') === true;
 }
 
 function readerOf(input: Uint8Array): (into: Uint8Array) => number {

@@ -1,3 +1,4 @@
+import { stackLines } from '@tenon/run-kit';
 import { flameGraphPage } from '@tenon/trace/flame-graph';
 import { formatDuration } from '@tenon/trace/formats';
 import { visible } from '@tenon/trace/unsafe-characters';
@@ -77,6 +78,9 @@ function EndingNotice({ result: { ending, values, durationMs } }: { readonly res
           <p>
             {visible(ending.reason)}, after {time}.
           </p>
+          {ending.kind === 'failed' && ending.stack !== undefined ? (
+            <pre class="small">{stackLines(ending.stack).map(visible).join('\n')}</pre>
+          ) : null}
         </Notice>
       );
   }

@@ -7,6 +7,9 @@ import { runModule } from './run-module.ts';
  * and neither requests nor further scripts.
  */
 
+// Stacks of failed programs are shown, and those of recursive programs are deep.
+Object.assign(Error, { stackTraceLimit: 50 });
+
 addEventListener('message', ({ data: request }: MessageEvent<RunRequest>) => {
   const send = (message: RunMessage): void => postMessage(message);
   const output = createOutputBuffer(send, () => performance.now());
