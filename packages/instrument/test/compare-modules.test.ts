@@ -153,7 +153,7 @@ describe('compareModules()', () => {
     const after = wat(`(module ${functions.toReversed().join('\n')})`, { names: false });
     const startMs = performance.now();
     assert.deepEqual(compareModules(before, after).functions.unchanged, 100_000);
-    assert.ok(performance.now() - startMs < 5_000);
+    assert.ok(performance.now() - startMs < 30_000);
   });
 
   it('rejects other bytes', () => {

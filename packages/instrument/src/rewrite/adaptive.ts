@@ -8,7 +8,7 @@ import type { AddedExport } from './probes.ts';
 /**
  * Adaptive tracing: a global per function says how many of its next calls are skipped. A skipped call calls no hook. It
  * stores the time in a local variable, by a clock that the host sets from time to time, and that each skipped call moves on
- * by a step. A skipped call that ends after the minimum duration reports itself: it sets a global to its start, and calls
+ * by a step. A skipped call that ends after the minimum duration is reported late: the module sets a global to its start, and calls
  * `exit(~f)`. A traced call takes the same path, because its `since` is 0.
  *
  *     if skip(f)                                  if clock - since >= min-duration
@@ -26,7 +26,7 @@ const adaptiveNames = {
   clock: 'tenon:clock',
   step: 'tenon:clock-step',
   minDuration: 'tenon:min-duration',
-  /** The start of the call that reports itself. */
+  /** The start of a call that is reported late. */
   start: 'tenon:skipped-call-start',
   /** Followed by the function's index in the output. The only globals of type `i32`: the others are `f64`. */
   skip: 'tenon:skip:',
