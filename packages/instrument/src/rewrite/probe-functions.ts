@@ -3,7 +3,7 @@ import { i32Type, i64Type } from '../binary/types.ts';
 import { type ByteWriter, reserve, writeByte, writeU32 } from '../binary/writer.ts';
 import type { ChargedSize } from '../scan/charged-sizes.ts';
 import type { GeneratedFunction } from './instructions.ts';
-import { writeInstructions } from './instructions.ts';
+import { writeInstructions, writeLocals } from './instructions.ts';
 import type { Layout } from './layout.ts';
 import { outOfFuelHook, type Probes, putFuelCheck } from './probes.ts';
 import type { TypePool } from './type-pool.ts';
@@ -38,14 +38,19 @@ function outOfFuel(types: TypePool, probes: Probes, hookIndex: number): Generate
   return { typeIndex: types.intern([], []), name: 'tenon.out-of-fuel', writeBody };
 }
 
+/** The highest charge: for 16 GiB. An instruction with a larger size traps in most engines, and must not take all fuel. */
+const maxCharge = 2 ** 31 - 1;
+
 /** Takes the cost of a bulk instruction of a size from the fuel, and returns the size. */
 function chargeSize(types: TypePool, probes: Probes, size: ChargedSize): GeneratedFunction {
   const type = size === 'i32' ? i32Type : i64Type;
   const writeBody = (writer: ByteWriter) => {
-    writeByte(writer, 0); // no locals
+    writeLocals(writer, [i64Type]);
     writeInstructions(writer, [Op.globalGet, probes.fuelGlobal], [Op.localGet, 0]);
     if (size === 'i32') writeInstructions(writer, [Op.i64ExtendI32U]);
-    writeInstructions(writer, [i64Op.const, sizeShift], [i64Op.shrU], [i64Op.sub], [Op.globalSet, probes.fuelGlobal]);
+    writeInstructions(writer, [i64Op.const, sizeShift], [i64Op.shrU], [Op.localTee, 1], [i64Op.const, maxCharge]);
+    writeInstructions(writer, [Op.localGet, 1], [i64Op.const, maxCharge], [i64Op.ltU], [Op.select]);
+    writeInstructions(writer, [i64Op.sub], [Op.globalSet, probes.fuelGlobal]);
     writeFuelCheck(writer, probes);
     writeInstructions(writer, [Op.localGet, 0], [Op.end]);
   };

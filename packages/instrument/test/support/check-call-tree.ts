@@ -3,7 +3,8 @@ import { encode } from '../../../../test/helpers/call-trees/encode.ts';
 import { makeProgram } from '../../../../test/helpers/call-trees/make-program.ts';
 import type { Event } from '../../../../test/helpers/call-trees/model.ts';
 import { predict, runProgram, untracedNames } from '../../../../test/helpers/call-trees/run-program.ts';
-import { type InstrumentOptions, instrument } from '../../src/index.ts';
+import { type CoverageMap, readCounters, readCoverageMap } from '../../src/coverage/index.ts';
+import { type InstrumentOptions, type InstrumentReport, instrument } from '../../src/index.ts';
 import { hintedOpcodes } from './branch-hints.ts';
 
 /** What one program showed. */
@@ -49,12 +50,41 @@ export function checkCallTree(seed: number, options: Options = {}, extraImports:
     exit: (index: number) => events.push(`exit ${inputIndex(index)}`),
     'memory-grow': (pages: number) => events.push(`grow ${pages}`),
   };
-  const traced = runProgram(program, expected.calls, (imports) =>
-    exportsOf(bytes, { ...imports, ...extraImports, [hookModule]: hooks }),
-  );
+  let exports: WebAssembly.Exports | undefined;
+  const traced = runProgram(program, expected.calls, (imports) => {
+    exports = exportsOf(bytes, { ...imports, ...extraImports, [hookModule]: hooks });
+    return exports;
+  });
   assert.deepEqual(traced, expected.outcomes, `seed ${seed}: the instrumented module ends as the original`);
   assert.deepEqual(events, expected.events, `seed ${seed}: the events are those of the model`);
+  const map = readCoverageMap(bytes);
+  if (map !== undefined && exports !== undefined) checkEntryCounts(map, exports, report, events, seed);
   return { calls: expected.calls.length, events: events.length };
+}
+
+/** The first block of a traced function runs as often as the function is entered. */
+function checkEntryCounts(
+  map: CoverageMap,
+  exports: WebAssembly.Exports,
+  { notes }: InstrumentReport,
+  events: readonly Event[],
+  seed: number,
+): void {
+  assert.deepEqual(
+    notes.filter(({ code }) => code === 'function_left_uncounted'),
+    [],
+  );
+  const entered = new Map<number, number>();
+  for (const event of events) {
+    const [kind, index] = event.split(' ');
+    if (kind === 'enter') entered.set(Number(index), (entered.get(Number(index)) ?? 0) + 1);
+  }
+  const counts = readCounters(map, exports);
+  for (const { functionIndex, blocks } of map.functions) {
+    const calls = entered.get(functionIndex);
+    const counter = blocks[0]?.counter as number;
+    if (calls !== undefined) assert.equal(counts[counter], calls, `seed ${seed}: function ${functionIndex}`);
+  }
 }
 
 function exportsOf(bytes: Uint8Array, imports: WebAssembly.Imports): WebAssembly.Exports {

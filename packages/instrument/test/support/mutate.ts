@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { encode } from '../../../../test/helpers/call-trees/encode.ts';
 import { makeProgram } from '../../../../test/helpers/call-trees/make-program.ts';
 import { createRandom, type Random } from '../../../../test/helpers/random.ts';
-import { InstrumentError, instrument } from '../../src/index.ts';
+import { InstrumentError, type InstrumentOptions, instrument } from '../../src/index.ts';
 import { samples } from './samples.ts';
 
 /** Bytes that a format of counts and indices is likely to stumble over. */
@@ -32,10 +32,10 @@ export function mutate(bytes: Uint8Array, random: Random): Uint8Array {
  * What is promised for any bytes: a typed error with an offset, or an output that the engine accepts if it accepts the
  * input. True for the latter.
  */
-export function checkAnyBytes(input: Uint8Array, what: string): boolean {
+export function checkAnyBytes(input: Uint8Array, what: string, options: InstrumentOptions = {}): boolean {
   const isValid = WebAssembly.validate(new Uint8Array(input));
   try {
-    const { bytes } = instrument(input);
+    const { bytes } = instrument(input, options);
     if (!isValid) return false;
     assert.ok(WebAssembly.validate(new Uint8Array(bytes)), `${what}: the output validates as the input does`);
     return true;
@@ -57,7 +57,7 @@ export async function mutationOriginals(): Promise<Uint8Array[]> {
 }
 
 /** Checks the mutant of a seed. */
-export function checkMutant(seed: number, originals: readonly Uint8Array[]): boolean {
+export function checkMutant(seed: number, originals: readonly Uint8Array[], options?: InstrumentOptions): boolean {
   const original = originals[seed % originals.length] as Uint8Array;
-  return checkAnyBytes(mutate(original, createRandom(seed)), `mutation ${seed}`);
+  return checkAnyBytes(mutate(original, createRandom(seed)), `mutation ${seed}`, options);
 }

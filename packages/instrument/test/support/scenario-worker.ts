@@ -6,7 +6,7 @@ import { describeModule, instrument } from '../../src/index.ts';
 import { corpusScenarios } from './corpus-scenarios.ts';
 import { createTrace } from './trace.ts';
 
-export type Mode = 'plain' | 'traced' | 'counted';
+export type Mode = 'plain' | 'traced' | 'counted' | 'probed';
 
 /** What came of one run of a scenario. Counts are by function index in the input. */
 export interface Outcome {
@@ -40,11 +40,18 @@ function transform(bytes: Uint8Array): Uint8Array {
   // Those that follow are made by Emscripten around one function each, which they export as they import it.
   const isFirst = modules.length === 0;
   if (isFirst) importNames = names;
-  const output = mode === 'plain' ? bytes : mode === 'counted' ? countWithBinaryen(bytes) : traced(bytes, isFirst);
+  const output = transforms[mode](bytes, isFirst);
   const isValid = WebAssembly.validate(new Uint8Array(output));
   modules.push({ inputBytes: bytes.length, outputBytes: output.length, isValid });
   return output;
 }
+
+const transforms: Readonly<Record<Mode, (bytes: Uint8Array, isFirst: boolean) => Uint8Array>> = {
+  plain: (bytes) => bytes,
+  counted: countWithBinaryen,
+  traced,
+  probed: (bytes) => instrument(bytes, { trace: false, coverage: true, fuel: Number.MAX_SAFE_INTEGER }).bytes,
+};
 
 function traced(bytes: Uint8Array, isFirst: boolean): Uint8Array {
   const { bytes: output, report } = instrument(bytes);
