@@ -6,9 +6,12 @@ const maxShownPath = 6;
 
 /** The memory of a run: totals, the functions that allocated the most, and the paths whose allocations were not freed. */
 export function formatMemory(heap: HeapProfile, top: number, style: Style): string {
-  const { peakBytes, allocations, allocatedBytes, frees, liveAllocations, liveBytes } = heap;
+  const { allocations, allocatedBytes, frees, liveAllocations, liveBytes, instances } = heap;
+  const peakBytes = instances.reduce((most, instance) => Math.max(most, instance.peakBytes), 0);
+  const whose = instances.length > 1 ? ` of ${count(instances.length, 'instance')}` : '';
+  const ofOne = instances.length > 1 ? ' of one' : '';
   const totals = [
-    `memory: ${formatSize(peakBytes)} at the peak`,
+    `memory${whose}: ${formatSize(peakBytes)} at the peak${ofOne}`,
     `${count(allocations, 'allocation')} (${formatSize(allocatedBytes)})`,
     `${formatNumber(frees)} freed`,
     `${formatNumber(liveAllocations)} live at the end (${formatSize(liveBytes)})`,
