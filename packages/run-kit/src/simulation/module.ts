@@ -188,13 +188,13 @@ function compileInstrumented(
   bytes: Uint8Array,
   description: ModuleDescription,
   isCounted: boolean,
-  addedImports: Pick<InstrumentOptions, 'fuel' | 'onOutOfFuel' | 'coverage'>,
+  options: Pick<InstrumentOptions, 'fuel' | 'onOutOfFuel' | 'coverage'>,
 ): Compiled | undefined {
   if (isInstrumented(description)) return undefined;
   const imported = description.imports.filter(({ kind }) => kind === 'function');
   const selection = isCounted ? { banned: imported.map(({ module, name }) => `${module}.${name}`) } : { allowed: [] };
   try {
-    const { bytes: instrumented } = instrument(bytes, { ...selection, ...addedImports });
+    const { bytes: instrumented } = instrument(bytes, { ...selection, ...options });
     const map = readCoverageMap(instrumented);
     return { compiled: compileBytes(instrumented), description, runs: describeModule(instrumented), isCounted, map };
   } catch (error) {
