@@ -82,7 +82,7 @@ function FunctionName({ of }: { readonly of: FunctionStatistics['function'] }) {
     <>
       <code>{shortened(of.name)}</code>
       {source === '' ? null : (
-        <div class="soft small" title={shortened(of.file ?? '')}>
+        <div class="trace-source soft small" title={shortened(of.file ?? '')}>
           {shortened(source)}
         </div>
       )}

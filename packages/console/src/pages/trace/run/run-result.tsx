@@ -79,7 +79,7 @@ function EndingNotice({ result: { ending, values, durationMs } }: { readonly res
             {visible(ending.reason)}, after {time}.
           </p>
           {ending.kind === 'failed' && ending.stack !== undefined ? (
-            <pre class="small">{stackLines(ending.stack).map(visible).join('\n')}</pre>
+            <pre class="trace-stack small">{stackLines(ending.stack).map(visible).join('\n')}</pre>
           ) : null}
         </Notice>
       );
