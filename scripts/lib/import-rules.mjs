@@ -25,6 +25,7 @@ const bundled = new Map([['client', ['@tenon/extension-schema']]]);
 /** What the tests and benches of a package may import besides: what it works on is made there. */
 const allowedInTests = new Map([
   ['trace', ['instrument']],
+  ['client', ['instrument']],
   ['extension-schema', ['protocol']],
 ]);
 

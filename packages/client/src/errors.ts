@@ -22,6 +22,8 @@ export type OwnErrorCode =
   | 'no_plugin'
   /** The client is offline and the result is not cached. */
   | 'offline'
+  /** A call executed too many instructions. */
+  | 'out_of_fuel'
   /** The server responded with a redirect. The client follows none, since the target would get the token. */
   | 'redirected'
   /** The store can't be read or written. Emitted, never thrown. */

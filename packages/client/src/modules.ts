@@ -2,7 +2,7 @@ import type { Contents } from './contents.ts';
 import { aborted, ClientError } from './errors.ts';
 import type { Emitter } from './events.ts';
 import { createLru } from './lru.ts';
-import type { Settings } from './options.ts';
+import type { Settings, Transform } from './options.ts';
 import { createSingleflight } from './singleflight.ts';
 
 export type Modules = ReturnType<typeof createModules>;
@@ -23,9 +23,10 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
   }
 
   async function compile(address: string, bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
+    const code = settings.transform === undefined ? bytes : await transform(settings.transform, bytes);
     try {
-      const module = await WebAssembly.compile(bytes);
-      memory.set(address, module, bytes.length);
+      const module = await WebAssembly.compile(code);
+      memory.set(address, module, code.length);
       return module;
     } catch (cause) {
       throw new ClientError('invalid_module', 'This engine cannot compile the module', { cause });
@@ -51,4 +52,13 @@ export function createModules(settings: Settings, events: Emitter, contents: Con
     },
     abortAll: (reason: ClientError): void => singleflight.abortAll(reason),
   };
+}
+
+/** Fails rather than runs a module without the change, which may be a limit. */
+async function transform(change: Transform, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await change(bytes);
+  } catch (cause) {
+    throw new ClientError('invalid_module', 'The option `transform` failed for the module', { cause });
+  }
 }

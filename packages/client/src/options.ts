@@ -12,6 +12,9 @@ export type GetToken = (request: {
   readonly signal: AbortSignal;
 }) => string | Promise<string>;
 
+/** Returns the module to compile instead of a verified one, whose bytes it must not change. */
+export type Transform = (module: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
+
 export interface TimeoutOptions {
   /** Until the response headers arrive, including the connection and the token function. Default: 10,000. */
   readonly headersMs?: number;
@@ -75,6 +78,11 @@ export interface ClientOptions {
    * Required with a store if `token` is a function. Set it also if the token changes from time to time.
    */
   readonly cachePartition?: string;
+  /**
+   * Changes modules before they are compiled, such as by `instrument()` of `@tenon/instrument`, to limit instructions:
+   * see {@link withFuel} of `@tenon/client/fuel`. Default: none.
+   */
+  readonly transform?: Transform;
   readonly memory?: MemoryOptions;
   readonly limits?: LimitOptions;
   /** How long a cached list is fresh. With 0 each call asks the server. Default: 1,000. */
@@ -119,6 +127,7 @@ export interface Settings
   /** Whether the token function can return another token after a 401. */
   readonly canRefreshToken: boolean;
   readonly store: CacheStore | undefined;
+  readonly transform: Transform | undefined;
   readonly memory: Required<MemoryOptions>;
   readonly limits: Required<LimitOptions>;
   readonly timeouts: Required<TimeoutOptions>;
@@ -132,7 +141,18 @@ export interface Settings
 const mebibyte = 1024 * 1024;
 
 const optionNames = [
-  ...['baseUrl', 'token', 'fetch', 'store', 'cachePartition', 'memory', 'limits', 'maxAgeMs', 'staleIfErrorMs'],
+  ...[
+    'baseUrl',
+    'token',
+    'fetch',
+    'store',
+    'cachePartition',
+    'transform',
+    'memory',
+    'limits',
+    'maxAgeMs',
+    'staleIfErrorMs',
+  ],
   ...['revalidateTimeoutMs', 'staleOnUnauthorized', 'timeouts', 'retry', 'streaming', 'offline'],
 ];
 
@@ -153,6 +173,7 @@ export function readOptions(
     // Called as a plain function: browsers reject `fetch` as a method of another object.
     fetch: (input, init) => send(input, init),
     store,
+    transform: readTransform(options.transform),
     ...readNumbers('', options, {
       maxAgeMs: 1_000,
       staleIfErrorMs: Number.POSITIVE_INFINITY,
@@ -215,6 +236,11 @@ function readCachePartition({ cachePartition, token, store }: ClientOptions): st
   if (typeof token === 'string') return `token:${token}`;
   if (store === undefined) return '';
   throw invalidOption('cachePartition', 'is required with a store if `token` is a function');
+}
+
+function readTransform(transform: ClientOptions['transform']): Transform | undefined {
+  if (transform === undefined || typeof transform === 'function') return transform;
+  throw invalidOption('transform', 'must be a function');
 }
 
 function readStreaming(streaming: ClientOptions['streaming']): Required<StreamingOptions> {

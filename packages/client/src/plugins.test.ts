@@ -59,6 +59,26 @@ describe('load()', () => {
     );
   });
 
+  it('compiles what `transform` returns, once, and fails if it throws', async () => {
+    const transformed: string[] = [];
+    const { client } = openClient(
+      createFakeServer(serve({ x: entry(addressOf('a'), day(1)), y: entry(addressOf('b')) })),
+      {
+        transform: async (bytes) => {
+          transformed.push(addressOfBytes(bytes));
+          if (addressOfBytes(bytes) === addressOf('b')) throw new Error('not this one');
+          return moduleCalled('changed');
+        },
+      },
+    );
+    assert.equal(nameOf(await client.load({ ...key, name: 'x' })), 'changed');
+    assert.equal(nameOf(await client.load({ ...key, name: 'x' })), 'changed');
+    await assert.rejects(client.load({ ...key, name: 'y' }), { code: 'invalid_module' });
+    assert.deepEqual(transformed, [addressOf('a'), addressOf('b')]);
+    assert.deepEqual(await client.getContent(addressOf('a')), modules.get('a'));
+    assert.throws(() => openClient(createFakeServer(serve({})), { transform: 'no' as never }), { option: 'transform' });
+  });
+
   it('reports what is loaded with conditional requests for the list', async () => {
     const list = { x: entry(addressOf('a'), day(1)), y: entry(addressOf('b'), day(2)) };
     const server = createFakeServer(serve(list));
