@@ -81,7 +81,10 @@ export async function updateCredentials(
     const present = readCredentials(place);
     const next = change(present);
     if (next !== present)
-      await writeFileWhole(path, (file) => file.writeFile(formatCredentials(next)), { mode: fileMode });
+      await writeFileWhole(path, (file) => file.writeFile(formatCredentials(next)), {
+        mode: fileMode,
+        isDurable: true,
+      });
   });
   return path;
 }

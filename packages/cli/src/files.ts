@@ -64,6 +64,8 @@ export async function writeOutput(
 export interface WriteOptions {
   /** The file's permissions. Default: those that it has, else what the process makes files with. */
   readonly mode?: number;
+  /** Whether the file must survive a power failure right after the command. Results that a command can make again need not. */
+  readonly isDurable?: boolean;
 }
 
 /**
@@ -74,7 +76,7 @@ export interface WriteOptions {
 export async function writeFileWhole(
   path: string,
   write: (file: FileHandle) => Promise<void>,
-  { mode }: WriteOptions = {},
+  { mode, isDurable = false }: WriteOptions = {},
 ): Promise<void> {
   try {
     const present = await statIfThere(path);
@@ -86,7 +88,10 @@ export async function writeFileWhole(
     // A link stays one: the file that it leads to is replaced.
     const target = present === undefined ? path : await realpath(path);
     const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-    await replaceFile(target, temporary, mode ?? (present?.mode ?? 0o666) & 0o777, write);
+    await replaceFile(target, temporary, mode ?? (present?.mode ?? 0o666) & 0o777, async (file) => {
+      await write(file);
+      if (isDurable) await file.sync();
+    });
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw fileError(`Cannot write ${path}`, cause);
@@ -100,10 +105,7 @@ async function replaceFile(
   write: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
   try {
-    await writeAndClose(await open(temporary, 'wx', mode), async (file) => {
-      await write(file);
-      await file.sync();
-    });
+    await writeAndClose(await open(temporary, 'wx', mode), write);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });

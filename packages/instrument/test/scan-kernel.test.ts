@@ -147,7 +147,10 @@ describe('the kernel of the scan', () => {
     const nops = (count: number) => Array(count).fill(0x01);
     const calls = Array.from({ length: 300 }, (_, gap) => [...nops(gap), 0x10, 0]).flat();
     const opened = Array.from({ length: 260 }, () => [0x02, 0x40, 0x0f]).flat();
+    const branches = Array.from({ length: 260 }, (_, label) => [0x0d, ...leb(label)]).flat();
     const bytes = moduleOf([
+      [0, ...opened, ...branches, ...Array(261).fill(0x0b)],
+      [0, ...opened, 0x0c, ...leb(260), ...Array(261).fill(0x0b)],
       [0, ...calls, 0x0b],
       [0, ...opened, ...Array(261).fill(0x0b)],
     ]);

@@ -199,16 +199,10 @@
         (i32.store offset=1 align=1 (local.get $sites) (local.get $gap))
         (i32.store offset=16 (local.get $stream) (i32.add (local.get $sites) (i32.const 5))))))
 
-  ;; A label in one byte. 0: an inner label, 1: the function's own, 2: not for the kernel.
-  (func $scanLabel (param $stream i32) (param $pos i32) (param $depth i32) (result i32)
-    (local $label i32)
-    (local.set $label (i32.load8_u (local.get $pos)))
-    (if (i32.ge_u (local.get $label) (i32.const 0x80)) (then (return (i32.const 2))))
-    (if (i32.lt_s (local.get $label) (local.get $depth)) (then (return (i32.const 0))))
-    (if (i32.gt_s (local.get $label) (local.get $depth)) (then (return (i32.const 2))))
+  ;; Notes a `return`, or a branch to the function's own label.
+  (func $leaveEarly (param $stream i32)
     (call $mark (local.get $stream) (i32.const 2))
-    (call $count (local.get $stream) (i32.load offset=40 (local.get $stream)))
-    (i32.const 1))
+    (call $count (local.get $stream) (i32.load offset=40 (local.get $stream))))
 
   ;; Reads an instruction that the table leaves to this function, and leaves rare ones to the host.
   (func $medium (param $stream i32) (param $pos i32) (param $depth i32) (result i32 i32)
@@ -313,9 +307,13 @@
           (then (return (call $stop (local.get $stream) (local.get $pos) (local.get $depth) (i32.const 3)))))
         (return (call $closeBody (local.get $stream) (local.get $at))))
         ;; branch
-        (br_if $slow
-          (i32.eq (call $scanLabel (local.get $stream) (local.get $at) (local.get $depth)) (i32.const 2)))
-        (return (i32.add (local.get $at) (i32.const 1)) (local.get $depth)))
+        (call $index (local.get $at))
+        (local.set $at)
+        (local.set $value)
+        (br_if $slow (i32.eqz (local.get $at)))
+        (br_if $slow (i32.gt_s (local.get $value) (local.get $depth)))
+        (if (i32.eq (local.get $value) (local.get $depth)) (then (call $leaveEarly (local.get $stream))))
+        (return (local.get $at) (local.get $depth)))
         ;; branchTable, of less than 128 labels
         (br_if $slow (i32.ge_u (local.tee $value (i32.load8_u (local.get $at))) (i32.const 0x80)))
         ;; The labels are read before anything is counted: a label that is left to the host must not count twice.
@@ -329,14 +327,14 @@
         (call $count (local.get $stream) (local.get $depth))
         (local.set $kind (i32.add (local.get $at) (i32.const 1)))
         (loop $labels
-          (drop (call $scanLabel (local.get $stream) (local.get $kind) (local.get $depth)))
+          (if (i32.eq (i32.load8_u (local.get $kind)) (local.get $depth))
+            (then (call $leaveEarly (local.get $stream))))
           (br_if $labels
             (i32.lt_u (local.tee $kind (i32.add (local.get $kind) (i32.const 1))) (local.get $value))))
         (return (local.get $value) (local.get $depth)))
         ;; return
         (br_if $slow (i32.ge_u (local.get $depth) (global.get $wideMark)))
-        (call $mark (local.get $stream) (i32.const 2))
-        (call $count (local.get $stream) (i32.load offset=40 (local.get $stream)))
+        (call $leaveEarly (local.get $stream))
         (call $addSite (local.get $stream) (local.get $pos))
         (local.set $value (i32.load offset=16 (local.get $stream)))
         (i32.store8 (local.get $value) (local.get $depth))
