@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { encode } from '../../../test/helpers/call-trees/encode.ts';
+import { makeProgram } from '../../../test/helpers/call-trees/make-program.ts';
 import { body, emptyType, moduleOf, repeated, section, sized, vector } from '../../../test/helpers/module-bytes.ts';
 import { scenarios } from '../../../test/helpers/real-programs/scenarios.ts';
 import { describeModule, type InstrumentOptions, instrument } from '../src/index.ts';
 import { checkCallTree } from './support/check-call-tree.ts';
+import { checkOffsetMap } from './support/check-offset-map.ts';
 import { corpusIsMissing } from './support/corpus.ts';
 import { corpusScenarios } from './support/corpus-scenarios.ts';
+import { makeRandomProgram } from './support/counting/random-program.ts';
 import { checkMutant, mutationOriginals } from './support/mutate.ts';
 import { runScenario } from './support/run-scenario.ts';
+import { samples } from './support/samples.ts';
 import { specIsMissing, unpackSpec } from './support/spec-archives.ts';
 import { runScript } from './support/spec-script.ts';
 import { stopFunctions } from './support/stop-functions.ts';
@@ -77,6 +82,16 @@ describe('coverage and fuel on programs whose events are known', () => {
       for (let seed = 1; seed <= 600; seed++) checkCallTree(seed, options);
     });
   }
+});
+
+describe('coverage and fuel beside the offset map', () => {
+  it('keeps the offset of each instruction', async () => {
+    const trees = Array.from({ length: 150 }, (_, seed) => encode(makeProgram(seed), seed));
+    const programs = Array.from({ length: 150 }, (_, seed) => makeRandomProgram(seed).bytes);
+    for (const bytes of [...Object.values(await samples()), ...trees, ...programs]) {
+      for (const options of combinations) checkOffsetMap(bytes, options);
+    }
+  });
 });
 
 describe('coverage and fuel on hostile input', async () => {

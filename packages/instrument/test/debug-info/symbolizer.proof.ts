@@ -66,10 +66,13 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
   });
 
   it('are the same in the instrumented module, by its DWARF, and by the original with the offset map', async () => {
-    for (const program of debugPrograms) {
+    const cases = debugPrograms.flatMap((program) =>
+      [{}, { coverage: true, fuel: 9 }].map((options) => ({ program, options })),
+    );
+    for (const { program, options } of cases) {
       const bytes = await compileDebug(program, join(folder, 'program.wasm'));
       const original = lookupOf(bytes);
-      const output = instrument(bytes, { codeMap: true }).bytes;
+      const output = instrument(bytes, { ...options, codeMap: true }).bytes;
       const map = readOffsetMap(output);
       assert.ok(map);
       const byMap = createSourceLookup(output, { debugFile: bytes });
