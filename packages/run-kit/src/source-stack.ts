@@ -53,10 +53,15 @@ export function sourceStack(
 
 /** Lines of a stack as V8 writes them: `at parse (/src/parse.c:42:7)`. */
 export function stackLines(stack: readonly StackFrame[]): string[] {
-  return stack.map(({ function: name, file, line = 0, column = 0 }) => {
-    const numbers = [line, column].slice(0, line === 0 ? 0 : column === 0 ? 1 : 2);
-    return file === undefined ? `at ${name}` : `at ${name} (${[file, ...numbers].join(':')})`;
+  return stack.map((frame) => {
+    const { function: name, file } = frame;
+    return file === undefined ? `at ${name}` : `at ${name} (${placeText(frame)})`;
   });
+}
+
+/** A file with what is known of the line and column: `/src/parse.c:42:7`. */
+export function placeText({ file = '', line = 0, column = 0 }: StackFrame): string {
+  return [file, ...[line, column].slice(0, line === 0 ? 0 : column === 0 ? 1 : 2)].join(':');
 }
 
 /** What comes before the module's URL. */

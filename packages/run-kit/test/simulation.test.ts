@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Fixture, SimulationReport } from '@tenon/protocol';
+import { customSection, leb } from '../../../test/helpers/module-bytes.ts';
+import { sourceMapOf, sourceMapUrl } from '../../../test/helpers/source-map.ts';
 import { pluginModule, simulate } from './helpers/simulation-modules.ts';
 
 const greet = readFileSync(new URL('../../server/sample/greet.wasm', import.meta.url));
@@ -73,6 +75,16 @@ describe('fixtures', () => {
       check({ export: 'bytes', expect: { jsonSubset: {} } })[0],
       'jsonSubset: expected JSON, found base64 "/wA="',
     );
+  });
+
+  it('name the source line of a trap', () => {
+    const module = pluginModule('(func (export "f") (result i32) unreachable)');
+    const trap = Buffer.from(module).lastIndexOf(Buffer.of(3, 0, 0x00, 0x0b)) + 2;
+    const url = sourceMapUrl(sourceMapOf(['src/f.ts'], [[trap, 0, 11, 4]]));
+    const section = customSection('sourceMappingURL', Buffer.concat([Buffer.from(leb(url.length)), url]));
+    const plugin = Buffer.concat([module, section]);
+    const call = { export: 'f', expect: { fails: 'unreachable at src/f.ts:12:5' } };
+    assert.deepEqual(check(call, { plugin }), ['fails']);
   });
 
   it('expect a call to fail, or to succeed', () => {

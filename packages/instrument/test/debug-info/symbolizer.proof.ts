@@ -111,6 +111,22 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
     assert.equal(lookup.functionSource(1_000_000), undefined);
   });
 
+  it('are the same for a trap before and after instrumentation', async () => {
+    for (const level of ['0', '2']) {
+      const flags = ['--target=wasm32', '-g', `-O${level}`, '-nostdlib', '-Wl,--no-entry'];
+      const program = { name: 'trap', compiler: 'clang', source: 'trap.c', flags } as const;
+      const bytes = await compileDebug(program, join(folder, 'trap.wasm'));
+      for (const module of [bytes, instrument(bytes).bytes]) {
+        const frames = trapIn(module).flatMap((offset) => {
+          const lookup = lookupOf(module);
+          return lookup.locate(offset - lookup.codeStart);
+        });
+        const places = frames.map(({ function: name, file, line }) => `${name} ${file.split('/').at(-1)}:${line}`);
+        assert.deepEqual(places, ['check trap.c:2', 'sum trap.c:8', 'run trap.c:12']);
+      }
+    }
+  });
+
   it('are fewer, and never an exception, where the debug information is damaged', async () => {
     const random = createRandom(19);
     for (const program of debugPrograms.slice(0, 4)) {
@@ -120,6 +136,21 @@ describe('source locations from DWARF', { skip: whyNotCompiled() }, () => {
     }
   });
 });
+
+/** The offsets in the stack of the trap that `run(100)` ends in. */
+function trapIn(bytes: Uint8Array): number[] {
+  const hooks = { enter() {}, exit() {}, 'memory-grow'() {} };
+  const compiled = new WebAssembly.Module(new Uint8Array(bytes));
+  const { exports } = new WebAssembly.Instance(compiled, { 'dylibso:observe/instrument': hooks });
+  try {
+    (exports.run as (count: number) => number)(100);
+  } catch (error) {
+    return [...String((error as Error).stack).matchAll(/wasm-function\[\d+\]:0x([0-9a-f]+)/g)].map(([, offset]) =>
+      Number.parseInt(offset as string, 16),
+    );
+  }
+  throw new Error('it does not trap');
+}
 
 function importCount(bytes: Uint8Array): number {
   return describeModule(bytes).imports.filter(({ kind }) => kind === 'function').length;

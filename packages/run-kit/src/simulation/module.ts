@@ -12,6 +12,8 @@ import { endingOf, RunFailure } from '../ending.ts';
 import { fuelImports, setFuel } from '../fuel.ts';
 import { fillImports, memoryOf } from '../imports.ts';
 import { initialize } from '../initialize.ts';
+import { placeText, type RunSources, sourceStack } from '../source-stack.ts';
+import { createRunSources } from '../sources.ts';
 import { wasiModules } from '../wasi-interface.ts';
 import type { PluginCoverage, SimulationLimits } from './task.ts';
 import { createSimulationWasi } from './wasi.ts';
@@ -25,6 +27,8 @@ export interface SimulationModule {
   readonly isCounted: boolean;
   /** The coverage of all instances for which `end` was called; `undefined` if it isn't measured. */
   readonly coverage: PluginCoverage | undefined;
+  /** Why its code did not return; for a trap also the source line, if its debug information has one. */
+  readonly reasonOf: (thrown: unknown) => string;
   readonly instantiate: (hosts: readonly WebAssembly.Imports[], log: StreamLog) => ModuleInstance;
 }
 
@@ -73,7 +77,8 @@ export function prepareModule(
   { maxMemoryBytes, maxInstructions }: SimulationLimits,
   options: PrepareOptions,
 ): SimulationModule {
-  const { compiled, description, runs, isCounted, map } = compile(bytes, what, maxInstructions, options);
+  const { compiled, description, runs, isCounted, map, runningBytes } = compile(bytes, what, maxInstructions, options);
+  const sources = createRunSources(runningBytes);
   const coverage = map && { map, counts: new Float64Array(map.blockCount) };
   const initialBytes = runs.memories.reduce((sum, memory) => sum + memory.minimumPages * memory.pageBytes, 0);
   if (initialBytes > maxMemoryBytes) {
@@ -149,7 +154,8 @@ export function prepareModule(
     made.check();
     return made;
   }
-  return { what, description, isCounted, coverage, instantiate };
+  const reasonWithPlace = (thrown: unknown) => `${reasonOf(thrown)}${placeOf(thrown, sources)}`;
+  return { what, description, isCounted, coverage, reasonOf: reasonWithPlace, instantiate };
 }
 
 interface Compiled {
@@ -159,6 +165,8 @@ interface Compiled {
   readonly runs: ModuleDescription;
   readonly isCounted: boolean;
   readonly map: CoverageMap | undefined;
+  /** The module that runs. */
+  readonly runningBytes: Uint8Array;
 }
 
 /** Compiles a module, instrumented if possible. */
@@ -175,6 +183,7 @@ function compile(bytes: Uint8Array, what: string, fuel: number, options: Prepare
         runs: description,
         isCounted: countsCalls && description.imports.some(({ name }) => enterNames.includes(name)),
         map: undefined,
+        runningBytes: bytes,
       }
     );
   } catch (error) {
@@ -196,7 +205,8 @@ function compileInstrumented(
   try {
     const { bytes: instrumented } = instrument(bytes, { ...selection, ...options });
     const map = readCoverageMap(instrumented);
-    return { compiled: compileBytes(instrumented), description, runs: describeModule(instrumented), isCounted, map };
+    const compiled = compileBytes(instrumented);
+    return { compiled, description, runs: describeModule(instrumented), isCounted, map, runningBytes: instrumented };
   } catch (error) {
     if (error instanceof InstrumentError || error instanceof WebAssembly.CompileError) return undefined;
     throw error;
@@ -236,6 +246,13 @@ function tracingImports(
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/^WebAssembly\.\w+\(\): /, '');
+}
+
+/** The source line of a trap or an exception, as ` at /src/parse.c:42:7`; empty if unknown. */
+function placeOf(thrown: unknown, sources: RunSources): string {
+  if (!(thrown instanceof WebAssembly.RuntimeError)) return '';
+  const frame = sourceStack(thrown, sources, (name) => name).find(({ file }) => file !== undefined);
+  return frame === undefined ? '' : ` at ${placeText(frame)}`;
 }
 
 /** Why code of a module did not return. */

@@ -3,7 +3,7 @@ import { missingImports } from '../plan.ts';
 import type { FunctionImport, HostFunctions, HostInstance, ReportedHostCall } from './host-functions.ts';
 import { describeRaw } from './host-values.ts';
 import { createKernel, type Kernel } from './kernel.ts';
-import { type ModuleInstance, reasonOf, SimulationFailure, type SimulationModule } from './module.ts';
+import { type ModuleInstance, SimulationFailure, type SimulationModule } from './module.ts';
 import type { LogLine, ReportBuilder } from './report.ts';
 import type { SimulationLimits } from './task.ts';
 import { excerptOf, isCutBytes, maxNameLength, shorten } from './text.ts';
@@ -64,7 +64,7 @@ export function createPluginUnderTest(
         return { kernel, host, plugin };
       } catch (error) {
         if (error instanceof SimulationFailure) throw error;
-        throw new SimulationFailure(`The plugin does not start: ${reasonOf(error)}`);
+        throw new SimulationFailure(`The plugin does not start: ${module.reasonOf(error)}`);
       }
     }
 
@@ -107,7 +107,7 @@ export function createPluginUnderTest(
         outcome = { output: callExport(exportName, input, running, limits) };
       } catch (error) {
         ended = error instanceof SimulationFailure ? error : plugin.outOfFuel(`The call of ${shownName(exportName)}`);
-        outcome = { error: ended?.message ?? reasonOf(error) };
+        outcome = { error: ended?.message ?? module.reasonOf(error) };
         isOverflow = error instanceof RangeError;
         // A trap leaves an instance in an unknown state, such as a stack pointer that is not reset.
         if (!(error instanceof ReportedError)) reset();
