@@ -8,8 +8,12 @@ import { volume } from '../../../test/helpers/volume.ts';
 import { instrument, listFunctions } from '../src/index.ts';
 import { checkCallTree } from './support/check-call-tree.ts';
 import { corpusFiles, corpusIsMissing, corpusPath } from './support/corpus.ts';
+import { runScenario } from './support/run-scenario.ts';
 import { specIsMissing, unpackSpec } from './support/spec-archives.ts';
 import { runScript } from './support/spec-script.ts';
+
+/** Throws through frames of a module without exception handling, which cannot see that (`longjmp` over JavaScript). */
+const lua = 'C: wasmoon (Lua)';
 
 const signatures = ['malloc', 'calloc', 'realloc', 'free'] as const;
 
@@ -72,6 +76,21 @@ describe('instrument() with memory, whichever functions are allocators', () => {
     }
     test.diagnostic(`${calls} calls of allocators`);
     assert.ok(calls > 10_000);
+  });
+
+  it('changes no result of programs in the corpus that keep the names of their allocators', {
+    skip: corpusIsMissing,
+  }, async (test) => {
+    let calls = 0;
+    for (const scenario of ['TinyGo: @wasm-fmt/gofmt', lua, 'C++: harfbuzzjs']) {
+      const plain = await runScenario(scenario, 'plain');
+      const { result, allocators } = await runScenario(scenario, 'allocators');
+      assert.deepEqual(result, plain.result, scenario);
+      if (scenario !== lua) assert.equal(allocators.open, 0, scenario);
+      test.diagnostic(`${scenario}: ${allocators.calls} calls of allocators`);
+      calls += allocators.calls;
+    }
+    assert.ok(calls > 700);
   });
 
   it('keeps every module of the corpus valid', { skip: corpusIsMissing }, (test) => {

@@ -6,7 +6,7 @@ import { describeModule, instrument } from '../../src/index.ts';
 import { corpusScenarios } from './corpus-scenarios.ts';
 import { createTrace } from './trace.ts';
 
-export type Mode = 'plain' | 'traced' | 'counted' | 'probed';
+export type Mode = 'plain' | 'traced' | 'counted' | 'probed' | 'allocators';
 
 /** What came of one run of a scenario. Counts are by function index in the input. */
 export interface Outcome {
@@ -18,6 +18,8 @@ export interface Outcome {
   readonly importCalls: Map<string, number>;
   /** Calls of imports as `enter` reported them, by `module.field`. */
   readonly importEnters: Map<string, number>;
+  /** Calls of allocators, and those that did not end. */
+  readonly allocators: { readonly calls: number; readonly open: number };
   /** Calls that the host unwound. */
   readonly leftByHost: number;
   readonly fault: string | undefined;
@@ -30,6 +32,17 @@ const importCalls = new Map<string, number>();
 const modules: { inputBytes: number; outputBytes: number; isValid: boolean }[] = [];
 let importNames: string[] = [];
 let shift = 0;
+
+const allocators = { calls: 0, open: 0 };
+const allocatorHooks = {
+  'allocator-enter'() {
+    allocators.calls++;
+    allocators.open++;
+  },
+  'allocator-exit'() {
+    allocators.open--;
+  },
+};
 
 const bump = <Key>(map: Map<Key, number>, key: Key) => map.set(key, (map.get(key) ?? 0) + 1);
 
@@ -50,6 +63,7 @@ const transforms: Readonly<Record<Mode, (bytes: Uint8Array, isFirst: boolean) =>
   plain: (bytes) => bytes,
   counted: countWithBinaryen,
   traced,
+  allocators: (bytes) => instrument(bytes, { trace: false, memory: true }).bytes,
   probed: (bytes) => instrument(bytes, { trace: false, coverage: true, fuel: Number.MAX_SAFE_INTEGER }).bytes,
 };
 
@@ -70,7 +84,11 @@ function faultOf(check: () => void): string | undefined {
 
 interceptEngine({
   transform,
-  imports: () => ({ ...trace.imports, 'tenon-test': { count: (index: number) => bump(counted, index) } }),
+  imports: () => ({
+    ...trace.imports,
+    'tenon:instrument': allocatorHooks,
+    'tenon-test': { count: (index: number) => bump(counted, index) },
+  }),
   onImportCall: (name) => bump(importCalls, name),
 });
 const result = await { ...scenarios, ...corpusScenarios }[scenario]?.();
@@ -85,6 +103,7 @@ const outcome: Outcome = {
       : counted,
   importCalls,
   importEnters: new Map(entered.flatMap(([index, n]) => (isImport(index) ? [[importNames[index] as string, n]] : []))),
+  allocators,
   leftByHost: trace.leftByHost(),
   fault: faultOf(trace.assertBalanced),
 };
