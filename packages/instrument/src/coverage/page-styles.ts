@@ -9,7 +9,7 @@ body {
 }
 header, main { padding: 0.6rem 1rem; max-width: 80rem; margin: 0 auto; }
 h1 { margin: 0; font-size: 1.25rem; overflow-wrap: anywhere; }
-nav { margin: 0 0 0.25rem; }
+nav { margin: 0 0 0.25rem; overflow-wrap: anywhere; }
 a { color: light-dark(#1c5f4a, #7fd3b4); }
 :focus-visible { outline: 2px solid light-dark(#1c5f4a, #7fd3b4); outline-offset: 1px; }
 dl { display: flex; flex-wrap: wrap; gap: 0.25rem 2rem; margin: 0.5rem 0; }
@@ -53,4 +53,4 @@ summary { cursor: pointer; }
 `;
 
 /** The digest of the styles as a Content-Security-Policy has it. A test compares them. */
-export const coverageStylesHash = 'sha256-DkxU7B0wQ16TMtdVbIwMQpZh/49erVdT3XJyapM9WAI=';
+export const coverageStylesHash = 'sha256-A6oMFJ2kcZU+ZZbNYFqTKwxbkOuSbFsma58reMKdj5Y=';
