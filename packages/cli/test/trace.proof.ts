@@ -167,9 +167,11 @@ describe('tenon trace --invoke', () => {
   it('counts every call, those too short for a span too', async () => {
     const args = [numbersPath, '-i', 'fib', '--json'];
     const all = (await demand([...args, '--min-duration', '0us', '--', '10'])).json();
-    const none = (await demand([...args, '--min-duration', '1000s', '--', '10'])).json();
+    const none = (await demand([...args, '--full', '--min-duration', '1000s', '--', '10'])).json();
+    const adaptive = (await demand([...args, '--min-duration', '1000s', '--', '10'])).json();
     const calls = 177; // 2 · fib(11) − 1
-    for (const { functions } of [all, none]) assert.equal(functions[0].calls, calls);
+    for (const { functions } of [all, none, adaptive]) assert.equal(functions[0].calls, calls);
+    assert.deepEqual([none.functions[0].untimedCalls, adaptive.functions[0].untimedCalls > 100], [0, true]);
     assert.equal(all.spans.length, calls);
     assert.deepEqual(
       none.spans.map(({ name, folded }: JsonSpan) => [name, folded.calls]),

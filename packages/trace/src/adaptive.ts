@@ -1,7 +1,7 @@
 /**
  * Adaptive tracing. A module that was instrumented with `adaptive` exports a global per function with the number of calls
  * that it skips, and a clock. A function whose calls are nearly all too short for a span skips many of them, then traces
- * one, which sets the clock, and so on. A skipped call that takes long reports itself when it ends.
+ * one, which sets the clock, and so on. A skipped call that takes long is reported when it ends.
  */
 export interface Adaptive {
   /** Takes note of an instance. Returns whether it is one of an adaptive module. */
@@ -14,7 +14,7 @@ export interface Adaptive {
   readonly resume: (func?: number) => void;
   /** Whether `exit` with a negative number may be the report of a skipped call. */
   readonly hasInstances: () => boolean;
-  /** The start of the skipped call that reports itself; `NaN` without one. */
+  /** The start of the skipped call that is reported; `NaN` without one. */
   readonly takeStart: () => number;
   /** Runs for each span of a skipped call. */
   readonly onSkippedSpan: (func: number, end: number) => void;
@@ -42,7 +42,7 @@ const maxCredit = 32;
 const spanCost = 8;
 /** Added to the clock of instances, which must never be less than the minimum duration. Milliseconds. */
 const clockOffset = 2 ** 20;
-/** A skipped call reports itself after this share of the minimum duration, because its clock may be behind. */
+/** A skipped call is reported after this share of the minimum duration, because its clock may be behind. */
 const reportingShare = 0.75;
 /** Milliseconds. */
 const initialStep = 1e-6;
