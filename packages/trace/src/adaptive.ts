@@ -35,7 +35,7 @@ export const isAdaptiveExport = (name: string): boolean => name.startsWith('teno
 
 /** A function skips this many calls at a time. The number doubles while calls are traced more often than the clock needs. */
 const minSkippedCalls = 63;
-const maxSkippedCalls = 8_191;
+const maxSkippedCalls = 1_023;
 /** So many short calls make a function skip calls. */
 const maxCredit = 32;
 /** So many short calls make up for one that is long enough for a span. */

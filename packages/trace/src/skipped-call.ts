@@ -22,9 +22,8 @@ export function recordSkippedCall(
     adaptive?.onSkippedSpan(func, end);
     return;
   }
-  const start = Math.max(earliestStart, frames[top + column.start] as number);
-  const duration = end - start;
-  if (!(duration >= minDurationMs)) return;
+  const estimated = Math.max(earliestStart, frames[top + column.start] as number);
+  if (!(end - estimated >= minDurationMs)) return;
   // It and the open calls need room.
   if (stack.recordCount + 1 + top / stride > limits.spans) {
     dropped.spans++;
@@ -32,7 +31,8 @@ export function recordSkippedCall(
   }
   const parentId = idAt(stack, top);
   const id = ++stack.lastId;
-  const spanTime = moveSpans(stack, parentId, id, start);
+  const { time: spanTime, start } = moveSpans(stack, parentId, id, estimated);
+  const duration = end - start;
   counters?.enter(func);
   counters?.exit(func, duration, duration - spanTime);
   const at = stack.recordCount * recordStride;
@@ -53,15 +53,18 @@ export function recordSkippedCall(
 /** The clock of an instance has an offset, which costs precision. */
 const clockErrorMs = 1e-6;
 
-/** Moves the spans since `start` from one parent to another. Returns their time. */
-function moveSpans({ records, recordCount }: CallStack, fromId: number, toId: number, start: number): number {
+/** Moves the spans that end after `estimated` from one parent to another. Returns their time, and the first start of all. */
+function moveSpans({ records, recordCount }: CallStack, fromId: number, toId: number, estimated: number) {
   let time = 0;
+  let start = estimated;
   for (let at = (recordCount - 1) * recordStride; at >= 0; at -= recordStride) {
     const end = records[at + recordColumn.end] as number;
-    if (end <= start + clockErrorMs) break;
+    if (end <= estimated + clockErrorMs) break;
     if (records[at + recordColumn.parentId] !== fromId) continue;
     records[at + recordColumn.parentId] = toId;
-    time += end - (records[at + recordColumn.start] as number);
+    const spanStart = records[at + recordColumn.start] as number;
+    time += end - spanStart;
+    start = Math.min(start, spanStart);
   }
-  return time;
+  return { time, start };
 }
