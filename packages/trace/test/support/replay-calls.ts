@@ -11,6 +11,10 @@ export interface Replay {
   readonly tracedCalls: number;
 }
 
+interface NumberGlobal extends WebAssembly.Global {
+  value: number;
+}
+
 const noModule = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
 /**
@@ -27,12 +31,12 @@ export function replayCalls(calls: Calls, adaptive: boolean, nsPerEvent: number)
     exporters: [{ export: (spans) => void batches.push(spans) }],
   });
   const global = (value: 'i32' | 'f64', initial: number) =>
-    new WebAssembly.Global({ value, mutable: true }, initial) as WebAssembly.Global<'i32'>;
+    new WebAssembly.Global({ value, mutable: true }, initial) as NumberGlobal;
   const moduleClock = global('f64', 1);
   const step = global('f64', 0);
   const minDuration = global('f64', 1);
   const skippedStart = global('f64', 0);
-  const skips = new Map<number, WebAssembly.Global<'i32'>>();
+  const skips = new Map<number, NumberGlobal>();
   for (const call of calls) if (call >= 0 && !skips.has(call)) skips.set(call, global('i32', 0));
   const exports: Record<string, WebAssembly.ExportValue> = {
     'tenon:clock': moduleClock,
@@ -51,7 +55,7 @@ export function replayCalls(calls: Calls, adaptive: boolean, nsPerEvent: number)
       const call = calls[place++] as number;
       clock.moveNs(nsPerEvent);
       if (call >= 0) {
-        const skip = skips.get(call) as WebAssembly.Global<'i32'>;
+        const skip = skips.get(call) as NumberGlobal;
         if (skip.value > 0) {
           skip.value--;
           sinces.push(moduleClock.value);
