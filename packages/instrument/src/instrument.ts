@@ -19,6 +19,7 @@ import { longBodyNote, planProbes } from './rewrite/plan-probes.ts';
 import { createTypePool, type TypePool } from './rewrite/type-pool.ts';
 import type { CodeScan, ExceptionHandling } from './scan/cursor.ts';
 import { createBlockFinder } from './scan/find-blocks.ts';
+import { createLeafFinder } from './scan/find-leaves.ts';
 import { scanCode } from './scan/scan-code.ts';
 import { type Allocator, selectAllocators } from './select/allocators.ts';
 import { checkOptions, type InstrumentOptions } from './select/config.ts';
@@ -118,7 +119,10 @@ function makePlan(
   if (!hasProbes && !hasHooks) return undefined;
   const codeBytes = (bodyBounds.at(-1) ?? 0) - (bodyBounds[0] ?? 0);
   const finder = hasProbes ? createBlockFinder(module, bodyBounds.length / 2, options.fuel !== undefined) : undefined;
-  const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress), finder?.visitor);
+  const leafFinder = options.skipLeaves ? createLeafFinder(module, bodyBounds.length / 2, finder?.visitor) : undefined;
+  const visitor = leafFinder?.visitor ?? finder?.visitor;
+  const scan = scanCode(module, bodyBounds, createProgress(codeBytes, options.onProgress), visitor);
+  leafFinder?.clear(scan, traced);
   const probed = finder && planProbes(module, finder.finish(), options, notes);
   const grownMemories = module.memories.flatMap((_, index) =>
     reportsGrowth && scan.grownMemories[index] === 1 ? [index] : [],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { wat } from '../../../test/helpers/wat.ts';
-import { instrument } from '../src/index.ts';
+import { type InstrumentOptions, instrument } from '../src/index.ts';
 import { runTraced } from './support/run.ts';
 
 const twoFunctions = wat(`(module
@@ -53,6 +53,38 @@ describe('instrument() with adaptive', () => {
     const module = wat('(module (func $f (export "tenon:clock")))');
     assert.throws(() => instrument(module, { adaptive: true }), { code: 'already_instrumented' });
     assert.ok(instrument(module).bytes.length > 0);
+  });
+});
+
+describe('instrument() with skipLeaves', () => {
+  const traced = (body: string, options: InstrumentOptions = {}) => {
+    const module = wat(`(module (memory 1) (type $t (func)) (table funcref (elem $f))
+      (func $f ${body}) (func $caller (export "caller") (call $f)))`);
+    const result = instrument(module, { skipLeaves: true, ...options });
+    assert.ok(WebAssembly.validate(new Uint8Array(result.bytes)));
+    return result.report.tracedFunctions;
+  };
+
+  it('leaves out functions whose calls are always short', () => {
+    for (const body of [
+      '',
+      '(nop) (if (i32.const 1) (then (return)))',
+      '(drop (i32.load offset=3 (i32.const 3)))',
+      '(return_call $caller)',
+    ]) {
+      assert.equal(traced(body), 1, body);
+      assert.equal(traced(body, { adaptive: true, coverage: true, fuel: 1_000 }), 1, body);
+    }
+  });
+
+  it('traces functions that can take long', () => {
+    const bodies = ['(loop (nop))', '(call $caller)', '(call_indirect (type $t) (i32.const 0))'];
+    const bulk = ['(memory.fill (i32.const 0) (i32.const 0) (i32.const 9))', '(drop (memory.grow (i32.const 1)))'];
+    for (const body of [...bodies, ...bulk, '(nop)'.repeat(3_000)]) assert.equal(traced(body), 2, body);
+  });
+
+  it('traces functions that the host calls', () => {
+    assert.equal(instrument(wat('(module (func (export "f")))'), { skipLeaves: true }).report.tracedFunctions, 1);
   });
 });
 

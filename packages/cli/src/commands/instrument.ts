@@ -30,6 +30,7 @@ interface Options extends TracingFlags {
   readonly debugInfo: boolean;
   readonly offsetMap?: boolean;
   readonly adaptive?: boolean;
+  readonly skipLeaves?: boolean;
   readonly strict?: boolean;
   readonly trace: boolean;
   readonly coverage?: boolean;
@@ -57,6 +58,7 @@ export function addInstrumentCommand(program: Command, io: Io): void {
     .option('--offset-map', "add a section that maps the result's code offsets to those of the input")
     .option('--no-debug-info', 'drop DWARF sections instead of adjusting them to the result')
     .option('--adaptive', 'let functions skip calls that are too short for a span, as @tenon/trace does')
+    .option('--skip-leaves', 'leave out functions without loops and calls, which are too short for a span')
     .option('--no-check', 'do not validate the result with the engine of Node.js')
     .option('--strict', 'fail without writing a module if a name matches no function, or no function is traced')
     .option('--debug-file <file>', "the file with the module's DWARF, if it isn't in the module")
@@ -120,6 +122,7 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
     ...{ trace, coverage, fuel, onOutOfFuel },
     codeMap: options.offsetMap,
     adaptive: options.adaptive,
+    skipLeaves: options.skipLeaves,
     debugInfo: options.debugInfo ? 'keep' : 'drop',
   };
   const bytes = await readInput(io, input, 'the module');

@@ -106,7 +106,7 @@ function withReport(command: Command): Command {
       `count shorter calls with their callers; 0 shows all (default: ${defaultMinDurationMicroseconds}us)`,
       parseMicroseconds,
     )
-    .option('--full', 'time each call, also of functions with many short calls, which is slower')
+    .option('--full', 'time each call, also of functions whose calls are all short, which is slower')
     .option(
       '--max-spans <spans>',
       'store at most this many calls of a run',
@@ -125,10 +125,12 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
     throw usageError('The module and its input can’t both come from stdin.');
   }
   const memory = options.memory || options.heapProfile !== undefined;
+  // A skipped call would be missing in the call paths of allocations.
+  const isFull = options.full || memory || options.allocators !== undefined || options.minDuration === 0;
   const tracing = {
     ...(await readTracingOptions(io, { ...options, memory })),
-    // A skipped call would be missing in the call paths of allocations.
-    adaptive: !(options.full || memory || options.allocators || options.minDuration === 0),
+    adaptive: !isFull,
+    skipLeaves: !isFull,
   };
   const bytes = await readInput(io, input, 'the module');
   const prepared = prepareProgram(

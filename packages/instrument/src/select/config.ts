@@ -96,6 +96,11 @@ export interface ExtraOptions {
    * Default: false.
    */
   readonly adaptive?: boolean | undefined;
+  /**
+   * Whether functions are left out whose calls are always too short for a span: they contain no loop and no call, and the
+   * module doesn't export them. Default: false.
+   */
+  readonly skipLeaves?: boolean | undefined;
   /** Of each function's calls, one in this many is traced, beginning with the first. Default: 1, which traces all. */
   readonly every?: number | undefined;
 }
@@ -151,6 +156,7 @@ const extraOptionChecks: Readonly<Record<keyof ExtraOptions, OptionCheck>> = {
   fuel: checkSize,
   onOutOfFuel: oneOf('trap', 'call'),
   adaptive: checkBoolean,
+  skipLeaves: checkBoolean,
   every: checkCount,
 };
 

@@ -112,6 +112,11 @@ export const instrumentBody: BodyReader<InstrumentForm> = {
                   default: false,
                   description: 'whether functions can skip calls that are too short for a span, as `@tenon/trace` does',
                 },
+                skipLeaves: {
+                  type: 'boolean',
+                  default: false,
+                  description: 'whether to leave out functions without loops and calls, which are too short for a span',
+                },
                 every: {
                   type: 'integer',
                   minimum: 1,
