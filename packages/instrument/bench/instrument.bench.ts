@@ -5,7 +5,7 @@
  *
  *     node packages/instrument/bench/instrument.bench.ts [--base <revision>] [module or folder …]
  *
- * Without modules it takes those that are installed for the tests. The base is `main`, unless that is what stands here.
+ * Without modules it takes those that are installed for the tests and the proof. The base is `main`, unless that is what stands here.
  */
 import { parseArgs } from 'node:util';
 import { readSections } from '../src/binary/sections.ts';
@@ -114,12 +114,15 @@ for (const module of loadModules(positionals)) {
   if (cold === undefined || distance(module) < distance(cold)) cold = module;
 }
 const large = rows.filter(({ bytes }) => bytes > largeBytes);
-const ratio = median(large.map((row) => row.instrumentMs / row.validateMs));
+const ratios = large.map((row) => row.instrumentMs / row.validateMs);
+const speedups = large.flatMap(({ baseMs, instrumentMs }) => (baseMs === undefined ? [] : [baseMs / instrumentMs]));
 const rate = median(large.map((row) => row.bytes / 1_000 / row.instrumentMs));
 const growth = median(large.map((row) => 100 * row.growthWithoutNames));
 console.log(
-  `median above 1 MB: ${rate.toFixed(0)} MB/s, ${ratio.toFixed(2)} times validation, +${growth.toFixed(1)} %`,
+  `median of ${large.length} above 1 MB: ${rate.toFixed(0)} MB/s, ${median(ratios).toFixed(2)} times validation ` +
+    `(at most ${Math.max(...ratios).toFixed(2)}), +${growth.toFixed(1)} %`,
 );
+if (speedups.length > 0) console.log(`${median(speedups).toFixed(2)} times as fast as the base`);
 if (cold !== undefined) {
   const size = (cold.bytes.length / 1e6).toFixed(1);
   console.log(

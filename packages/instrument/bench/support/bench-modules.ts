@@ -20,12 +20,21 @@ export interface BenchModule {
   readonly bytes: Uint8Array;
 }
 
-/** The modules in the given files and folders, `*.wasm` and `*.wasm.gz`; without any, those that are installed. */
+/** More modules, which `npm run proof` installs. */
+const corpus = path.resolve(import.meta.dirname, '../../corpus/node_modules');
+const minCorpusBytes = 1_000_000;
+
+/**
+ * The modules in the given files and folders, `*.wasm` and `*.wasm.gz`; without any, those that are installed, and the large ones of
+ * the corpus.
+ */
 export function* loadModules(given: readonly string[]): Generator<BenchModule> {
-  const files = given.length > 0 ? given.flatMap(findModules) : installed.map((name) => require.resolve(name));
-  for (const file of files) {
+  const own = given.length > 0 ? given.flatMap(findModules) : installed.map((name) => require.resolve(name));
+  const more = given.length === 0 && fs.existsSync(corpus) ? findModules(corpus) : [];
+  for (const file of [...own, ...more]) {
     const content = fs.readFileSync(file);
     const bytes = new Uint8Array(file.endsWith('.gz') ? gunzipSync(content) : content);
+    if (more.includes(file) && bytes.length < minCorpusBytes) continue;
     yield { name: path.basename(file).replace(/\.wasm(\.gz)?$/, ''), file, bytes };
   }
 }
