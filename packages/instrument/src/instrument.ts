@@ -49,6 +49,8 @@ export interface InstrumentResult {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The source map of the options, for the instrumented module. Absent if it is malformed. */
   readonly sourceMap?: string;
+  /** The output with the DWARF of the options' debug file. Absent if the module doesn't name that file, or it doesn't fit. */
+  readonly debugFile?: Uint8Array<ArrayBuffer>;
   readonly report: InstrumentReport;
 }
 
@@ -78,7 +80,12 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
   // Not slice(), which doesn't copy a Node.js Buffer.
   const output =
     plan === undefined
-      ? { bytes: new Uint8Array(bytes), sourceMap: options.sourceMap, buildId: undefined }
+      ? {
+          bytes: new Uint8Array(bytes),
+          sourceMap: options.sourceMap,
+          buildId: undefined,
+          debugFile: options.debugFile && new Uint8Array(options.debugFile),
+        }
       : assemble({ ...plan, module, names, notes, options });
   const report = {
     tracedFunctions: traced.reduce((total, flag) => total + flag, 0),
@@ -89,7 +96,12 @@ export function instrument(bytes: Uint8Array, options: InstrumentOptions = {}): 
     ...(output.buildId === undefined ? {} : { buildId: output.buildId }),
     notes,
   };
-  return { bytes: output.bytes, ...(output.sourceMap === undefined ? {} : { sourceMap: output.sourceMap }), report };
+  return {
+    bytes: output.bytes,
+    ...(output.sourceMap === undefined ? {} : { sourceMap: output.sourceMap }),
+    ...(output.debugFile === undefined ? {} : { debugFile: output.debugFile }),
+    report,
+  };
 }
 
 /** What the output is written from. */

@@ -80,7 +80,8 @@ export function addInstrumentCommand(program: Command, io: Io): void {
 function, module.field. --list shows them. Names that contain commas go into a file. Without --patterns every character of
 a name is literal.
 
-A source map that the module names is read from the module's folder. The rewritten map goes to <output>.map.`,
+A source map that the module names is read from the module's folder. The rewritten map goes to <output>.map,
+and rewritten DWARF of another file to <output>.debug.wasm.`,
     )
     .action((input: string, options: Options) => run(io, input, options));
 }
@@ -129,11 +130,22 @@ async function run(io: Io, input: string, options: Options): Promise<void> {
   const files = await readFiles(io, input, bytes, options);
   const mapPath = output === undefined || output === standardStream ? undefined : `${output}.map`;
   const sourceMapUrl = mapPath === undefined ? 'data:' : encodeURIComponent(basename(mapPath));
-  const { result, durationMs } = rewrite(io, !out.isJson, bytes, { ...tracing, ...files, sourceMapUrl });
+  const debugPath = output === undefined || output === standardStream ? undefined : `${output}.debug.wasm`;
+  const { result, durationMs } = rewrite(io, !out.isJson, bytes, {
+    ...tracing,
+    ...files,
+    sourceMapUrl,
+    // Without a file for the rewritten DWARF, the output must not name one.
+    debugFile: output === standardStream ? undefined : files.debugFile,
+    debugFileUrl: debugPath && encodeURIComponent(basename(debugPath)),
+  });
   if (options.strict && trace) assertAllFound(result.report);
   if (options.check) checkRewritten(io, !out.isJson, bytes, result.bytes);
   if (output !== undefined) await io.interruptible((signal) => writeOutput(io, output, result.bytes, signal));
-  const { sourceMap } = result;
+  const { sourceMap, debugFile } = result;
+  if (debugPath !== undefined && debugFile !== undefined) {
+    await io.interruptible((signal) => writeOutput(io, debugPath, debugFile, signal));
+  }
   if (mapPath !== undefined && sourceMap !== undefined) {
     await io.interruptible((signal) => writeOutput(io, mapPath, new TextEncoder().encode(sourceMap), signal));
   }

@@ -7,6 +7,7 @@ import type { Note } from '../notes.ts';
 import { codeMapSection, writeCodeMap } from './code-map.ts';
 import { createOffsetMap } from './create-offset-map.ts';
 import { type BuildIds, createCustomSectionWriter, noteDropped } from './custom-section-writer.ts';
+import { createDebugFile } from './debug-file.ts';
 import { describeCoverage } from './describe-coverage.ts';
 import { writeGeneratedBodies } from './generated-functions.ts';
 import type { OffsetMap } from './offset-map.ts';
@@ -22,6 +23,8 @@ export interface Assembled {
   /** The rewritten source map of the options. */
   readonly sourceMap: string | undefined;
   readonly buildId: BuildIds | undefined;
+  /** The rewritten debug file of the options. */
+  readonly debugFile: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
@@ -69,7 +72,9 @@ export function assemble(parts: Parts): Assembled {
   const sourceMap = customSections.addSourceMaps(codeStart);
   addTrailer(pieces, parts, offsetMap);
   const bytes = concatenate(pieces);
-  return { bytes, sourceMap, buildId: customSections.finish(bytes) };
+  const buildId = customSections.finish(bytes);
+  const debugSections = customSections.debugSections();
+  return { bytes, sourceMap, buildId, debugFile: debugSections && createDebugFile(bytes, debugSections) };
 }
 
 function addSection(pieces: Piece[], context: SectionContext, id: number, section: Section | undefined): void {

@@ -1,9 +1,11 @@
-import { type Section, SectionId } from '../binary/sections.ts';
+import { expectEnd, readName } from '../binary/reader.ts';
+import { contentReader, type Section, SectionId } from '../binary/sections.ts';
 import { createWriter, writeName, writeU32 } from '../binary/writer.ts';
 import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
 import { readBuildId, writeNewBuildId } from './build-id.ts';
 import { ruleOf } from './custom-sections.ts';
+import { type DebugSections, rewriteDebugFile } from './debug-file.ts';
 import { createDebugInfo, debugSectionPrefix } from './debug-info/debug-info.ts';
 import type { OffsetMap } from './offset-map.ts';
 import type { Parts } from './parts.ts';
@@ -25,6 +27,8 @@ export interface CustomSectionWriter {
   readonly addSourceMaps: (outputCodeStart: number) => string | undefined;
   /** Fills in the build ID. */
   readonly finish: (output: Uint8Array) => BuildIds | undefined;
+  /** The debug sections of the file in the options. */
+  readonly debugSections: () => DebugSections | undefined;
 }
 
 export function createCustomSectionWriter(
@@ -35,6 +39,7 @@ export function createCustomSectionWriter(
   const { module, notes } = parts;
   const sourceMapSections: Section[] = [];
   const debugInfo = createDebugInfo(module, parts.options, offsetMap);
+  let debugSections: DebugSections | undefined;
   let buildId: { readonly old: Uint8Array; readonly piece: Uint8Array } | undefined;
 
   /** Adds a section with the contents that `write` writes, unless these are malformed or `write` returns a reason. */
@@ -61,6 +66,26 @@ export function createCustomSectionWriter(
     pieces.push(writer.bytes.subarray(0, writer.length), contents);
   }
 
+  function addExternalDebugInfo(section: Section): void {
+    const { debugFile, debugFileUrl } = parts.options;
+    const rewritten =
+      debugFile === undefined
+        ? 'it names a file with code offsets, which is not at hand'
+        : rewriteDebugFile(parts, debugFile, offsetMap);
+    if (typeof rewritten === 'string') {
+      noteDropped(notes, section, rewritten);
+      return;
+    }
+    debugSections = rewritten;
+    addRewritten(section, (writer) => {
+      const reader = contentReader(module.bytes, section);
+      const url = readName(reader, 'a URL');
+      expectEnd(reader, 'the URL');
+      writeName(writer, debugFileUrl ?? url);
+      return undefined;
+    });
+  }
+
   function addBuildId(section: Section): string | undefined {
     if (buildId !== undefined) return 'only the first one counts';
     const old = readBuildId(module.bytes, section);
@@ -78,6 +103,7 @@ export function createCustomSectionWriter(
       const rule = ruleOf(section.name);
       if (section.name === 'sourceMappingURL') sourceMapSections.push(section);
       else if (section.name.startsWith(debugSectionPrefix)) addDebugSection(section);
+      else if (section.name === 'external_debug_info') addExternalDebugInfo(section);
       else if (section.name === 'build_id') {
         const reason = reasonToDrop(() => addBuildId(section));
         if (reason !== undefined) noteDropped(notes, section, reason);
@@ -120,6 +146,8 @@ export function createCustomSectionWriter(
       writeNewBuildId(id, old, output);
       return { input: toHex(old), output: toHex(id) };
     },
+
+    debugSections: () => debugSections,
   };
 }
 

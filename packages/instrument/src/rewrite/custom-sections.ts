@@ -71,7 +71,11 @@ export const customSectionRules: readonly CustomSectionRule[] = [
     treatment: 'rewritten',
     reason: 'it has code offsets; dropped if it is split or has unknown extensions',
   },
-  { names: ['external_debug_info'], treatment: 'dropped', reason: 'it names a file with code offsets' },
+  {
+    names: ['external_debug_info'],
+    treatment: 'rewritten',
+    reason: 'the file that it names has code offsets; dropped if the file is not at hand',
+  },
   { names: ['metadata.code.*'], treatment: 'dropped', reason: 'it has code offsets, and its contents are not known' },
   { names: ['tenon.code-map'], treatment: 'dropped', reason: 'it has the offsets of other code' },
   { names: ['corestack'], treatment: 'dropped', reason: 'it describes a run of the input' },

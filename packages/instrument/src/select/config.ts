@@ -18,6 +18,8 @@ export interface InstrumentOptions extends ExtraOptions {
   readonly sourceMapUrl?: string | undefined;
   /** The file that `external_debug_info` names: a module with the DWARF sections that this one lacks. */
   readonly debugFile?: Uint8Array | undefined;
+  /** Where the rewritten {@link debugFile} will be, for the section `external_debug_info`. Default: the same URL. */
+  readonly debugFileUrl?: string | undefined;
   /**
    * Called about once per MiB of code. An exception from it ends the work.
    */
@@ -167,6 +169,7 @@ const optionChecks: Readonly<Record<keyof InstrumentOptions, OptionCheck>> = {
   sourceMap: checkText,
   sourceMapUrl: checkText,
   debugFile: checkBytes,
+  debugFileUrl: checkText,
   onProgress: checkFunction,
 };
 

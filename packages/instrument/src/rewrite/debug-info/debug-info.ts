@@ -12,7 +12,7 @@ export type DebugInfo = (section: Section) => Uint8Array | string;
 
 /** Rewrites all debug sections when the first one is needed. If one can't be rewritten, all are dropped. */
 export function createDebugInfo(
-  { bytes, sections }: Module,
+  { bytes, sections }: Pick<Module, 'bytes' | 'sections'>,
   { debugInfo }: InstrumentOptions,
   offsetMap: () => OffsetMap,
 ): DebugInfo {
