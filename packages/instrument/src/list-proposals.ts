@@ -1,6 +1,7 @@
 import { readBodyBounds } from './binary/code.ts';
+import { isExtendedConst } from './binary/const-expr.ts';
 import { type Module, readModule } from './binary/module.ts';
-import { isExtendedConst, Op } from './binary/opcodes.ts';
+import { Op } from './binary/opcodes.ts';
 import { instructionBits, valueTypeBits, valueTypesBits } from './binary/proposal-bits.ts';
 import { namesOfBits, type Proposal, ProposalBit } from './binary/proposals.ts';
 import { readerOver } from './binary/reader.ts';

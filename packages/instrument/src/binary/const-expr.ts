@@ -1,5 +1,5 @@
 import { invalidModule } from '../errors.ts';
-import { ImmediateKind, oneByteKinds, prefixedKinds, prefixedTableSize } from './opcodes.ts';
+import { ImmediateKind, i32Op, i64Op, oneByteKinds, prefixedKinds, prefixedTableSize } from './opcodes.ts';
 import { type ByteReader, readByte, readU32, skipBytes, skipLeb } from './reader.ts';
 import type { SectionVisitor } from './section-visitor.ts';
 import { readHeapType } from './types.ts';
@@ -54,4 +54,9 @@ function skipImmediates(reader: ByteReader, kind: number, cost: ValidationCost):
     skipLeb(reader, 5, what);
   } else return false;
   return true;
+}
+
+/** The arithmetic that the extended-const proposal allows in constant expressions: add, sub, and mul of i32 and i64. */
+export function isExtendedConst(opcode: number): boolean {
+  return [i32Op, i64Op].some(({ add, mul }) => opcode >= add && opcode <= mul);
 }

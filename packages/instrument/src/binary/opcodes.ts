@@ -282,27 +282,6 @@ export const prefixedProposals: Int32Array = fillTable(
   proposalsOf,
 );
 
-/** The arithmetic that the extended-const proposal allows in constant expressions: add, sub, and mul of i32 and i64. */
-export function isExtendedConst(opcode: number): boolean {
-  return [i32Op, i64Op].some(({ add, mul }) => opcode >= add && opcode <= mul);
-}
-
-/** Opcodes of unsupported proposals: [prefix, if any, first, last, feature]. */
-const refused: readonly (readonly [number | undefined, number, number, string])[] = [
-  [undefined, 0xe0, 0xe6, 'the stack switching proposal'],
-  [0xfb, 0x20, 0x26, 'the custom descriptors proposal'],
-  [0xfb, 0x80, 0xb7, 'the string reference proposal'],
-  [0xfc, 0x12, 0x12, 'the memory control proposal'],
-  [0xfd, 0x114, 0x12f, 'the relaxed SIMD or half precision proposal'],
-  [0xfd, 0x130, 0x16f, 'the half precision proposal'],
-  [0xfe, 0x4f, 0x7f, 'the shared-everything threads proposal'],
-];
-
-/** The unsupported proposal that an opcode belongs to. */
-export function refusedFeature(prefix: number | undefined, opcode: number): string | undefined {
-  return refused.find(([inPrefix, first, last]) => inPrefix === prefix && opcode >= first && opcode <= last)?.[3];
-}
-
 /** Fills a table by opcode with what `read` returns for a row. Each prefix has `prefixedTableSize` entries. */
 function fillTable<Table extends Uint8Array | Int32Array>(
   table: Table,

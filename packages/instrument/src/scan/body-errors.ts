@@ -1,4 +1,5 @@
-import { ImmediateKind, oneByteKinds, refusedFeature } from '../binary/opcodes.ts';
+import { ImmediateKind, oneByteKinds } from '../binary/opcodes.ts';
+import { refusedFeature } from '../binary/refused-opcodes.ts';
 import { peekU32 } from '../binary/skip.ts';
 import { type InstrumentError, invalidModule, unsupportedFeature } from '../errors.ts';
 

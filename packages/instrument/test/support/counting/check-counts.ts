@@ -3,8 +3,9 @@ import { type CoverageMap, readCounters, readCoverageMap } from '@tenon/instrume
 import { type InstrumentOptions, instrument } from '../../../src/index.ts';
 import { createTrace } from '../trace.ts';
 import { type DecodedFunction, decodeCode } from './decode.ts';
-import { costsFuel, createInterpreter, type Ending } from './interpreter.ts';
+import { costsFuel, createInterpreter } from './interpreter.ts';
 import { makeRandomProgram } from './random-program.ts';
+import type { Ending } from './stop.ts';
 
 /** What the programs of one seed showed. */
 export interface Counted {

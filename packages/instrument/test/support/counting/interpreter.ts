@@ -1,19 +1,10 @@
+import { arithmetic } from './arithmetic.ts';
 import { type DecodedFunction, delimiters, type Instruction } from './decode.ts';
+import { type Ending, Stop } from './stop.ts';
 
 /** A block of a coverage map, for the fuel. */
 export interface FuelBlock {
   readonly cost: number;
-}
-
-/** How a call ends: with a number, or with what stopped it. */
-export type Ending = number | 'trap' | 'exception' | 'out of fuel' | 'too long';
-
-class Stop extends Error {
-  readonly ending: Exclude<Ending, number>;
-  constructor(ending: Exclude<Ending, number>) {
-    super(ending);
-    this.ending = ending;
-  }
 }
 
 class Thrown extends Error {
@@ -290,26 +281,6 @@ export function createInterpreter(
       }
     },
   };
-}
-
-function arithmetic(opcode: number, right: number, left: number): number {
-  switch (opcode) {
-    case 0x6a:
-      return (left + right) | 0;
-    case 0x6b:
-      return (left - right) | 0;
-    case 0x71:
-      return left & right;
-    case 0x46:
-      return left === right ? 1 : 0;
-    case 0x49:
-      return left >>> 0 < right >>> 0 ? 1 : 0;
-    case 0x6e:
-      if (right === 0) throw new Stop('trap');
-      return ((left >>> 0) / (right >>> 0)) | 0;
-    default:
-      throw new Error(`opcode 0x${opcode.toString(16)}`);
-  }
 }
 
 /** Whether an instruction costs fuel. */
