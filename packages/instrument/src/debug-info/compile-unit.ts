@@ -40,9 +40,9 @@ export function readCompileUnit(
 ): CompileUnit | undefined {
   const attributesAt = (offset: number) =>
     orUndefined(() => {
-      sections.spend(1);
       const entry = readerOver(reader.bytes, offset, unit.end);
       const abbreviation = abbreviations().get(readUleb(entry));
+      sections.spend(1 + (abbreviation?.attributes.length ?? 0) / 16);
       return abbreviation && readAttributes(entry, abbreviation, unit, isWanted);
     });
   const bases = attributesAt(unit.entriesStart);

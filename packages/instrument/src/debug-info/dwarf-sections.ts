@@ -1,8 +1,8 @@
 import { type ByteReader, readerOver } from '../binary/reader.ts';
 import { readSections } from '../binary/sections.ts';
-import { invalidModule, tooComplex } from '../errors.ts';
+import { type InstrumentError, invalidModule, tooComplex } from '../errors.ts';
 import { peekFixed } from './numbers.ts';
-import { readText } from './values.ts';
+import { peekText } from './values.ts';
 
 /** The DWARF sections of a module. */
 export interface DwarfSections {
@@ -31,15 +31,20 @@ export function readDwarfSections(bytes: Uint8Array): DwarfSections {
     }
     return readerOver(bytes, section.contentStart + offset, section.end);
   };
-  let steps = 1_000_000 + 4 * bytes.length;
+  const maxSteps = 1_000_000 + 4 * bytes.length;
+  let steps = 0;
+  let exhausted: InstrumentError | undefined;
   return {
     spend(count) {
-      steps -= count;
-      if (steps < 0) throw tooComplex('steps of reading debug information', 1_000_000 + 4 * bytes.length, steps, 0);
+      steps += count;
+      if (steps <= maxSteps) return;
+      // Making an error takes long, and every further part throws it.
+      exhausted ??= tooComplex('steps of reading debug information', steps, maxSteps, 0);
+      throw exhausted;
     },
     readerAt,
-    textAt: (name, offset) => readText(readerAt(name, offset)),
-    textIn: (offset) => readText(readerOver(bytes, offset)),
+    textAt: (name, offset) => peekText(readerAt(name, offset)),
+    textIn: (offset) => peekText(readerOver(bytes, offset)),
     has: (name) => byName.has(name),
     numberAt(name, offset, size) {
       const reader = readerAt(name, offset);

@@ -32,7 +32,9 @@ export function readLineTable(
 ): LineTable | undefined {
   return orUndefined(() => {
     const read = readLineHeader(sections, offset, compilation);
-    return read && runProgram(read.header, read.program);
+    if (read === undefined) return undefined;
+    sections.spend(read.program.end - read.program.offset);
+    return runProgram(read.header, read.program);
   });
 }
 

@@ -103,6 +103,9 @@ function readRanges(context: UnitContext, { form, value }: AttributeValue): Code
   return readRangeList(context, base + offset);
 }
 
+/** A range takes more memory than other parts. */
+const rangeSteps = 16;
+
 /** A list in `.debug_ranges`: pairs of offsets from a base, up to a pair of zeros. */
 function readOlderRanges({ unit, sections, lowPc }: UnitContext, offset: number): CodeRange[] {
   const { addressSize } = unit;
@@ -111,7 +114,7 @@ function readOlderRanges({ unit, sections, lowPc }: UnitContext, offset: number)
   const ranges: CodeRange[] = [];
   let base = lowPc;
   for (;;) {
-    sections.spend(1);
+    sections.spend(rangeSteps);
     const start = readFixed(reader, addressSize, 'a range');
     const end = readFixed(reader, addressSize, 'a range');
     if (start === 0 && end === 0) return ranges;
@@ -131,7 +134,7 @@ function readRangeList(context: UnitContext, offset: number): CodeRange[] {
   const addLength = (start: number) => add(start, start + readUleb(reader));
   let base = context.lowPc;
   for (;;) {
-    context.sections.spend(1);
+    context.sections.spend(rangeSteps);
     const kind = readByte(reader, 'the kind of a range');
     if (kind === RangeEntry.end) return ranges;
     if (kind === RangeEntry.baseIndex) base = indexed();

@@ -1,4 +1,5 @@
 import { type ByteReader, readByte, skipBytes } from '../binary/reader.ts';
+import { invalidModule } from '../errors.ts';
 import type { Abbreviation } from './abbreviations.ts';
 import { AttributeForm, Encoding, formEncoding, type UnitFormat } from './forms.ts';
 import { readFixed, readS64 } from './numbers.ts';
@@ -29,15 +30,23 @@ export function skipText(reader: ByteReader): number {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Reads a text that ends with a zero byte. */
-export function readText(reader: ByteReader): string {
-  const start = skipText(reader);
-  return decoder.decode(reader.bytes.subarray(start, reader.offset - 1));
+/** Longer texts are cut: many entries may have the same long name. */
+const maxTextBytes = 16_384;
+
+/** The text from the reader's offset to a zero byte. */
+export function peekText({ bytes, offset, end }: ByteReader): string {
+  const text = bytes.subarray(offset, Math.min(end, offset + maxTextBytes));
+  const zero = text.indexOf(0);
+  return decoder.decode(zero === -1 ? text : text.subarray(0, zero));
 }
 
 /** The form of the next value: `DW_FORM_indirect` precedes the value by its form. */
 export function resolveForm(reader: ByteReader, form: number): number {
-  return form === AttributeForm.indirect ? readUleb(reader) : form;
+  if (form !== AttributeForm.indirect) return form;
+  const start = reader.offset;
+  const resolved = readUleb(reader);
+  if (resolved === AttributeForm.indirect) throw invalidModule('Expected a form, found one more indirection', start);
+  return resolved;
 }
 
 /** Reads a value: a number, or the offset in the module of a text or of a block's contents. */
@@ -61,7 +70,7 @@ export function skipForm(reader: ByteReader, form: number, unit: UnitFormat): vo
   if (encoding >= 0) skipBytes(reader, encoding, what);
   else if (encoding === Encoding.leb) while (readByte(reader, what) >= 0x80);
   else if (encoding === Encoding.text) skipText(reader);
-  else if (encoding === Encoding.indirect) skipForm(reader, readUleb(reader), unit);
+  else if (encoding === Encoding.indirect) skipForm(reader, resolveForm(reader, form), unit);
   else skipBytes(reader, readBlockLength(reader, encoding), what);
 }
 
