@@ -110,6 +110,8 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
   const usedWasi = wasiModules.filter((name) => description.imports.some(({ module }) => module === name));
   const coverageMap = readCoverageMap(task.module);
   const fuel = createFuelSlices(host.stopper ?? (() => {}));
+  // Other modules trap with the fuel that they have, which is not to be sliced.
+  const callsForFuel = description.imports.some(({ module, name }) => Object.hasOwn(fuel.imports[module] ?? {}, name));
 
   function instantiate(): Running {
     const observing = checkedImports(context.imports, host.stopper, initialBytes, task.maxMemoryBytes);
@@ -117,7 +119,7 @@ export function createRunner(task: RunTask, host: RunHost): () => RunResult {
     const wasiImports = Object.fromEntries(wasi.map(([name, { imports }]) => [name, imports]));
     const imports = fillImports(description, [observing, fuel.imports, plugin.imports, wasiImports], task.missing);
     const untraced = context.run(() => new WebAssembly.Instance(compiled, imports));
-    fuel.attach(untraced.exports);
+    if (callsForFuel) fuel.attach(untraced.exports);
     const instance = context.bind(untraced);
     const memory = memoryOf(instance.exports, imports);
     if (memory !== undefined) for (const [, each] of wasi) each.attach(memory);

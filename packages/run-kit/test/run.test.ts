@@ -295,6 +295,24 @@ describe('createRunner()', () => {
   });
 });
 
+describe('createRunner() of a module with fuel', () => {
+  const counting = wat(`(module (func (export "f") (param $n i32) (result i32)
+    (loop $next (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (i32.const 7)))`);
+  // More than a slice of 50 million.
+  const args = [20_000_000];
+
+  it('runs it until its fuel is used up, in slices or at once', () => {
+    for (const onOutOfFuel of ['call', 'trap'] as const) {
+      const options = (fuel: number) => ({ args, options: { trace: false, fuel, onOutOfFuel } });
+      const enough = run(counting, options(1e9)).result;
+      assert.deepEqual([enough.values, enough.isOutOfFuel], [['7'], false], onOutOfFuel);
+      const { ending, isOutOfFuel } = run(counting, options(60_000_000)).result;
+      assert.deepEqual([ending.kind, isOutOfFuel], ['failed', onOutOfFuel === 'call'], onOutOfFuel);
+    }
+  });
+});
+
 describe('createRunner() of WASI', () => {
   const program = (body: string) =>
     wat(`(module

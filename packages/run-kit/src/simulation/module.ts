@@ -77,7 +77,8 @@ export function prepareModule(
   { maxMemoryBytes, maxInstructions }: SimulationLimits,
   options: PrepareOptions,
 ): SimulationModule {
-  const { compiled, description, runs, isCounted, map, runningBytes } = compile(bytes, what, maxInstructions, options);
+  const prepared = compile(bytes, what, maxInstructions, options);
+  const { compiled, description, runs, isCounted, isLimited, map, runningBytes } = prepared;
   const sources = createRunSources(runningBytes);
   const coverage = map && { map, counts: new Float64Array(map.blockCount) };
   const initialBytes = runs.memories.reduce((sum, memory) => sum + memory.minimumPages * memory.pageBytes, 0);
@@ -141,7 +142,7 @@ export function prepareModule(
       },
       refuel() {
         isOut = false;
-        setFuel(instance.exports, maxInstructions);
+        if (isLimited) setFuel(instance.exports, maxInstructions);
       },
       outOfFuel,
       end() {
@@ -164,6 +165,8 @@ interface Compiled {
   /** The description of the module that runs. */
   readonly runs: ModuleDescription;
   readonly isCounted: boolean;
+  /** Whether its fuel is that of the simulation. */
+  readonly isLimited: boolean;
   readonly map: CoverageMap | undefined;
   /** The module that runs. */
   readonly runningBytes: Uint8Array;
@@ -182,6 +185,7 @@ function compile(bytes: Uint8Array, what: string, fuel: number, options: Prepare
         description,
         runs: description,
         isCounted: countsCalls && description.imports.some(({ name }) => enterNames.includes(name)),
+        isLimited: false,
         map: undefined,
         runningBytes: bytes,
       }
@@ -206,7 +210,15 @@ function compileInstrumented(
     const { bytes: instrumented } = instrument(bytes, { ...selection, ...options });
     const map = readCoverageMap(instrumented);
     const compiled = compileBytes(instrumented);
-    return { compiled, description, runs: describeModule(instrumented), isCounted, map, runningBytes: instrumented };
+    return {
+      compiled,
+      description,
+      runs: describeModule(instrumented),
+      isCounted,
+      isLimited: options.fuel !== undefined,
+      map,
+      runningBytes: instrumented,
+    };
   } catch (error) {
     if (error instanceof InstrumentError || error instanceof WebAssembly.CompileError) return undefined;
     throw error;
