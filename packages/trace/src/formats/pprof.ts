@@ -76,12 +76,15 @@ export function heapPprof({ paths }: HeapProfile, options: PprofOptions = {}): U
   const allocators = new Set(
     paths.flatMap(({ path }) => (path.length === 0 ? [] : [namePattern(path.at(-1) as Frame)])),
   );
-  return writeProfile(types, samples, { ...options, dropFrames: [...allocators].join('|') });
+  return writeProfile(types, samples, {
+    ...options,
+    dropFrames: [...allocators].filter((pattern) => pattern !== '').join('|'),
+  });
 }
 
 /** Matches a name as pprof does: without parameters. */
 function namePattern({ name }: Frame): string {
-  return name.replace(/\(.*$/, '').replace(/[^\w ]/g, '\\$&');
+  return name.replace(/\(.*$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 interface ProfileFacts extends PprofOptions {
