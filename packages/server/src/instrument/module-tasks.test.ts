@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { proposalNames } from '@tenon/instrument';
+import { instrument, proposalNames } from '@tenon/instrument';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { leb } from '../../../../test/helpers/module-bytes.ts';
 import { noLimits } from '../db/records.ts';
@@ -50,6 +50,13 @@ describe('runTask()', () => {
       functionNamed(missing),
     );
     assert.ok(runTask({ kind: 'check', bytes }).ok);
+  });
+
+  it('rejects an invalid module even if its instrumented form is valid', () => {
+    // A block of type 1, which only the instrumented module has: (i32) -> ().
+    const bytes = moduleOf(typeSection, functionSection, codeSection(...constant, 0x02, 0x01, 0x1a, 0x0b, ...constant));
+    assert.ok(WebAssembly.validate(instrument(bytes).bytes));
+    assert.equal(errorOf('instrument', bytes).code, 'invalid_module');
   });
 
   it('returns the interface of a module and its mismatches', () => {
