@@ -4,6 +4,7 @@
 //   npm run bench -- packages/server               those of a folder or a file
 //   npm run bench -- packages/server --quick       options that follow are handed to each: see its --help
 //   npm run bench -- peers                         runs only by its name, since it installs other programs
+//   npm run bench -- adaptive                      the same: it installs programs to trace
 //   npm run bench -- compare <path>                this checkout and another one, such as an earlier commit's worktree
 import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -12,6 +13,7 @@ import { findFiles, narrow, root } from './lib/workspace.mjs';
 
 /** Benchmarks that run only by name: they install other programs, run for an hour, or need an argument. */
 const named = new Map([
+  ['adaptive', 'packages/trace/bench/adaptive.ts'],
   ['peers', 'packages/server/bench/peers.ts'],
   ['soak', 'packages/server/bench/soak.ts'],
 ]);

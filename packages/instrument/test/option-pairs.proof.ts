@@ -20,7 +20,7 @@ const factors: Readonly<Record<string, readonly InstrumentOptions[]>> = {
   selection: [{}, { banned: ['*a*'] }, { allowed: [] }, { trace: false }],
   narrowing: [{}, { reachableFrom: ['*'] }, { minBytes: 20 }, { namespaces: ['*'] }, { sourceFiles: ['*'] }],
   fuel: [{}, { fuel: 2 ** 40 }, { fuel: 2 ** 40, onOutOfFuel: 'call' }],
-  calls: [{}, { adaptive: true }, { every: 3 }, { adaptive: true, every: 3 }],
+  calls: [{}, { adaptive: true }, { every: 3 }, { adaptive: true, every: 3, skipLeaves: true }],
   coverage: [{}, { coverage: true }],
   memory: [{}, { memory: true }],
   exceptionHandling: [{ exceptionHandling: 'exnref' }, { exceptionHandling: 'legacy' }],
