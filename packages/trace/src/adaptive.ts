@@ -39,7 +39,7 @@ const maxSkippedCalls = 1_023;
 /** So many short calls make a function skip calls. */
 const maxCredit = 32;
 /** So many short calls make up for one that is long enough for a span. */
-const spanCost = 8;
+const spanCost = 4;
 /** Added to the clock of instances, which must never be less than the minimum duration. Milliseconds. */
 const clockOffset = 2 ** 20;
 /** A skipped call is reported after this share of the minimum duration, because its clock may be behind. */
