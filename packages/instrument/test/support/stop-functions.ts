@@ -25,19 +25,23 @@ export function stopFunctions(bytes: Uint8Array, name: string): { readonly calls
       return [String(error)];
     }
     const fuel = instance.exports['tenon:fuel'] as WebAssembly.Global;
-    return functions.flatMap((entry) =>
-      [0, 1, -1, 2 ** 31 - 1].map((value) => {
+    const endings: string[] = [];
+    for (const entry of functions) {
+      for (const value of [0, 1, -1, 2 ** 31 - 1]) {
         fuel.value = fuelOfCall;
         const params = 'type' in entry ? entry.type.params : [];
         const args = params.map((type) => (type === 'i64' ? BigInt(value) : value));
         const ending = endingOf(instance.exports[entry.name] as (...args: readonly unknown[]) => unknown, args);
+        // How deep the engine's stack is depends on its compilers, so nothing after an overflow can be compared.
+        if (ending === 'RangeError') return [...endings, ending];
         const left = fuel.value as bigint;
         calls++;
         if (left < 0n) stopped++;
         assert.ok(left > -maxOverdraft || ending !== 'an end', `${name}: ${entry.name} took ${fuelOfCall - left}`);
-        return `${entry.name}(${args}): ${ending}, ${left}`;
-      }),
-    );
+        endings.push(`${entry.name}(${args}): ${ending}, ${left}`);
+      }
+    }
+    return endings;
   });
   assert.deepEqual(runs[0], runs[1], name);
   return { calls, stopped };
