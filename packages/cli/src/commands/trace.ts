@@ -5,7 +5,7 @@ import type { RunResult } from '@tenon/run-kit';
 import { defaultLimits, defaultMinDurationMicroseconds } from '@tenon/trace';
 import { type Command, Option } from 'commander';
 import { examples, withJson } from '../command.ts';
-import { debugInfoOf } from '../debug-files.ts';
+import { debugInfoOf, readDebugFiles } from '../debug-files.ts';
 import { parseMicroseconds } from '../duration.ts';
 import { usageError } from '../errors.ts';
 import { readInput, standardStream, writeOutput } from '../files.ts';
@@ -140,7 +140,11 @@ async function run(io: Io, input: string, args: readonly string[], options: Opti
   const debugInfo = options.source ? debugInfoOf(input, bytes) : undefined;
   const module = prepared.isInstrumented
     ? assertNoChoice(bytes, options)
-    : instrumented(io, out, bytes, { ...tracing, ...(debugInfo && { codeMap: true }) });
+    : instrumented(io, out, bytes, {
+        ...tracing,
+        ...(debugInfo && { codeMap: true }),
+        ...(options.sourceFiles && readDebugFiles(input, bytes)),
+      });
   const runnable = new Uint8Array(module);
   const programName = input === standardStream ? 'stdin' : basename(input);
   const pluginInput = await readPluginInput(io, options);
