@@ -110,8 +110,13 @@ export function layOutAdaptive(module: Module, traced: Uint8Array, parts: Adapti
   };
 }
 
+interface AdaptiveGlobal {
+  readonly valueType: number;
+  readonly initialValue: number;
+}
+
 /** The globals, in the order of their indices. */
-export function adaptiveGlobals(adaptive: AdaptiveLayout | undefined) {
+export function adaptiveGlobals(adaptive: AdaptiveLayout | undefined): AdaptiveGlobal[] {
   if (adaptive === undefined) return [];
   const shared = [1, 0, 1, 0].map((initialValue) => ({ valueType: f64Type, initialValue }));
   const skip = { valueType: i32Type, initialValue: 0 };

@@ -131,13 +131,18 @@ export function addedLocalsLength(layout: Layout, index: number, source: Uint8Ar
 }
 
 /** Writes the number of runs of locals, with the added one. Its run follows the others: {@link localRun}. */
-export function putRunCount(out: Uint8Array, at: number, source: Uint8Array, start: number) {
+export function putRunCount(
+  out: Uint8Array,
+  at: number,
+  source: Uint8Array,
+  start: number,
+): { readonly at: number; readonly copied: number } {
   const { runs, runsLength } = readRunCount(source, start);
   return { at: putU32(out, at, runs + 1), copied: start + runsLength };
 }
 
 /** One local of type `f64`. */
-export const localRun = [1, f64Type] as const;
+export const localRun: readonly number[] = [1, f64Type];
 
 function readRunCount(source: Uint8Array, start: number) {
   return { runs: peekU32(source, start, source.length, 0), runsLength: skipLeb(source, start, 5, 0) - start };
