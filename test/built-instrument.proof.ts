@@ -66,7 +66,7 @@ describe('npm run build', () => {
     for (const file of files) {
       const text = await readFile(join(dirname(entry), file), 'utf8');
       for (const [, specifier = ''] of text.matchAll(/(?:\bfrom|\bimport\()\s*['"]([^'"]+)['"]/g)) {
-        assert.match(specifier, /^\.\.?\/[\w/-]+\.js$/, `${file} imports ${specifier}`);
+        assert.match(specifier, /^(?:\.|\.\.(?:\/\.\.)*)\/[\w/-]+\.js$/, `${file} imports ${specifier}`);
         assert.ok(files.includes(join(dirname(file), specifier)), `${file} imports ${specifier}`);
       }
     }
