@@ -157,6 +157,24 @@ describe('the kernel of the scan', () => {
     assert.deepEqual(scan(bytes, true), scan(bytes, false));
   });
 
+  it('counts the values of deep branch tables without an overflow', () => {
+    const depth = 262_144; // fills whole windows
+    const code = Buffer.concat([
+      Buffer.alloc(1),
+      Buffer.alloc(2 * depth, Uint8Array.of(0x02, 0x40)),
+      Buffer.alloc(16, 0x01),
+      Buffer.alloc(3 * 10_928, Uint8Array.of(0x0e, 0, 0)), // one window, and 2^31 < 10,928 * depth < 2^32
+      Buffer.alloc(depth + 1, 0x0b),
+    ]);
+    const head = moduleOf([[0x0b]]).subarray(0, -5);
+    const bytes = Buffer.concat([
+      head,
+      Uint8Array.from([10, ...leb(code.length + 1 + leb(code.length).length), 1, ...leb(code.length)]),
+      code,
+    ]);
+    assert.throws(() => instrument(bytes), { code: 'module_too_complex' });
+  });
+
   it('gives errors of the first fault, wherever the others are', () => {
     const good = [0, 0x41, 0, 0x1a, 0x0b];
     const bodies = Array.from({ length: 40 }, (_, index) =>

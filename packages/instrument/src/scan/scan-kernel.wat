@@ -165,9 +165,12 @@
       (i32.add (local.get $pos) (i32.const 3))
       (i32.and (local.get $word) (i32.const 0x800000))))
 
-  ;; Counts values for the validation cost.
+  ;; Counts values for the validation cost. Far beyond its limit the counter stays as it is, so that it doesn't overflow.
   (func $count (param $stream i32) (param $values i32)
-    (if (i32.gt_u (local.get $values) (global.get $freeWidth))
+    (if
+      (i32.and
+        (i32.gt_u (local.get $values) (global.get $freeWidth))
+        (i32.lt_u (i32.load offset=44 (local.get $stream)) (i32.const 0x40000000)))
       (then
         (i32.store offset=44 (local.get $stream)
           (i32.add (i32.load offset=44 (local.get $stream)) (local.get $values))))))
