@@ -31,7 +31,12 @@ const names = {
   skip: 'tenon:skip:',
 } as const;
 
-export const isAdaptiveExport = (name: string): boolean => name.startsWith('tenon:');
+const sharedNames: ReadonlySet<string> = new Set([names.clock, names.step, names.minDuration, names.start]);
+
+export const isAdaptiveExport = (name: string): boolean => sharedNames.has(name) || name.startsWith(names.skip);
+
+/** The maximum that engines accept: https://webassembly.github.io/spec/js-api/#limits */
+const maxFunctions = 1_000_000;
 
 /** A function skips this many calls at a time. The number doubles while calls are traced more often than the clock needs. */
 const minSkippedCalls = 63;
@@ -52,6 +57,7 @@ const decay = 0.9;
 interface AdaptiveInstance {
   readonly clock: WebAssembly.Global;
   readonly step: WebAssembly.Global;
+  readonly minDuration: WebAssembly.Global;
   readonly start: WebAssembly.Global;
   /** By function index. */
   readonly skips: readonly (WebAssembly.Global | undefined)[];
@@ -120,7 +126,8 @@ export function createAdaptive(minDurationMs: number): Adaptive {
     for (const { start } of liveInstances()) {
       const value = start.value as number;
       start.value = 0;
-      if (value !== 0) return value - clockOffset;
+      // A module that sets the global itself must not begin a span before all time.
+      if (value !== 0) return value > 0 ? value - clockOffset : Number.NaN;
     }
     return Number.NaN;
   };
@@ -133,17 +140,14 @@ export function createAdaptive(minDurationMs: number): Adaptive {
   };
   return {
     attach(exports) {
-      if (!(exports[names.clock] instanceof WebAssembly.Global)) return false;
       if (known.has(exports)) return true;
       const instance = readInstance(exports);
+      if (instance === undefined) return false;
       known.set(exports, instance);
       references.push(new WeakRef(instance));
       instance.clock.value = clockTime + clockOffset;
       instance.step.value = step;
-      (exports[names.minDuration] as WebAssembly.Global).value = Math.min(
-        minDurationMs * reportingShare,
-        clockOffset / 2,
-      );
+      instance.minDuration.value = Math.min(minDurationMs * reportingShare, clockOffset / 2);
       const functions = Math.max(credits.length, instance.skips.length);
       credits = grown(credits, new Uint8Array(functions));
       skipped = grown(skipped, new Float64Array(functions));
@@ -174,14 +178,30 @@ export function createAdaptive(minDurationMs: number): Adaptive {
   };
 }
 
-function readInstance(exports: WebAssembly.Exports): AdaptiveInstance {
+/** The globals of an adaptive module. A module may export others by the same names. */
+function readInstance(exports: WebAssembly.Exports): AdaptiveInstance | undefined {
+  const shared = [names.clock, names.step, names.minDuration, names.start].map((name) => settableNumber(exports[name]));
+  const [clock, step, minDuration, start] = shared;
+  if (clock === undefined || step === undefined || minDuration === undefined || start === undefined) return undefined;
   const skips: (WebAssembly.Global | undefined)[] = [];
   for (const [name, value] of Object.entries(exports)) {
-    if (!name.startsWith(names.skip) || !(value instanceof WebAssembly.Global)) continue;
-    skips[Number(name.slice(names.skip.length))] = value;
+    if (!name.startsWith(names.skip)) continue;
+    const index = Number(name.slice(names.skip.length));
+    if (Number.isInteger(index) && index >= 0 && index < maxFunctions) skips[index] = settableNumber(value);
   }
-  const shared = (name: string) => exports[name] as WebAssembly.Global;
-  return { clock: shared(names.clock), step: shared(names.step), start: shared(names.start), skips };
+  return { clock, step, minDuration, start, skips };
+}
+
+/** The export, if it is a mutable global with a number. */
+function settableNumber(value: WebAssembly.ExportValue | undefined): WebAssembly.Global | undefined {
+  if (!(value instanceof WebAssembly.Global)) return undefined;
+  try {
+    const current: unknown = value.value;
+    value.value = current;
+    return typeof current === 'number' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function grown<Numbers extends Uint8Array | Uint16Array | Float64Array>(from: Numbers, into: Numbers): Numbers {

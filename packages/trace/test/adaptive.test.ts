@@ -121,6 +121,38 @@ describe('adaptive tracing', () => {
     assert.ok(wrong <= wanted / 100, `${wrong} of ${wanted} spans differ`);
     assert.ok(traced < calls / 2, `${traced} of ${calls} calls are traced`);
   });
+
+  it('is not disturbed by a module that exports other things by the same names', () => {
+    const run = `(func (export "run") (local $i i32) (loop (call $enter (i32.const 2)) (call $exit (i32.const 2))
+      (br_if 0 (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 100))))
+      (global.set $start (f64.const -inf)) (call $exit (i32.const -3)))`;
+    const shared = (clock = '(mut f64) (f64.const 1)') => `
+      (import "dylibso:observe/instrument" "enter" (func $enter (param i32)))
+      (import "dylibso:observe/instrument" "exit" (func $exit (param i32)))
+      (global (export "tenon:clock") ${clock})
+      (global (export "tenon:clock-step") (mut f64) (f64.const 0))
+      (global (export "tenon:min-duration") (mut f64) (f64.const 1))
+      (global $start (export "tenon:skipped-call-start") (mut f64) (f64.const 0))`;
+    for (const module of [
+      `(module ${shared('f64 (f64.const 1)')} ${run})`,
+      `(module ${shared('(mut i64) (i64.const 1)')} ${run})`,
+      `(module (global (export "tenon:clock") (mut f64) (f64.const 1)))`,
+      `(module ${shared()} ${run} (global (export "tenon:skip:4294967294") (mut i32) (i32.const 0)))`,
+      `(module ${shared()} ${run} (global (export "tenon:skip:2") i32 (i32.const 0)))`,
+      `(module ${shared()} ${run} (global (export "tenon:skip:2") (mut i64) (i64.const 0)))`,
+    ]) {
+      const { context } = observe(wat(module), { spanFilter: { minDurationMicroseconds: 20 } });
+      (context.instantiateSync().exports as Record<string, Call>).run?.();
+      context.statistics();
+    }
+  });
+
+  it('hides only its own exports', () => {
+    const { bytes } = instrument(wat(text), { adaptive: true, fuel: 1_000 });
+    const { context } = observe(bytes, { spanFilter: { minDurationMicroseconds: 20 } });
+    const exports = Object.keys(context.instantiateSync({ host: { wait() {} } }).exports);
+    assert.deepEqual(exports, ['many', 'trap', 'tenon:fuel']);
+  });
 });
 
 /** Calls of functions, each of which calls some others a number of times that changes now and then. */
