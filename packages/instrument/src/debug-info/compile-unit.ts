@@ -99,6 +99,7 @@ function readFunctions(
       }
       const shape = shapes.get(code);
       if (shape === undefined) return;
+      context.sections.spend(1 + shape.attributes.length / 4);
       const parent = open.at(-1);
       let entry = parent;
       if (shape.tag === Tag.subprogram || shape.tag === Tag.inlinedSubroutine) {

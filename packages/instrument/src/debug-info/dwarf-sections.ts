@@ -34,17 +34,24 @@ export function readDwarfSections(bytes: Uint8Array): DwarfSections {
   const maxSteps = 1_000_000 + 4 * bytes.length;
   let steps = 0;
   let exhausted: InstrumentError | undefined;
+  const spend = (count: number): void => {
+    steps += count;
+    if (steps <= maxSteps) return;
+    // Making an error takes long, and every further part throws it.
+    exhausted ??= tooComplex('steps of reading debug information', steps, maxSteps, 0);
+    throw exhausted;
+  };
+  /** Many entries may have the same long text, which is kept for each. */
+  const read = (reader: ByteReader): string => {
+    const text = peekText(reader);
+    spend(text.length / 16);
+    return text;
+  };
   return {
-    spend(count) {
-      steps += count;
-      if (steps <= maxSteps) return;
-      // Making an error takes long, and every further part throws it.
-      exhausted ??= tooComplex('steps of reading debug information', steps, maxSteps, 0);
-      throw exhausted;
-    },
+    spend,
     readerAt,
-    textAt: (name, offset) => peekText(readerAt(name, offset)),
-    textIn: (offset) => peekText(readerOver(bytes, offset)),
+    textAt: (name, offset) => read(readerAt(name, offset)),
+    textIn: (offset) => read(readerOver(bytes, offset)),
     has: (name) => byName.has(name),
     numberAt(name, offset, size) {
       const reader = readerAt(name, offset);

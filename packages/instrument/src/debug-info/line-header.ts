@@ -60,6 +60,7 @@ export function readLineHeader(
   const headerLength = readFixed(reader, offsetSize, 'the length of a header');
   const programStart = reader.offset + headerLength;
   if (programStart > end) return undefined;
+  sections.spend(headerLength);
   const minInstructionLength = readByte(reader, 'the length of an instruction');
   const maxOperations = version >= 4 ? readByte(reader, 'the number of operations') || 1 : 1;
   readByte(reader, 'whether lines are statements');

@@ -3,34 +3,46 @@ import { describe, it } from 'node:test';
 import { customSection, leb } from '../../../../test/helpers/module-bytes.ts';
 import { wat } from '../../../../test/helpers/wat.ts';
 import { createSourceLookup, type SourceLookup } from '../../src/debug-info/index.ts';
+import { instrument } from '../../src/index.ts';
 
 /** A function whose body has the code offsets 2 to 5. */
 const input = wat('(module (func (nop)))', { names: false });
 
 const [compileUnit, subprogram] = [0x11, 0x2e];
-const [name, lowPc, highPc, abstractOrigin, ranges] = [0x03, 0x11, 0x12, 0x31, 0x55];
+const [name, lowPc, highPc, abstractOrigin, ranges, declaration] = [0x03, 0x11, 0x12, 0x31, 0x55, 0x3c];
 const [addr, data4, string, ref4, indirect, secOffset] = [0x01, 0x06, 0x08, 0x13, 0x16, 0x17];
+const [flagPresent, implicitConst] = [0x19, 0x21];
 
 const u16 = (value: number) => [value & 255, value >> 8];
 const u32 = (value: number) => [...u16(value & 0xffff), ...u16(value >>> 16)];
 
-/** A module with one unit of DWARF 4. Abbreviations: a tag, whether there are children, names and forms. */
-function withDwarf(
-  abbreviations: readonly (readonly [tag: number, hasChildren: number, ...attributes: number[]])[],
+type Abbreviations = readonly (readonly [tag: number, hasChildren: number, ...attributes: number[]])[];
+
+/** The lookup of {@link moduleWith}. */
+function withDwarf(...parts: Parameters<typeof moduleWith>): SourceLookup {
+  const lookup = createSourceLookup(moduleWith(...parts));
+  assert.ok(lookup);
+  return lookup;
+}
+
+/**
+ * A module with one unit of DWARF 4. Abbreviations: a tag, whether there are children, names and forms. The last one has the
+ * given code.
+ */
+function moduleWith(
+  abbreviations: Abbreviations,
   entries: readonly number[],
-  ...others: readonly Uint8Array[]
-): SourceLookup {
+  others: readonly Uint8Array[] = [],
+  lastCode: number = abbreviations.length,
+): Uint8Array {
   const table = abbreviations.flatMap(([tag, hasChildren, ...attributes], at) => [
-    ...[at + 1, tag, hasChildren],
+    ...leb(at + 1 === abbreviations.length ? lastCode : at + 1),
+    ...[tag, hasChildren],
     ...[...attributes, 0, 0].flatMap(leb),
   ]);
   const unit = [...u16(4), ...u32(0), 4, ...entries];
   const info = customSection('.debug_info', Uint8Array.from([...u32(unit.length), ...unit]));
-  const lookup = createSourceLookup(
-    Buffer.concat([input, customSection('.debug_abbrev', [...table, 0]), info, ...others]),
-  );
-  assert.ok(lookup);
-  return lookup;
+  return Buffer.concat([input, customSection('.debug_abbrev', [...table, 0]), info, ...others]);
 }
 
 const unitOfAll = [compileUnit, 1, lowPc, addr, highPc, data4] as const;
@@ -72,9 +84,24 @@ describe('hostile DWARF', () => {
     const lookup = withDwarf(
       [unitOfAll, shared],
       [1, ...all, ...Array.from({ length: 50_000 }, () => entry).flat(), 0],
-      customSection('.debug_ranges', Uint8Array.from([...list, ...u32(0), ...u32(0)])),
+      [customSection('.debug_ranges', Uint8Array.from([...list, ...u32(0), ...u32(0)]))],
     );
     assert.ok(lookup.locate(3).length <= 1);
     assert.deepEqual(lookup.files(), []);
   });
+
+  const many = (count: number, ...values: readonly number[]) => Array.from({ length: count }, () => values).flat();
+
+  for (const [what, abbreviation, entry, code] of [
+    ['flags', many(100_000, declaration, flagPresent), [2], 2],
+    ['flags, of an abbreviation with a large code', many(100_000, declaration, flagPresent), leb(70_000), 70_000],
+    ['constants', [lowPc, addr, ...many(100_000, highPc, implicitConst, 0)], [2, ...u32(2)], 2],
+  ] as const) {
+    it(`has 100,000 entries with 100,000 ${what}`, () => {
+      const abbreviations: Abbreviations = [unitOfAll, [subprogram, 0, ...abbreviation]];
+      const bytes = moduleWith(abbreviations, [1, ...all, ...many(100_000, ...entry), 0], [], code);
+      assert.ok(createSourceLookup(bytes)?.locate(3));
+      assert.ok(WebAssembly.validate(instrument(bytes).bytes));
+    });
+  }
 });

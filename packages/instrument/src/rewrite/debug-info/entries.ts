@@ -2,7 +2,7 @@ import { type ByteReader, readU64 } from '../../binary/reader.ts';
 import { AttributeForm, formEncoding } from '../../debug-info/forms.ts';
 import { readFixed } from '../../debug-info/numbers.ts';
 import { readUnit, type Unit, UnitType } from '../../debug-info/units.ts';
-import { invalidModule } from '../../errors.ts';
+import { invalidModule, tooComplex } from '../../errors.ts';
 import type { AddressTable, MovedAddress } from './addresses.ts';
 import { Role } from './attributes.ts';
 import { type DebugSections, patchedContents, readDebugSection, requireDebugSection } from './debug-sections.ts';
@@ -35,16 +35,29 @@ export function rewriteEntries(
   const findPlans = createPlanCache(requireDebugSection(sections, '.debug_abbrev', reader.offset));
   const output = patchedContents(sections, name);
   const context = { sections, addresses, references, output, sectionStart: reader.offset };
+  const spend = limitSteps(reader);
   while (reader.offset < reader.end) {
     const unit = readUnit(reader, name === '.debug_types');
     if (unit.type !== UnitType.compile && unit.type !== UnitType.partial && unit.type !== UnitType.type) {
       throw splitUnit(unit.start);
     }
-    rewriteUnit(context, unit, findPlans);
+    rewriteUnit(context, unit, findPlans, spend);
   }
 }
 
-function rewriteUnit(context: EntryContext, unit: Unit, findPlans: FindPlans): void {
+const maxStepsPerByte = 16;
+
+/** Limits the steps of all plans: an entry of one byte may have thousands of attributes that take no bytes. */
+function limitSteps({ offset, end }: ByteReader): (plan: EntryPlan) => void {
+  const maxSteps = 1_000_000 + maxStepsPerByte * (end - offset);
+  let total = 0;
+  return ({ steps }) => {
+    total += steps.length;
+    if (total > maxSteps) throw tooComplex('steps of reading debug information', total, maxSteps, offset);
+  };
+}
+
+function rewriteUnit(context: EntryContext, unit: Unit, findPlans: FindPlans, spend: (plan: EntryPlan) => void): void {
   const { bytes } = context.sections;
   const { end } = unit;
   const plans = findPlans(unit);
@@ -61,6 +74,7 @@ function rewriteUnit(context: EntryContext, unit: Unit, findPlans: FindPlans): v
       at = reader.offset;
     }
     const plan = plans.plans[code] ?? findPlan(plans, code, unit, codeAt);
+    spend(plan);
     open ??= openUnit(context, unit, plan, at);
     at = rewriteEntry(context, open, entry, plan, at);
     if (at > end) throw invalidModule('Expected an entry inside its unit, found a longer one', codeAt);

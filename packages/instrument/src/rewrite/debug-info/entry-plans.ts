@@ -22,6 +22,7 @@ export const roleStep = -100;
 export interface EntryPlans {
   readonly abbreviations: ReadonlyMap<number, Abbreviation>;
   readonly plans: (EntryPlan | undefined)[];
+  readonly plansOfLargeCodes: Map<number, EntryPlan>;
 }
 
 /** Plans are kept in an array up to this code; linkers and compilers count from 1. */
@@ -45,7 +46,11 @@ export function createPlanCache(abbreviations: ByteReader): FindPlans {
       throw invalidModule(`Expected the offset of abbreviations, found ${abbreviationsOffset}`, unitStart);
     }
     const reader: ByteReader = { bytes, offset: start + abbreviationsOffset, end };
-    const plans = { abbreviations: readAbbreviations(reader), plans: [] };
+    const plans = {
+      abbreviations: readAbbreviations(reader),
+      plans: [],
+      plansOfLargeCodes: new Map<number, EntryPlan>(),
+    };
     bytesLeft -= reader.offset - start - abbreviationsOffset;
     if (bytesLeft < 0) throw tooComplex('bytes of abbreviations', 9 * (end - start), 8 * (end - start), unitStart);
     if (cache.size >= maxTables) cache.clear();
@@ -54,13 +59,19 @@ export function createPlanCache(abbreviations: ByteReader): FindPlans {
   };
 }
 
-export function findPlan({ abbreviations, plans }: EntryPlans, code: number, unit: UnitFormat, at: number): EntryPlan {
-  const known = plans[code];
+export function findPlan(
+  { abbreviations, plans, plansOfLargeCodes }: EntryPlans,
+  code: number,
+  unit: UnitFormat,
+  at: number,
+): EntryPlan {
+  const known = code < maxCode ? plans[code] : plansOfLargeCodes.get(code);
   if (known !== undefined) return known;
   const abbreviation = abbreviations.get(code);
   if (abbreviation === undefined) throw invalidModule(`Expected the code of an abbreviation, found ${code}`, at);
   const plan = planEntry(abbreviation, unit, at);
   if (code < maxCode) plans[code] = plan;
+  else plansOfLargeCodes.set(code, plan);
   return plan;
 }
 
