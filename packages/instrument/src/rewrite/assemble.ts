@@ -8,6 +8,7 @@ import { codeMapSection, writeCodeMap } from './code-map.ts';
 import { createOffsetMap } from './create-offset-map.ts';
 import { type BuildIds, createCustomSectionWriter, noteDropped } from './custom-section-writer.ts';
 import { createDebugFile } from './debug-file.ts';
+import { debugSectionPrefix } from './debug-info/debug-info.ts';
 import { describeCoverage } from './describe-coverage.ts';
 import { writeGeneratedBodies } from './generated-functions.ts';
 import type { OffsetMap } from './offset-map.ts';
@@ -56,11 +57,15 @@ export function assemble(parts: Parts): Assembled {
     else addSection(pieces, context, id, section);
   };
   let place = 0;
+  // LLVM's tools refuse a module in which this section comes before `producers`.
+  const last: Section[] = [];
+  const hasDebugInfo = module.sections.some(({ name }) => name.startsWith(debugSectionPrefix));
   for (const section of module.sections) {
     if (section.id === SectionId.custom) {
       if (section.name === 'name' && section !== names.section) {
         noteDropped(parts.notes, section, 'only the first name section counts');
-      } else if (section.name !== 'name' && section.name !== 'producers') customSections.add(section);
+      } else if (hasDebugInfo && section.name === 'target_features') last.push(section);
+      else if (section.name !== 'name' && section.name !== 'producers') customSections.add(section);
       continue;
     }
     while (sectionOrder[place] !== section.id) add(sectionOrder[place++] as number);
@@ -71,6 +76,7 @@ export function assemble(parts: Parts): Assembled {
   for (const index of untracedReferences) parts.notes.push(untracedReferenceNote(module, index));
   const sourceMap = customSections.addSourceMaps(codeStart);
   addTrailer(pieces, parts, offsetMap);
+  for (const section of last) customSections.add(section);
   const bytes = concatenate(pieces);
   const buildId = customSections.finish(bytes);
   const debugSections = customSections.debugSections();

@@ -50,6 +50,9 @@ export const debugPrograms: readonly DebugProgram[] = [
   }),
 ];
 
+/** clang runs the `wasm-opt` that it finds, which leaves the debug information as it was before. */
+export const withoutOptimizer = { ...process.env, PATH: '/usr/local/bin:/usr/bin:/bin' };
+
 /** Compiles a program into a file. */
 export async function compileDebug({ compiler, source, flags }: DebugProgram, file: string): Promise<Uint8Array> {
   // With a wasm-opt in the PATH, clang runs it, which leaves DWARF behind that describes other code.
