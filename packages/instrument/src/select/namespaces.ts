@@ -2,6 +2,8 @@ import { readMangledPath } from './mangled-names.ts';
 
 /** A longer name has no namespaces, so that hostile ones take no time. */
 const maxNameLength = 4096;
+/** Bounds the memory for hostile names: inner namespaces are left out. */
+const maxNamespaces = 32;
 
 /**
  * The namespaces that a function's name lies in, outermost first: of `a::b::f`, these are `a` and `a::b`. Understands
@@ -13,13 +15,14 @@ export function namespacesOf(name: string): readonly string[] {
   if (mangled === undefined) return namespacesOfText(name);
   const [first = '', ...rest] = mangled;
   if (/^[<&(]/.test(first)) return namespacesOfText(`${first}::${rest.join('::')}`);
-  return mangled.slice(0, -1).map((_, index) => mangled.slice(0, index + 1).join('::'));
+  const count = Math.max(0, Math.min(mangled.length - 1, maxNamespaces));
+  return Array.from({ length: count }, (_, index) => mangled.slice(0, index + 1).join('::'));
 }
 
 function namespacesOfText(text: string): readonly string[] {
   const path = withoutSignature(text);
   const namespaces: string[] = [];
-  for (let depth = 0, at = 0; at < path.length; at++) {
+  for (let depth = 0, at = 0; at < path.length && namespaces.length < maxNamespaces; at++) {
     depth = nest(depth, path, at);
     if (depth > 0) continue;
     const isSeparator = path.startsWith('::', at) || /[./#]/.test(path[at] as string);

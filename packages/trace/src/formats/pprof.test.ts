@@ -104,6 +104,13 @@ describe('heapPprof()', () => {
     assert.equal(dropFrames, 'malloc|operator new');
   });
 
+  it('reads names of allocators in time that their length determines', () => {
+    const { dropFrames } = readProfile(
+      heapPprof(heapOf({ ...counts, path: path('run', `f${'('.repeat(1_000_000)}\n`) })),
+    );
+    assert.equal(dropFrames, 'f');
+  });
+
   it('escapes names in the pattern of allocators', () => {
     const { dropFrames } = readProfile(heapPprof(heapOf({ ...counts, path: path('run', '~lib/rt|.*+[x]') })));
     assert.equal(new RegExp(`^(?:${dropFrames})$`).test('~lib/rt|.*+[x]'), true);

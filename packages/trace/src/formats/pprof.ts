@@ -84,7 +84,7 @@ export function heapPprof({ paths }: HeapProfile, options: PprofOptions = {}): U
 
 /** Matches a name as pprof does: without parameters. */
 function namePattern({ name }: Frame): string {
-  return name.replace(/\(.*$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return (name.split('(', 1)[0] as string).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 interface ProfileFacts extends PprofOptions {
