@@ -76,6 +76,12 @@ export interface ScanKernel {
   state: Int32Array;
 }
 
+/**
+ * The engine's own, as they were when this file was loaded: a host may replace them to instrument each module that it
+ * compiles.
+ */
+const { Module, Instance }: Partial<Pick<typeof WebAssembly, 'Module' | 'Instance'>> = globalThis.WebAssembly ?? {};
+
 let idleKernel: ScanKernel | undefined;
 let isUnavailable = false;
 
@@ -119,8 +125,9 @@ export function releaseKernel(kernel: ScanKernel): void {
 const maxKeptBytes = 8_388_608;
 
 function createKernel(): ScanKernel {
+  if (Module === undefined || Instance === undefined) throw new Error('This host does not run WebAssembly');
   const code = Uint8Array.from(atob(kernelBase64), (character) => character.charCodeAt(0));
-  const exports = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as unknown as KernelExports;
+  const exports = new Instance(new Module(code)).exports as unknown as KernelExports;
   const kernel: ScanKernel = { exports, bytes: new Uint8Array(), state: new Int32Array() };
   reserveMemory(kernel, tablesAt);
   kernel.bytes.fill(nop, waitingAt, tablesAt);
