@@ -20,7 +20,16 @@ export interface SourceMap {
 export function parseSourceMap(text: string): SourceMap | undefined {
   const map = parseJson(text);
   if (map === undefined) return undefined;
-  const collected: Collected = { sources: [], names: [], offset: [], source: [], line: [], column: [], name: [] };
+  const collected: Collected = {
+    rootCharacters: maxRootCharacters,
+    sources: [],
+    names: [],
+    offset: [],
+    source: [],
+    line: [],
+    column: [],
+    name: [],
+  };
   if (Array.isArray(map.sections)) {
     for (const section of map.sections) {
       if (!isRecord(section) || !isRecord(section.offset) || !isRecord(section.map)) continue;
@@ -85,18 +94,28 @@ function locationOf(map: SourceMap, at: number): SourceLocation | undefined {
   return name === undefined ? place : { ...place, function: name };
 }
 
+/** Bounds the memory for a long root of many sources, which then go without it. */
+const maxRootCharacters = 16_777_216;
+
 /** The columns of {@link SourceMap} in the order of the text. */
-type Collected = Readonly<Record<'sources' | 'names', string[]> & Record<Column, number[]>>;
+type Collected = Readonly<Record<'sources' | 'names', string[]> & Record<Column, number[]>> & {
+  /** How many characters of roots may still be added to sources. */
+  rootCharacters: number;
+};
 type Column = 'offset' | 'source' | 'line' | 'column' | 'name';
 
 function addMap(map: Readonly<Record<string, unknown>>, start: number, collected: Collected): void {
   if (map.version !== 3 || typeof map.mappings !== 'string' || !Array.isArray(map.sources)) return;
   const { sources, names } = collected;
-  const root = typeof map.sourceRoot === 'string' && map.sourceRoot !== '' ? map.sourceRoot.replace(/\/?$/, '/') : '';
+  const wholeRoot =
+    typeof map.sourceRoot === 'string' && map.sourceRoot !== '' ? map.sourceRoot.replace(/\/?$/, '/') : '';
+  const rootCharacters = wholeRoot.length * map.sources.length;
+  const root = rootCharacters > collected.rootCharacters ? '' : wholeRoot;
+  if (root !== '') collected.rootCharacters -= rootCharacters;
   const firstSource = sources.length;
   const firstName = names.length;
   for (const source of map.sources) sources.push(typeof source === 'string' ? `${root}${source}` : '(unknown)');
-  if (Array.isArray(map.names)) for (const name of map.names) names.push(String(name));
+  if (Array.isArray(map.names)) for (const name of map.names) names.push(typeof name === 'string' ? name : '(unknown)');
   const [firstLine = ''] = map.mappings.split(';', 1);
   let offset = start;
   let [source, line, column, name] = [0, 0, 0, 0];

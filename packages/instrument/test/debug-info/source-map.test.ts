@@ -74,6 +74,14 @@ describe('createSourceLookup() of a source map', () => {
     assert.deepEqual(lookup?.locate(10), [{ file: 'src/a.ts', line: 9, column: 1 }]);
   });
 
+  it('reads a long root of many sources, and names that are no text', () => {
+    const names = `[{"toString":1,"valueOf":1},${'['.repeat(20_000)}${']'.repeat(20_000)}]`;
+    const sources = JSON.stringify(Array(20_000).fill('a.ts'));
+    const root = 'r'.repeat(100_000);
+    const sourceMap = `{"version":3,"sourceRoot":"${root}","sources":${sources},"names":${names},"mappings":"AAAAA"}`;
+    assert.deepEqual(createSourceLookup(input, { sourceMap })?.files(), ['a.ts']);
+  });
+
   it('has no locations for what is no source map', () => {
     const texts = ['', '{', '[]', '1', '{"version":3}', '{"version":3,"sources":[],"mappings":""}'];
     const malformed = ['!', 'A,AA', 'gggggggggggggggggA', 'AA', 'g'].map((mappings) =>
