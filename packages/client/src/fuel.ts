@@ -4,7 +4,7 @@ import { ClientError } from './errors.ts';
 const fuelExport = 'tenon:fuel';
 
 /**
- * Calls an instance, which may execute only so many instructions: a limit that is the same in every run, also for a loop
+ * Calls an instance, which may execute a limited number of instructions: a limit that is the same in every run, also for a loop
  * that never ends. Other time limits can't stop WebAssembly in the thread of its caller. The module must have been
  * instrumented with the option `fuel`:
  *

@@ -41,9 +41,9 @@ const maxFunctions = 1_000_000;
 /** A function skips this many calls at a time. The number doubles while calls are traced more often than the clock needs. */
 const minSkippedCalls = 63;
 const maxSkippedCalls = 1_023;
-/** So many short calls make a function skip calls. */
+/** After this number of short calls, a function skips calls. */
 const maxCredit = 32;
-/** So many short calls make up for one that is long enough for a span. */
+/** The number of short calls that make up for one that is long enough for a span. */
 const spanCost = 4;
 /** Added to the clock of instances, which must never be less than the minimum duration. Milliseconds. */
 const clockOffset = 2 ** 20;

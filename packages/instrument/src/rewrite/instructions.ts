@@ -8,7 +8,7 @@ export interface GeneratedFunction {
   readonly writeBody: (writer: ByteWriter) => void;
 }
 
-/** Writes a body's locals of these types, each with an index of its own. */
+/** Writes a body's locals of these types, each with its own index. */
 export function writeLocals(writer: ByteWriter, types: readonly number[]): void {
   writeU32(writer, types.length);
   for (const type of types) {

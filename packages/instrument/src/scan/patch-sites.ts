@@ -33,7 +33,7 @@ export function addPatchSite(list: PatchSites, offset: number): void {
   putWide(list, gap);
 }
 
-/** Adds a probe before the instruction at `offset`, which may follow as a site of its own. */
+/** Adds a probe before the instruction at `offset`, which may follow as another site. */
 export function addProbeSite(list: PatchSites, offset: number, probe: number): void {
   if (list.length + 10 > list.bytes.length) grow(list);
   list.bytes[list.length++] = probeMark;

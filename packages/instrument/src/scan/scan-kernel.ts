@@ -9,7 +9,7 @@ export const streamCount = 4;
 
 /** Bytes of code that a stream reads before its window is filled again. */
 export const windowBytes = 32_768;
-/** The kernel may read so many bytes behind that: 16 instructions, of which the longest is a branch table of 130 bytes. */
+/** How many bytes the kernel may read behind that: 16 instructions, of which the longest is a branch table of 130 bytes. */
 const slackBytes = 4_096;
 export const windowCapacity: number = windowBytes + slackBytes;
 

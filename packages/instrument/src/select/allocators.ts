@@ -143,7 +143,8 @@ function noteMissing(
 ): void {
   if (listed === undefined) {
     if (found.size > 0) return;
-    const message = 'No function has the name of a known allocator, so memory is not traced; list the names of its own';
+    const message =
+      'No function has the name of a known allocator, so memory is not traced; list the names of its allocators';
     notes.push({ code: 'allocator_not_found', message });
     return;
   }
