@@ -148,7 +148,7 @@ describe('tenon coverage', () => {
     assert.match(stderr, /^src\/sign\.txt +25\.0 %/m);
   });
 
-  it('refuses options that exclude each other, and modules that are none', async () => {
+  it('refuses options that exclude each other, and files that are not modules', async () => {
     assert.equal((await cover(inFolder('plain.wasm'), '-i', 'spin', '--json', '--lcov', '-')).exitCode, 2);
     assert.equal((await cover(inFolder('plain.wasm'), '--fail-under', '101')).exitCode, 2);
     assert.equal((await cover(inFolder('plain.wasm'))).exitCode, 2);

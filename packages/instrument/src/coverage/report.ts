@@ -49,7 +49,7 @@ export interface CoverageReportOptions {
   readonly moduleName: string;
   /** The name of a function, by its index in the input. */
   readonly functionName: (functionIndex: number) => string;
-  /** Finds lines in the input. Default: there are none. */
+  /** Finds lines in the input. Default: none, so only functions and blocks are reported. */
   readonly source?: Pick<SourceLookup, 'functionSource' | 'lineRanges'> | undefined;
   /** The path of a source file in the report. `undefined` leaves the file out. Default: as in the debug information. */
   readonly pathOf?: ((file: string) => string | undefined) | undefined;
