@@ -209,7 +209,7 @@ function checkBooleanOrNames(key: string, value: unknown): void {
 function checkSize(key: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return;
   const found = typeof value === 'number' ? String(value) : kindOf(value);
-  throw invalidConfig(`Expected "${key}" to be an integer from 0, found ${found}`);
+  throw invalidConfig(`Expected "${key}" to be a non-negative integer, found ${found}`);
 }
 
 function checkCount(key: string, value: unknown): void {
