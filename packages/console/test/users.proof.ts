@@ -149,9 +149,9 @@ describe('the users of the server', { skip: noBrowser }, () => {
 });
 
 const passwordRequired = JSON.stringify({
-  type: 'http://localhost/reference/errors#password_required',
+  type: 'http://localhost/reference/errors#step_up_required',
   title: 'Password confirmation required',
   status: 403,
   detail: 'Enter your password again.',
-  code: 'password_required',
+  code: 'step_up_required',
 });

@@ -12,7 +12,7 @@ export const errorCodes = {
   account_suspended: { status: 403, title: 'The account is suspended' },
   cross_site_request: { status: 403, title: 'Cross-site request' },
   sign_up_closed: { status: 403, title: 'Sign-up is not open' },
-  password_required: { status: 403, title: 'Password confirmation required' },
+  step_up_required: { status: 403, title: 'Step-up required' },
   plugin_blocked: { status: 403, title: 'The plugin is blocked' },
   quota_exceeded: { status: 403, title: 'A quota is used up' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },

@@ -221,7 +221,7 @@ describe('deleting an account', () => {
     assert.notDeepEqual(await bindings(), {});
     const pages = await person.jar.token();
 
-    assertProblem(await deletion(person, {}), 403, 'password_required');
+    assertProblem(await deletion(person, {}), 403, 'step_up_required');
     assertProblem(await deletion(person, { password: 'wrong' }), 401, 'invalid_credentials');
     assert.equal((await deletion(person)).statusCode, 204);
 

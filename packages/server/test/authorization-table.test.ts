@@ -26,7 +26,7 @@ import {
 /*
  * Who gets what, for every route. A cell is the status, and for a refusal the first letter of what its code tells apart:
  * 401m missing_credentials, 401i invalid_token, 401c invalid_credentials, 401o not_signed_in, 403s insufficient_scope,
- * 403f forbidden, 403n not_a_guest, 403p password_required.
+ * 403f forbidden, 403n not_a_guest, 403p step_up_required.
  */
 const callers = [
   'no token',
@@ -923,7 +923,7 @@ function cellOf(response: { statusCode: number; headers: object; json(): { code?
     not_a_guest: 'n',
     invalid_credentials: 'c',
     not_signed_in: 'o',
-    password_required: 'p',
+    step_up_required: 'p',
   };
   return `${statusCode}${letters[response.json().code ?? ''] ?? ''}`;
 }

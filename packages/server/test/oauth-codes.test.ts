@@ -108,12 +108,12 @@ describe('login with a loopback redirect', () => {
         decision: 'approve',
         ...decision,
       });
-    assertProblem(await decide({}), 403, 'password_required');
+    assertProblem(await decide({}), 403, 'step_up_required');
     assertProblem(await decide({ password: 'something else' }), 401, 'invalid_credentials');
     const granted = await decide({ password: rightPassword });
     assert.equal(granted.statusCode, 200);
     assert.equal((await redeem(new URL(granted.json<AuthorizationOutcome>().redirectTo))).scope, 'manage');
-    assertProblem(await decide({}), 403, 'password_required');
+    assertProblem(await decide({}), 403, 'step_up_required');
     const denied = await decide({ decision: 'deny' });
     assert.match(denied.json<AuthorizationOutcome>().redirectTo, /error=access_denied/);
   });

@@ -181,7 +181,7 @@ describe('login with a code that is typed', () => {
   it('grants fewer scopes if the user chooses so, never more, and manage only with the password', async () => {
     const started = await begin({ scope: 'read publish manage' });
     const code = started.user_code;
-    assertProblem(await decide(code), 403, 'password_required');
+    assertProblem(await decide(code), 403, 'step_up_required');
     assertProblem(await decide(code, { password: 'something else' }), 401, 'invalid_credentials');
     const readOnly = await begin({ scope: 'read' });
     assertProblem(

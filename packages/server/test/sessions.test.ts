@@ -239,10 +239,10 @@ describe("a session's token", () => {
     ];
     const post = async (path: string, json: object) => service.call('POST', api + path, { token: await token(), json });
     for (const [path, json] of farReaching) assert.equal((await post(path, json)).statusCode, 201, 'just signed in');
-    service.advance(15 * 60_000);
-    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'password_required');
+    service.advance(5 * 60_000);
+    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'step_up_required');
     assertProblem(await person.jar.call('POST', '/session/confirm', { password: 'wrong' }), 401, 'invalid_credentials');
-    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'password_required');
+    for (const [path, json] of farReaching) assertProblem(await post(path, json), 403, 'step_up_required');
     assert.equal((await person.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
     for (const [path, json] of farReaching) assert.equal((await post(path, json)).statusCode, 201);
   });

@@ -44,7 +44,7 @@ describe('a session in which the password was entered long ago', () => {
     const [owner, member] = [await victim.jar.token(), await thief.jar.token()];
     await makeMember(service, { token: owner }, appId, 'viewer', { token: member });
     await setOperator(service.services.deps, 'operator', victim.id, true);
-    service.advance(15 * 60_000);
+    service.advance(5 * 60_000);
     const started = await postForm(service, oauthPaths.deviceAuthorization, { client_id: cliClientId });
     userCode = started.json<DeviceAuthorization>().user_code;
   });
@@ -75,7 +75,7 @@ describe('a session in which the password was entered long ago', () => {
 
   for (const [what, request] of Object.entries(farReaching)) {
     it(`needs it again for ${what}`, async () => {
-      assertProblem(await call(...request()), 403, 'password_required');
+      assertProblem(await call(...request()), 403, 'step_up_required');
     });
   }
 

@@ -126,7 +126,7 @@ describe('an invitation to the team', () => {
     const [session] = await service.store.read.sessions(person.id, {});
     assert.ok(session);
     await service.store.write((tx) => tx.confirmSession(session.id, 0));
-    assertProblem(await invite('owner'), 403, 'password_required');
+    assertProblem(await invite('owner'), 403, 'step_up_required');
     assert.equal((await invite('admin')).statusCode, 200);
     assert.notEqual(token, '');
   });

@@ -129,7 +129,7 @@ describe('createApiClient()', () => {
   it('asks for the password where the server wants it, and repeats what was asked', async () => {
     let asked = 0;
     const { client, sent } = setUp(
-      (line, times) => (line.includes('/tokens') && times === 0 ? problem(403, 'password_required') : fine({ id: 1 })),
+      (line, times) => (line.includes('/tokens') && times === 0 ? problem(403, 'step_up_required') : fine({ id: 1 })),
       async () => void asked++,
     );
     assert.deepEqual(await client.post('/api/v1/tokens', { name: 'CI' }), { id: 1 });
@@ -141,13 +141,13 @@ describe('createApiClient()', () => {
   });
 
   it('gives up quietly when the password is not entered, and loudly when it does not help', async () => {
-    const refuse = (line: string): Answer => (line.includes('/tokens') ? problem(403, 'password_required') : fine({}));
+    const refuse = (line: string): Answer => (line.includes('/tokens') ? problem(403, 'step_up_required') : fine({}));
     const cancelled = setUp(refuse, async () => {
       throw new DOMException('no', 'AbortError');
     });
     await assert.rejects(cancelled.client.post('/api/v1/tokens', {}), isAbort);
     const useless = setUp(refuse);
-    await assert.rejects(useless.client.post('/api/v1/tokens', {}), (error) => hasCode(error, 'password_required'));
+    await assert.rejects(useless.client.post('/api/v1/tokens', {}), (error) => hasCode(error, 'step_up_required'));
   });
 
   it('throws what the server says, in its words', async () => {

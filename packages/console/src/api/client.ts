@@ -122,12 +122,12 @@ export function createApiClient(parts: ClientDeps): ApiClient {
         return await attempt(method, path, options);
       } catch (error) {
         // Each remedy once. A token may end before its time while the session goes on: `attempt` then asks for a new one.
-        const code = hasCode(error, 'invalid_token', 'missing_credentials', 'password_required')
+        const code = hasCode(error, 'invalid_token', 'missing_credentials', 'step_up_required')
           ? error.code
           : undefined;
         if (code === undefined || tried.has(code)) throw error;
         tried.add(code);
-        if (code === 'password_required') await confirmPassword();
+        if (code === 'step_up_required') await confirmPassword();
       }
     }
   };

@@ -53,7 +53,7 @@ function setUp() {
       case 'GET /api/v1/me':
         return answer(200, person);
       case 'POST /api/v1/api-keys':
-        return isConfirmed ? answer(201, { apiKey: 'tnk_x' }) : refuse(403, 'password_required');
+        return isConfirmed ? answer(201, { apiKey: 'tnk_x' }) : refuse(403, 'step_up_required');
       default:
         return refuse(404, 'not_found');
     }

@@ -14,7 +14,7 @@ export const accountDeletionRoutes: readonly Route[] = [
     description:
       'Also deletes your sessions, tokens, keys, memberships, guests, and plugins with their bindings. 409 while you are the only owner of applications; `detail` names these.',
     responses: { 204: { description: 'deleted' } },
-    errors: ['password_required', 'invalid_credentials', 'conflict', 'unavailable'],
+    errors: ['step_up_required', 'invalid_credentials', 'conflict', 'unavailable'],
     handle: ({ deps }, { auth, body }) => deleteAccount(deps, auth.actor, body.password),
   }),
 ];

@@ -89,7 +89,7 @@ export const appRoutes: readonly Route[] = [
     description:
       'Also deletes its extension points, guests, invitations, and plugins, and the tokens restricted to it.',
     responses: { 204: { description: 'deleted' } },
-    errors: ['password_required'],
+    errors: ['step_up_required'],
     handle: ({ deps }, { auth }) => deleteApp(deps, auth.access),
   }),
 ];

@@ -1,7 +1,7 @@
 import { newId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type Actor, type AppAccess, mayCreateApps, renewAccess, requireActiveToken } from '../auth/access.ts';
-import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { nameCursor } from '../db/page-queries.ts';
@@ -110,12 +110,12 @@ export async function renameApp(
  * Deletes an application with its extension points, guests, plugins and bindings. If it has very many rows, it is only marked as
  * deleted, and `finishPendingChanges()` deletes the rows later.
  *
- * @throws DomainError `password_required`
+ * @throws DomainError `step_up_required`
  */
 export async function deleteApp(deps: Deps, access: AppAccess): Promise<void> {
   await deps.store.write(async (tx) => {
     const { actor, app } = await renewAccess(tx, access, 'deleteApp');
-    await requireRecentPassword(deps, actor.sessionId, tx);
+    await requireStepUp(deps, actor.sessionId, tx);
     await record(deps, tx, actor, { action: 'app.delete', appId: app.id, target: app });
     const isLarge = await tx.hasMoreRows({ appId: app.id }, deleteBatchSize);
     if (isLarge) await tx.markAppDeleted(app.id, deps.clock());

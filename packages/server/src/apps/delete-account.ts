@@ -24,7 +24,7 @@ const deletedUserName = 'Deleted user';
  * bindings. Very many bindings and versions are deleted in further transactions before this function returns. Revokes the pending
  * invitations that the actor made.
  *
- * @throws DomainError `conflict` for the only owner of an application; `password_required`, `invalid_credentials` and
+ * @throws DomainError `conflict` for the only owner of an application; `step_up_required`, `invalid_credentials` and
  *   `rate_limited` for an account with a password
  */
 export async function deleteAccount(deps: Deps, actor: Actor, password: string | undefined): Promise<void> {
@@ -32,8 +32,7 @@ export async function deleteAccount(deps: Deps, actor: Actor, password: string |
   await requireNotSoleOwner(deps.store.read, userId);
   let verified = await deps.store.read.password(userId);
   if (verified !== undefined) {
-    if (password === undefined)
-      throw new DomainError('password_required', 'Deleting an account requires its password.');
+    if (password === undefined) throw new DomainError('step_up_required', 'Deleting an account requires its password.');
     verified = await requirePassword(deps, actor, password);
   }
   await erase(deps, userId, async (tx) => {

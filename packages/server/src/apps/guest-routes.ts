@@ -138,9 +138,9 @@ export const guestRoutes: readonly Route[] = [
     body: jsonBody(invitationRenewal, { deliveryMethod: 'link' }),
     summary: 'Renew an invitation, of a guest or to the team: it gets another link',
     description:
-      'The previous link stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 15 minutes.',
+      'The previous link stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 5 minutes.',
     responses: invitationResponses,
-    errors: ['unsupported_delivery_method', 'conflict', 'password_required', 'quota_exceeded'],
+    errors: ['unsupported_delivery_method', 'conflict', 'step_up_required', 'quota_exceeded'],
     handle: async (services, { auth, params, body: { deliveryMethod } }) => {
       const renewed = await renewOneInvitation(services.deps, auth.access, params.invitationId, deliveryMethod);
       return toInvitationLink(services, renewed.code);

@@ -55,9 +55,9 @@ export const memberRoutes: readonly Route[] = [
     id: 'inviteMember',
     summary: 'Invite a member to the team',
     description:
-      'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 15 minutes.',
+      'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 5 minutes.',
     responses: invitationResponses,
-    errors: ['unsupported_delivery_method', 'password_required', 'quota_exceeded'],
+    errors: ['unsupported_delivery_method', 'step_up_required', 'quota_exceeded'],
     handle: async (services, { auth, body }) =>
       toInvitationLink(services, await inviteMember(services.deps, auth.actor, auth.access, body)),
   }),
@@ -83,7 +83,7 @@ export const memberRoutes: readonly Route[] = [
     description:
       "404 for a user who is not a member; invite the user instead. Revokes those of the member's pending invitations that the new role could not create.",
     responses: { 200: json('the member', member, memberExample) },
-    errors: ['conflict', 'password_required'],
+    errors: ['conflict', 'step_up_required'],
     handle: async ({ deps }, { auth, params, body }) =>
       toMember(await changeMemberRole(deps, auth.access, params.userId, body.role)),
   }),

@@ -1,7 +1,7 @@
 import { type AppId, isId, type MemberRole } from '@tenon/protocol';
 import { type AuditActor, record, recordAll } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
-import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { type PageOf, readLimited, readPage, readPageById } from '../db/paging.ts';
 import type { HeldGuest, MemberRecord } from '../db/records.ts';
 import type { CreationSort, MemberSort, Queries, SortedPage, TeamInvitation, Transaction } from '../db/store.ts';
@@ -59,7 +59,7 @@ interface TeamInvitationFields extends Delivery {
  * Invites a user to an application's team. The user becomes a member by accepting.
  *
  * @returns the invitation's code. Only its hash is stored
- * @throws DomainError `password_required` to invite an owner: {@link requireRecentPassword}; `unsupported_delivery_method`, `invalid_field`
+ * @throws DomainError `step_up_required` to invite an owner: {@link requireStepUp}; `unsupported_delivery_method`, `invalid_field`
  */
 export async function inviteMember(
   deps: Deps,
@@ -72,7 +72,7 @@ export async function inviteMember(
   const mailTo = invitationRecipient(deps, invited);
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
-    if (role === 'owner') await requireRecentPassword(deps, actor.sessionId, tx);
+    if (role === 'owner') await requireStepUp(deps, actor.sessionId, tx);
     const fields = { appId: app.id, guestId: null, role, email, name, mailTo };
     const { id, code } = await insertInvitation(deps, tx, actor, fields);
     const target = { id, name: null };
@@ -94,7 +94,7 @@ export function listTeamInvitations(
  * Changes a member's role. Revokes the member's pending invitations that the new role may not make.
  *
  * @throws DomainError `not_found` for a user who is not a member, `conflict` if the last owner would lose the role,
- *   `password_required` for a new owner
+ *   `step_up_required` for a new owner
  */
 export async function changeMemberRole(
   deps: Deps,
@@ -109,7 +109,7 @@ export async function changeMemberRole(
     const user = await tx.user(present.userId);
     if (user === undefined) throw notFound('member');
     if (role === 'owner' && present.role !== 'owner') {
-      await requireRecentPassword(deps, access.actor.sessionId, tx);
+      await requireStepUp(deps, access.actor.sessionId, tx);
     }
     if (present.role === 'owner' && role !== 'owner') await requireAnotherOwner(tx, appId);
     await tx.putMember({ ...present, role });

@@ -1,7 +1,7 @@
 import { isId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
-import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { invitationStatus, invitePermission } from '../auth/find-invitation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { hashSecret, makeCode } from '../auth/secrets.ts';
@@ -27,7 +27,7 @@ interface InvitationCode {
 /**
  * Renews a pending or expired invitation of a guest or to the team.
  *
- * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `password_required` to invite an owner,
+ * @throws DomainError `not_found`, `forbidden` if the actor may not make such an invitation, `step_up_required` to invite an owner,
  *   `conflict` if it was accepted, declined or revoked, `quota_exceeded`, `unsupported_delivery_method`, `invalid_field` to mail without
  *   an address
  */
@@ -39,7 +39,7 @@ export async function renewOneInvitation(
 ): Promise<InvitationCode> {
   return deps.store.write(async (tx) => {
     const invitation = await findInvitation(tx, access, invitationId);
-    if (invitation.role === 'owner') await requireRecentPassword(deps, access.actor.sessionId, tx);
+    if (invitation.role === 'owner') await requireStepUp(deps, access.actor.sessionId, tx);
     requireOpen(invitation, 'renewed');
     const { appId, guestId, email } = invitation;
     const mailTo = invitationRecipient(deps, { deliveryMethod, email: email ?? undefined });

@@ -67,7 +67,7 @@ export const userRoutes: readonly Route[] = [
     summary: "Delete a user's account, immediately",
     description: `${ofOperators} Deletes what \`POST /api/v1/me/deletion\` deletes. 409 for the only owner of an application, the only operator, and your own account.`,
     responses: { 204: { description: 'deleted' } },
-    errors: ['forbidden', 'password_required', 'not_found', 'conflict'],
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
     handle: ({ deps }, { auth, params }) => deleteUser(deps, auth.actor, params.userId),
   }),
   route('PUT', `${userPath}/suspension`, {
@@ -76,7 +76,7 @@ export const userRoutes: readonly Route[] = [
     summary: 'Suspend a user: end the sessions, refuse sign-ins, tokens and API keys',
     description: `${ofOperators} Requests with the user's tokens and keys fail with \`account_suspended\`. Plugins and bindings stay. 409 for the only operator, and your own account.`,
     responses: { 204: { description: 'suspended' } },
-    errors: ['forbidden', 'password_required', 'not_found', 'conflict'],
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
     handle: async ({ deps }, { auth, params }) => void (await suspendUser(deps, auth.actor, params.userId)),
   }),
   route('DELETE', `${userPath}/suspension`, {
@@ -85,7 +85,7 @@ export const userRoutes: readonly Route[] = [
     summary: 'End the suspension of a user',
     description: `${ofOperators} The user's tokens and API keys work again; sessions stay ended.`,
     responses: { 204: { description: 'not suspended' } },
-    errors: ['forbidden', 'password_required', 'not_found'],
+    errors: ['forbidden', 'step_up_required', 'not_found'],
     handle: async ({ deps }, { auth, params }) => void (await unsuspendUser(deps, auth.actor, params.userId)),
   }),
   route('PUT', `${userPath}/operator`, {
@@ -94,7 +94,7 @@ export const userRoutes: readonly Route[] = [
     summary: 'Make a user an operator',
     description: ofOperators,
     responses: { 204: { description: 'is an operator' } },
-    errors: ['forbidden', 'password_required', 'not_found'],
+    errors: ['forbidden', 'step_up_required', 'not_found'],
     handle: async ({ deps }, { auth, params }) => void (await setOperator(deps, auth.actor, params.userId, true)),
   }),
   route('DELETE', `${userPath}/operator`, {
@@ -103,7 +103,7 @@ export const userRoutes: readonly Route[] = [
     summary: 'Revoke the operator role of a user',
     description: `${ofOperators} 409 for your own role.`,
     responses: { 204: { description: 'is not an operator' } },
-    errors: ['forbidden', 'password_required', 'not_found', 'conflict'],
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
     handle: async ({ deps }, { auth, params }) => void (await setOperator(deps, auth.actor, params.userId, false)),
   }),
   route('POST', `${userPath}/password-link`, {
@@ -118,7 +118,7 @@ export const userRoutes: readonly Route[] = [
         expiresAt: example.time,
       }),
     },
-    errors: ['forbidden', 'password_required', 'not_found', 'conflict', 'email_taken'],
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict', 'email_taken'],
     handle: async ({ deps, addresses }, { auth, params, body }) => {
       const link = await createPasswordLink(deps, auth.actor, params.userId, body.email);
       return { link: linkUrl(addresses.base(), link), expiresAt: time(link.record.expiresAtMs) };

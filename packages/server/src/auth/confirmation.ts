@@ -7,10 +7,10 @@ import { DomainError } from '../http/domain-errors.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
 
 /** How long after the password was entered a session may make sensitive changes. */
-const confirmationLifetimeMs = 15 * 60 * 1000;
+const confirmationLifetimeMs = 5 * 60 * 1000;
 
 /**
- * Verifies the password again in a signed-in browser, and stores the time, for {@link requireRecentPassword}.
+ * Verifies the password again in a signed-in browser, and stores the time, for {@link requireStepUp}.
  *
  * @throws DomainError as {@link requirePassword} and {@link requireUnchangedPassword}; `not_signed_in` if the session has ended
  */
@@ -31,9 +31,9 @@ export async function confirmSession(deps: Deps, session: SessionRecord, passwor
  *
  * @param sessionId the actor's session; `null` for a program's token
  * @param queries the current transaction, if there is one
- * @throws DomainError `password_required`
+ * @throws DomainError `step_up_required`
  */
-export async function requireRecentPassword(
+export async function requireStepUp(
   deps: Pick<Deps, 'store' | 'clock'>,
   sessionId: SessionId | null,
   queries: Pick<Queries, 'session'> = deps.store.read,
@@ -42,7 +42,7 @@ export async function requireRecentPassword(
   const session = await queries.session(sessionId);
   if (session !== undefined && session.confirmedAtMs + confirmationLifetimeMs > deps.clock()) return;
   throw new DomainError(
-    'password_required',
+    'step_up_required',
     'This change is sensitive. Enter your password again, then repeat the request.',
   );
 }

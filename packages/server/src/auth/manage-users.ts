@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken } from './access.ts';
 import { revokeOtherCredentials } from './accounts.ts';
-import { requireRecentPassword } from './confirmation.ts';
+import { requireStepUp } from './confirmation.ts';
 import { parseEmail } from './emails.ts';
 import { type CreatedLink, insertPasswordLink, type LinkDeps } from './one-time-links.ts';
 import { requireOperator } from './operators.ts';
@@ -48,13 +48,13 @@ export async function requireUser(read: Queries, userId: string): Promise<UserRe
 /**
  * Repeats the authorization of an operator in the transaction that makes the change, and requires the password in a browser's session.
  *
- * @throws DomainError `invalid_token`, `account_suspended`, `forbidden`, `password_required`
+ * @throws DomainError `invalid_token`, `account_suspended`, `forbidden`, `step_up_required`
  */
 export async function renewOperator(deps: ManageDeps, tx: Queries, actor: OperatorActor): Promise<void> {
   if (actor === 'operator') return;
   await requireActiveToken(tx, actor);
   await requireOperator(tx, actor);
-  await requireRecentPassword(deps, actor.sessionId, tx);
+  await requireStepUp(deps, actor.sessionId, tx);
 }
 
 /** @throws DomainError `conflict` for the operator's own account */

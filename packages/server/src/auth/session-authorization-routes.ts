@@ -46,9 +46,9 @@ const outcomeExample = {
 };
 
 const approvalPassword =
-  'Approving requires the password: for the scope `manage`, in this request; otherwise, entered within the last 15 minutes (`POST /session/confirm`).';
+  'Approving requires the password: for the scope `manage`, in this request; otherwise, entered within the last 5 minutes (`POST /session/confirm`).';
 
-const decisionErrors = ['password_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
+const decisionErrors = ['step_up_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
 
 export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/authorization/view', {

@@ -178,7 +178,7 @@ export const sessionRoutes: readonly Route[] = [
     access: { kind: 'session' },
     body: jsonBody(passwordConfirmation, { password: passwordExample }),
     id: 'confirmPassword',
-    summary: 'Confirm the password: for 15 minutes, sensitive actions do not fail with `password_required`',
+    summary: 'Confirm the password: for 5 minutes, sensitive actions do not fail with `step_up_required`',
     responses: { 204: { description: 'the password is correct' } },
     errors: ['invalid_credentials', 'conflict', 'unavailable'],
     handle: ({ deps }, { auth, body }) => confirmSession(deps, auth.session, body.password),

@@ -15,7 +15,7 @@ import type { CreationSort, SortedPage, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
-import { requireRecentPassword } from './confirmation.ts';
+import { requireStepUp } from './confirmation.ts';
 import { requireQuota } from './quotas.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -134,7 +134,7 @@ export interface TokenInput {
  * token; in a browser's session it can, but the password must have been entered there recently.
  *
  * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
- *   that the actor may not see, or a lifetime above the maximum; `password_required`, `quota_exceeded`
+ *   that the actor may not see, or a lifetime above the maximum; `step_up_required`, `quota_exceeded`
  */
 export async function createToken(deps: Deps, actor: Actor, input: TokenInput): Promise<NewToken> {
   const scopes = input.scopes ?? actor.scopes;
@@ -145,7 +145,7 @@ export async function createToken(deps: Deps, actor: Actor, input: TokenInput): 
   }
   const appId = await resolveAppRestriction(deps, actor, input.appId);
   const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), deps.clock());
-  await requireRecentPassword(deps, actor.sessionId);
+  await requireStepUp(deps, actor.sessionId);
   const token = makeToken(deps, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
@@ -216,7 +216,7 @@ const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
  * browser's session, the password must have been entered recently.
  *
  * @throws DomainError `forbidden` for a key that would outlive the token, `invalid_field` for a lifetime above the maximum,
- *   `password_required`, `quota_exceeded`
+ *   `step_up_required`, `quota_exceeded`
  */
 export async function createApiKey(
   deps: Deps,
@@ -224,7 +224,7 @@ export async function createApiKey(
   { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
 ): Promise<NewApiKey> {
   const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, deps.clock());
-  await requireRecentPassword(deps, actor.sessionId);
+  await requireStepUp(deps, actor.sessionId);
   const tokenId = actor.sessionId === null ? actor.tokenId : null;
   const key = makeApiKey(deps, actor.userId, { name, tokenId, expiresAtMs });
   await deps.store.write(async (tx) => {

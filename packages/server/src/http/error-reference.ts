@@ -58,7 +58,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'you sign up without a link on a server whose sign-up is not open',
     remedy: 'Open the invitation link first, or ask the operator for a set-up link.',
   },
-  password_required: {
+  step_up_required: {
     when: 'a sensitive action needs a recently entered password, and the session has none',
     remedy: 'Enter the password again.',
   },

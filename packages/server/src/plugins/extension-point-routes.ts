@@ -99,7 +99,7 @@ export const extensionPointRoutes: readonly Route[] = [
     summary: 'Update an extension point; absent fields keep their values',
     requestHeaders: conditionalWrite.requestHeaders,
     responses: { 200: json('the extension point', savedExtensionPoint, savedExample, conditionalWrite.headers) },
-    errors: ['password_required', 'precondition_failed', 'quota_exceeded'],
+    errors: ['step_up_required', 'precondition_failed', 'quota_exceeded'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const jobOptions = jobOptionsOf(auth.actor, reply);
       const precondition = preconditionOf(request, toExtensionPoint);
@@ -132,7 +132,7 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'deleteExtensionPoint',
     summary: 'Delete an extension point with its plugins',
     responses: { 204: { description: 'deleted' } },
-    errors: ['password_required'],
+    errors: ['step_up_required'],
     handle: ({ deps }, { auth }) => deleteExtensionPoint(deps, auth.access),
   }),
 ];

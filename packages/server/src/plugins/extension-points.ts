@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type ExtensionPointInput, type ExtensionPointUpdate, newId, type SchemaWarning } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
-import { requireRecentPassword } from '../auth/confirmation.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { requireQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { nameCursor } from '../db/page-queries.ts';
@@ -94,7 +94,7 @@ export async function listExtensionPoints(
 /**
  * Replaces the given fields. An omitted field keeps its value.
  *
- * @throws DomainError `invalid_field` for an invalid schema, `password_required` to turn approval off, `precondition_failed`,
+ * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off, `precondition_failed`,
  *   `quota_exceeded`
  */
 export async function updateExtensionPoint(
@@ -112,7 +112,7 @@ export async function updateExtensionPoint(
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
     if (present.requiresApproval && fields.requiresApproval === false) {
-      await requireRecentPassword(deps, access.actor.sessionId, tx);
+      await requireStepUp(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
     const change: ExtensionPointChange = {
@@ -144,13 +144,13 @@ export async function updateExtensionPoint(
  * Deletes an extension point with its plugins and bindings. If it has very many rows, it is only marked as deleted, and
  * `finishPendingChanges()` deletes the rows later.
  *
- * @throws DomainError `password_required`
+ * @throws DomainError `step_up_required`
  */
 export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAccess): Promise<void> {
   const { actor, app, extensionPoint } = access;
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    await requireRecentPassword(deps, actor.sessionId, tx);
+    await requireStepUp(deps, actor.sessionId, tx);
     await record(deps, tx, actor, { action: 'extension_point.delete', appId: app.id, target: extensionPoint });
     const isLarge = await tx.hasMoreRows({ extensionPointId: extensionPoint.id }, deleteBatchSize);
     if (isLarge) await tx.markExtensionPointDeleted(extensionPoint.id, deps.clock());

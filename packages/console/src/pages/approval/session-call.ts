@@ -12,7 +12,7 @@ export async function sessionCall<T>(session: Session, path: string, body: unkno
     return await session.calls.post<T>(path, body);
   } catch (error) {
     if (hasCode(error, 'not_signed_in')) session.setAccount(null);
-    if (!hasCode(error, 'password_required')) throw error;
+    if (!hasCode(error, 'step_up_required')) throw error;
   }
   await session.confirmPassword();
   return session.calls.post<T>(path, body);

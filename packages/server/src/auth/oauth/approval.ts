@@ -2,7 +2,7 @@ import type { SessionId, TokenScope, UserId } from '@tenon/protocol';
 import type { Queries } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
-import { requireRecentPassword } from '../confirmation.ts';
+import { requireStepUp } from '../confirmation.ts';
 import { requirePassword } from '../passwords/passwords.ts';
 import { narrowScopes } from './scopes.ts';
 
@@ -39,7 +39,7 @@ export function requireSameUser(actor: BrowserActor, { userId = actor.userId }: 
  *
  * @param requested the scopes that the login requested
  * @returns the granted scopes
- * @throws DomainError `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`
+ * @throws DomainError `invalid_field`, `step_up_required`, `invalid_credentials`, `rate_limited`
  */
 export async function grantScopes(
   deps: Deps,
@@ -49,11 +49,11 @@ export async function grantScopes(
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(requested, scopes);
   if (!granted.includes('manage')) {
-    await requireRecentPassword(deps, actor.sessionId);
+    await requireStepUp(deps, actor.sessionId);
     return granted;
   }
   if (password === undefined) {
-    throw new DomainError('password_required', 'Enter your password again to let a program manage applications.');
+    throw new DomainError('step_up_required', 'Enter your password again to let a program manage applications.');
   }
   await requirePassword(deps, actor, password);
   return granted;

@@ -18,7 +18,7 @@ const codeLifetimeMs = 60_000;
  * Approves or denies a login with a loopback redirect.
  *
  * @returns the URL to redirect the browser to: the client's, with a code or an error
- * @throws DomainError `conflict`, `invalid_field`, `password_required`, `invalid_credentials`, `rate_limited`, `not_signed_in`
+ * @throws DomainError `conflict`, `invalid_field`, `step_up_required`, `invalid_credentials`, `rate_limited`, `not_signed_in`
  */
 export async function decideAuthorization(
   deps: Deps,
