@@ -14,7 +14,8 @@ const emptyModule = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00
  * in the same form.
  *
  * A function counts as changed if its type or code differs. A body that refers to the same functions and types by other indices is
- * unchanged. Functions correspond by name, without the hash of Rust's legacy mangling, otherwise by code and order.
+ * unchanged. It compares bytes, because one inserted function moves the indices of all that follow: with a hash of each body, every body with
+ * a call would count as changed. Hashes only pair functions without a name; a wrong pair shows as changed. Functions correspond by name, without the hash of Rust's legacy mangling, otherwise by code and order.
  *
  * Throws what {@link describeModule} and `listProposals()` throw.
  */

@@ -13,6 +13,10 @@ import { createPoll } from './wasi-poll.ts';
 /*
  * WASI preview 1 without files and sockets: arguments, variables, three streams, clocks, random numbers.
  * https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md
+ *
+ * It is our own, because browsers and the command line must give the same result, and be able to stop a program that waits. The shims that exist
+ * wait in ways that can't be stopped, and take clocks and random numbers from the platform. The command line forwards calls that take a path, or
+ * a descriptor above 2, to `node:wasi`.
  */
 
 const characterDevice = 2;

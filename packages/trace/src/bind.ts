@@ -6,7 +6,11 @@ import type { Recorder } from './recorder.ts';
 
 type ExportedFunction = (...args: never[]) => unknown;
 
-/** Marks where calls from the host begin and end, by wrapping the functions that an instance exports. */
+/**
+ * Marks where calls from the host begin and end, by wrapping the functions that an instance exports. Events carry only a function's index: a
+ * module reports neither that a trap has ended its calls, nor that a call waits for a promise. So a bound export ends deeper calls after the
+ * call, as failed. Calls that wait for promises get no stack of their own, because no host needs one, and it would add a second way to call.
+ */
 export interface Binding {
   /** The instance, with its functions wrapped. */
   readonly bind: (instance: WebAssembly.Instance) => WebAssembly.Instance;

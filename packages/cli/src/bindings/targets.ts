@@ -8,6 +8,12 @@ export interface BindingsContext {
   readonly extensionPoint?: { readonly id: string; readonly name: string } | undefined;
 }
 
+/*
+ * The emitters are our own: existing generators are bundles for single languages, which are downloaded, run as plugins, and depend on other
+ * packages. Generated code contains its library, so that a plugin builds offline. A value that doesn't fit fails the call with the path to it,
+ * and without a trap, whose message hosts don't see.
+ */
+
 /** Generates files from a valid schema: texts by their paths. */
 export type BindingsGenerator = (schema: unknown, context: BindingsContext) => ReadonlyMap<string, string>;
 

@@ -3,6 +3,11 @@ import { mutation, nothing } from '../db/mutation.ts';
 import type { PackagePart, PackageRecord } from '../db/package-records.ts';
 import { columns } from '../db/records.ts';
 
+/*
+ * The archives are in the database, in parts of 48 KiB as base64, so that every store, copy, and backup contains them. A host's lock file names
+ * the URL and the digest of an archive, which must return the same bytes after an upgrade, on every node. So archives are never deleted.
+ */
+
 /** The largest number of archives that are listed: hundreds of versions. */
 const maxListed = 2000;
 

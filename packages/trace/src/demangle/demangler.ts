@@ -13,6 +13,11 @@ export interface DemanglerOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/*
+ * The caller passes the module's bytes in, because `@tenon/trace` has no dependency. The package's own JavaScript is not used, because it can't
+ * replace an instance after a trap. Its interface is that of wasm-bindgen, so tests detect changes of new versions.
+ */
+
 /** The exports of `gecko-profiler-demangle`, with wasm-bindgen's strings. */
 interface DemanglerExports {
   readonly memory: WebAssembly.Memory;
