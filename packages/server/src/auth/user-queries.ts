@@ -124,6 +124,8 @@ const tablesOfUsers = [
   'mails',
   'mailed_codes',
   'mail_preferences',
+  'quota_overrides',
+  'quota_warnings',
 ] as const;
 
 export const userMutations = {

@@ -23,6 +23,7 @@ import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
+import type { QuotaOverrideRecord, QuotaWarningRecord } from './quota-records.ts';
 import type { SimulationRecord } from './simulation-records.ts';
 import type { SimulationRunRecord } from './simulation-run-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
@@ -385,16 +386,31 @@ interface RetiredLabelRow extends PluginKey {
   readonly untilMs: number;
 }
 
+/** The use of a token or a key, apart from its record, so that a request reads none of it. */
+interface CredentialUse {
+  readonly lastUsedAddress: string | null;
+  /** The networks that it was used from, the newest first. */
+  readonly usedNetworks: readonly string[] | null;
+  /** When its user was warned that it expires. */
+  readonly expiryWarnedAtMs: number | null;
+}
+
+/** The state of the rate limit for simulations (GCRA); `null` without a simulation. */
+interface SimulationCharge {
+  readonly simulationsChargedUntilMs: number | null;
+}
+
 /** The tables. Some have columns that only queries use, in addition to those of the record. */
 export interface Database {
-  users: UserRecord & { readonly publishChargedUntilMs: number; readonly mailsChargedUntilMs: number };
+  users: UserRecord &
+    SimulationCharge & { readonly publishChargedUntilMs: number; readonly mailsChargedUntilMs: number };
   passwords: PasswordRecord;
-  sessions: SessionRecord;
+  sessions: SessionRecord & Pick<CredentialUse, 'lastUsedAddress'>;
   known_browsers: KnownBrowserRecord;
   one_time_links: OneTimeLinkRecord;
   authorization_codes: AuthorizationCodeRecord;
   device_grants: DeviceGrantRecord;
-  apps: AppRecord & Deletable;
+  apps: AppRecord & Deletable & SimulationCharge;
   members: MemberRecord;
   extension_points: ExtensionPointRecord & Deletable;
   guests: GuestRecord & Sortable;
@@ -407,8 +423,8 @@ export interface Database {
   withdrawals: WithdrawalRecord;
   name_reservations: PluginKey & { readonly guestId: GuestId; readonly untilMs: number };
   reserved_semvers: RetiredLabelRow;
-  tokens: TokenRecord;
-  api_keys: ApiKeyRecord;
+  tokens: TokenRecord & CredentialUse;
+  api_keys: ApiKeyRecord & CredentialUse;
   blobs: BlobRecord;
   blob_deletions: BlobDeletion;
   leases: LeaseRecord;
@@ -424,10 +440,13 @@ export interface Database {
   usage_days: UsageDayRecord;
   usage_writers: UsageWriterRecord;
   simulations: SimulationRecord;
-  simulation_runs: SimulationRunRecord;
+  /** The application and the size of the reports are for an index. */
+  simulation_runs: SimulationRunRecord & { readonly appId: AppId | null; readonly reportBytes: number | null };
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
   mail_preferences: MailPreferencesRecord;
+  quota_overrides: QuotaOverrideRecord;
+  quota_warnings: QuotaWarningRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -448,6 +467,10 @@ function columnsOf<R>() {
 
 /** The columns of each record. Queries don't use `*`: in PostgreSQL, a prepared `select *` fails once a newer release adds a column. */
 export const columns = {
+  quotaOverrides: columnsOf<QuotaOverrideRecord>()('quota_overrides', [
+    'subjectId name userId appId value updatedAtMs',
+  ]),
+  quotaWarnings: columnsOf<QuotaWarningRecord>()('quota_warnings', ['subjectId name userId appId percent warnedAtMs']),
   mailedCodes: columnsOf<MailedCodeRecord>()('mailed_codes', [
     'codeHash purpose recipient userId invitationId notice expiresAtMs',
   ]),

@@ -59,7 +59,12 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
       for (const [table, rows] of Object.entries(tables)) {
         const { rows: found } = await sql`select * from ${sql.table(table)}`.execute(db);
         const expected = rows.map((row) => (altered.includes(table) ? { ...row, ofNextRelease: null } : row));
-        assert.deepEqual(sorted(found), sorted(expected), table);
+        // Migrations add columns, and never change those of the baseline.
+        const names = Object.keys(expected[0] ?? {});
+        const kept = (found as Record<string, unknown>[]).map((row) =>
+          Object.fromEntries(names.map((name) => [name, row[name]])),
+        );
+        assert.deepEqual(sorted(kept), sorted(expected), table);
       }
       await assert.rejects(openStore(), NewerSchemaError);
     } finally {
