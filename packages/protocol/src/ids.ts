@@ -19,6 +19,7 @@ export const idPrefixes = {
   process: 'prc',
   simulation: 'sim',
   simulationRun: 'run',
+  trustRule: 'tru',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -42,6 +43,7 @@ export type AuditEventId = Id<'auditEvent'>;
 export type ProcessId = Id<'process'>;
 export type SimulationId = Id<'simulation'>;
 export type SimulationRunId = Id<'simulationRun'>;
+export type TrustRuleId = Id<'trustRule'>;
 
 /** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {

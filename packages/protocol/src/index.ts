@@ -28,6 +28,7 @@ export * from './simulation-trial.ts';
 export * from './simulations.ts';
 export * from './status.ts';
 export * from './test-result.ts';
+export * from './trust.ts';
 export * from './usage.ts';
 export * from './users.ts';
 export * from './version-diff.ts';

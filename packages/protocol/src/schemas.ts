@@ -4,6 +4,7 @@ import { heldGuest, memberRole } from './guests.ts';
 import { maxCounted } from './list-limits.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { pluginAboutFields } from './plugin-about.ts';
+import { ciClaims, ownPlugin } from './trust.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 
@@ -152,6 +153,11 @@ export const tokenInfo = Type.Object({
   name: Type.String(),
   scopes: Type.Array(tokenScope),
   appId: nullable(id('app', 'the one application it is restricted to')),
+  plugin: nullable(ownPlugin, { description: 'the one plugin it is restricted to' }),
+  guestId: nullable(id('guest', 'the one guest it may publish under')),
+  networks: nullable(Type.Array(Type.String()), { description: 'the networks it works from; `null`: all' }),
+  trustRuleId: nullable(id('trustRule', 'the rule of trusted publishing that issued it')),
+  claims: nullable(ciClaims, { description: 'the CI job that it was issued to' }),
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
   lastUsedAt: nullable(timestamp('when it was last used, to the minute')),

@@ -9,6 +9,7 @@ import { UnrecordedChangeError } from './db/mutation.ts';
 import type { TokenRecord, UserRecord } from './db/records.ts';
 import { openSqliteStore } from './db/sqlite/store.ts';
 import type { Store, Transaction } from './db/store.ts';
+import { unrestricted } from './db/trust-records.ts';
 import { statements } from './queries.ts';
 import { withEffects } from './with-effects.ts';
 
@@ -115,6 +116,7 @@ describe('withEffects()', () => {
         scopes: [],
         appId: null,
         sessionId,
+        ...unrestricted,
         ...times,
       };
     };

@@ -1,6 +1,7 @@
-import type { Account, ApiKeyInfo, QuotaUse, Session, TokenInfo, User, UserDetails } from '@tenon/protocol';
+import type { Account, ApiKeyInfo, OwnPlugin, QuotaUse, Session, TokenInfo, User, UserDetails } from '@tenon/protocol';
 import { noticeNames } from '../db/mail-records.ts';
 import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
+import type { TokenRestriction } from '../db/trust-records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
 import type { AccountDetails } from './accounts.ts';
@@ -15,16 +16,27 @@ export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
 }
 
 export function toTokenInfo(token: TokenRecord): TokenInfo {
-  const { id, name, scopes, appId, createdAtMs, expiresAtMs, lastUsedAtMs } = token;
+  const { id, name, scopes, appId, guestId, networks, trustRuleId, claims } = token;
+  const { createdAtMs, expiresAtMs, lastUsedAtMs } = token;
   return {
     id,
     name,
     scopes: [...scopes],
     appId,
+    plugin: toOwnPlugin(token),
+    guestId,
+    networks: networks === null ? null : [...networks],
+    trustRuleId,
+    claims,
     createdAt: time(createdAtMs),
     expiresAt: time(expiresAtMs),
     lastUsedAt: timeOrNull(lastUsedAtMs),
   };
+}
+
+/** Returns the one plugin of a restriction. */
+export function toOwnPlugin({ extensionPointId, pluginName }: TokenRestriction): OwnPlugin | null {
+  return extensionPointId === null || pluginName === null ? null : { extensionPointId, name: pluginName };
 }
 
 export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {

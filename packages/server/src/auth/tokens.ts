@@ -12,6 +12,7 @@ import { type AuditActor, record } from '../audit/record.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { CreationSort, SortedPage, Transaction } from '../db/store.ts';
+import { unrestricted } from '../db/trust-records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
@@ -73,6 +74,7 @@ export function makeToken(deps: Pick<TokenDeps, 'clock' | 'random'>, userId: Use
   const secret = makeSecret('accessToken', deps.random(secretRandomBytes));
   const record: TokenRecord = {
     sessionId: null,
+    ...unrestricted,
     ...fields,
     id: newId('token'),
     userId,

@@ -113,6 +113,7 @@ const tablesOfUsers = [
   'authorization_codes',
   'device_grants',
   'tokens',
+  'trust_rules',
   'sessions',
   'api_keys',
   'withdrawals',

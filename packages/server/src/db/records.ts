@@ -26,6 +26,7 @@ import type { PackagePart, PackageRecord } from './package-records.ts';
 import type { QuotaOverrideRecord, QuotaWarningRecord } from './quota-records.ts';
 import type { SimulationRecord } from './simulation-records.ts';
 import type { SimulationRunRecord } from './simulation-run-records.ts';
+import type { TokenOrigin, TrustRuleRecord, UsedIdTokenRecord } from './trust-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
@@ -295,7 +296,7 @@ export interface BoundRecord extends BindingRecord {
   readonly contentAddress: ContentAddress;
 }
 
-export interface TokenRecord {
+export interface TokenRecord extends TokenOrigin {
   readonly id: TokenId;
   readonly userId: UserId;
   readonly name: string;
@@ -424,6 +425,8 @@ export interface Database {
   name_reservations: PluginKey & { readonly guestId: GuestId; readonly untilMs: number };
   reserved_semvers: RetiredLabelRow;
   tokens: TokenRecord & CredentialUse;
+  trust_rules: TrustRuleRecord;
+  used_id_tokens: UsedIdTokenRecord;
   api_keys: ApiKeyRecord & CredentialUse;
   blobs: BlobRecord;
   blob_deletions: BlobDeletion;
@@ -533,6 +536,10 @@ export const columns = {
   ]),
   tokens: columnsOf<TokenRecord>()('tokens', [
     'id userId name secretHash scopes appId sessionId createdAtMs expiresAtMs lastUsedAtMs',
+    'extensionPointId pluginName guestId networks trustRuleId claims',
+  ]),
+  trustRules: columnsOf<TrustRuleRecord>()('trust_rules', [
+    'id userId appId extensionPointId pluginName guestId provider issuer claims createdAtMs lastUsedAtMs',
   ]),
   apiKeys: columnsOf<ApiKeyRecord>()('api_keys', [
     'id userId name secretHash tokenId createdAtMs expiresAtMs lastUsedAtMs',

@@ -20,6 +20,7 @@ import type {
   VersionRecord,
 } from '../../src/db/records.ts';
 import type { Store, Transaction } from '../../src/db/store.ts';
+import { unrestricted } from '../../src/db/trust-records.ts';
 import { addressOf, createRecords, putBinding, someTimeMs, versionRecord } from '../helpers/records.ts';
 
 type WithSecret<T> = T & { readonly secret: string };
@@ -86,6 +87,7 @@ async function insertToken(
     createdAtMs: someTimeMs,
     expiresAtMs: someTimeMs + 1,
     lastUsedAtMs: null,
+    ...unrestricted,
   };
   await tx.insertToken(token);
   world.tokens.push({ ...token, secret });

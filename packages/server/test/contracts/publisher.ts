@@ -7,6 +7,7 @@ import { createCache } from '../../src/cache/cache.ts';
 import { blobKey } from '../../src/db/blob-key.ts';
 import type { AppRecord, ExtensionPointRecord, GuestRecord, PluginRecord, TokenRecord } from '../../src/db/records.ts';
 import type { Store } from '../../src/db/store.ts';
+import { unrestricted } from '../../src/db/trust-records.ts';
 import type { Deps } from '../../src/deps.ts';
 import { publish } from '../../src/plugins/publish.ts';
 import { accountServices } from '../helpers/account-services.ts';
@@ -90,6 +91,7 @@ export async function openPublisher(
     createdAtMs: someTimeMs,
     expiresAtMs: Number.MAX_SAFE_INTEGER,
     lastUsedAtMs: null,
+    ...unrestricted,
   };
   await store.write((tx) => tx.insertToken(token));
   const actor: Actor = {

@@ -4,6 +4,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { type ColumnTypes, type Migration, migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/all.ts';
 import type { Store } from '../../src/db/store.ts';
+import { unrestricted } from '../../src/db/trust-records.ts';
 import tables from '../fixtures/baseline-rows.json' with { type: 'json' };
 
 /** An empty database. */
@@ -41,7 +42,11 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
       const [password] = tables.passwords;
       assert.deepEqual(await store.read.passwordByEmail(user?.email ?? ''), password);
       for (const token of tables.tokens) {
-        assert.deepEqual(await store.read.tokenByHash(token.secretHash), { ...token, suspendedAtMs: null });
+        assert.deepEqual(await store.read.tokenByHash(token.secretHash), {
+          ...token,
+          ...unrestricted,
+          suspendedAtMs: null,
+        });
       }
       for (const { deletedAtMs: _, ...point } of tables.extension_points)
         assert.deepEqual(await store.read.extensionPoint(point.id as never), point);

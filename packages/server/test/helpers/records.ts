@@ -26,6 +26,7 @@ import {
 import type { SimulationRecord } from '../../src/db/simulation-records.ts';
 import type { SimulationRunRecord } from '../../src/db/simulation-run-records.ts';
 import type { BindingKey, Store, Transaction } from '../../src/db/store.ts';
+import { unrestricted } from '../../src/db/trust-records.ts';
 
 /** A time that is none of the defaults: milliseconds since the Unix epoch, with all of them significant. */
 export const someTimeMs = Date.UTC(2026, 4, 17, 9, 30, 15, 123);
@@ -342,6 +343,7 @@ export function createRecords(store: Store) {
         createdAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         lastUsedAtMs: null,
+        ...unrestricted,
         ...fields,
       };
       await store.write((tx) => tx.insertToken(token));

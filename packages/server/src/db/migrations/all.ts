@@ -5,10 +5,20 @@ import { usage } from './0003-usage.ts';
 import { mails } from './0004-mails.ts';
 import { simulations } from './0005-simulations.ts';
 import { simulationRuns } from './0006-simulation-runs.ts';
+import { trustedPublishing } from './0009-trusted-publishing.ts';
 import { quotas } from './0011-quotas.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
  * its own file.
  */
-export const migrations: readonly Migration[] = [baseline, packages, usage, mails, simulations, simulationRuns, quotas];
+export const migrations: readonly Migration[] = [
+  baseline,
+  packages,
+  usage,
+  mails,
+  simulations,
+  simulationRuns,
+  trustedPublishing,
+  quotas,
+];

@@ -1,6 +1,7 @@
 import { type AppId, type InvitationId, newId, type TokenId, type UserId } from '@tenon/protocol';
 import type { PluginKey } from '../../../src/db/records.ts';
 import type { Store } from '../../../src/db/store.ts';
+import { unrestricted } from '../../../src/db/trust-records.ts';
 import { someHash, someTimeMs, versionRecord } from '../../helpers/records.ts';
 
 /** What several writers do at once, in one process or in several. Each asks first and changes by the answer. */
@@ -86,6 +87,7 @@ export const jobs = {
           createdAtMs: someTimeMs,
           expiresAtMs: someTimeMs + 1,
           lastUsedAtMs: null,
+          ...unrestricted,
         });
         await tx.useAuthorizationCode(codeHash, { tokenId, usedAtMs: someTimeMs });
         return true;
