@@ -10,6 +10,7 @@ import { type BindingsResult, type CallOptions, createLists } from './lists.ts';
 import { createModules } from './modules.ts';
 import { type ClientOptions, type Runtime, readOptions } from './options.ts';
 import { createPlugins, type LoadedPlugin } from './plugins.ts';
+import { createProvenances } from './provenances.ts';
 import { createRequester } from './requester.ts';
 import { createTransport } from './transport.ts';
 import { createVerifiedStore } from './verified-store.ts';
@@ -27,10 +28,11 @@ export interface Client extends AsyncDisposable {
   /**
    * A compiled plugin. Without `name`, the one that changed last.
    *
-   * @throws ClientError `no_plugin` if none is bound, `invalid_module` if this engine can't compile it
+   * @throws ClientError `no_plugin` if none is bound, `invalid_module` if this engine can't compile it, `provenance_failed` or
+   *   `provenance_absent` if `verify` is `require`
    */
   load(key: PluginKey, options?: CallOptions): Promise<WebAssembly.Module>;
-  /** Like {@link load}, with the binding, its age, and whether it is stale. */
+  /** Like {@link load}, with the binding, its age, whether it is stale, and its provenance. */
   loadPlugin(key: PluginKey, options?: CallOptions): Promise<LoadedPlugin>;
   /** Loads plugins ahead of their use, several keys at a time. The report lists the keys that failed. */
   warmUp(keys: Iterable<PluginKey>, options?: WarmUpOptions): Promise<WarmUpReport>;
@@ -57,7 +59,8 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
   const lists = createLists({ settings, events, requester, breaker, store, lastLoaded });
   const contents = createContents({ settings, events, requester, store });
   const modules = createModules(settings, events, contents);
-  const plugins = createPlugins({ settings, events, lists, modules, lastLoaded });
+  const provenances = createProvenances({ settings, events, requester, breaker, store });
+  const plugins = createPlugins({ settings, events, lists, modules, provenances, lastLoaded });
   const changes = createChangeStreams({ settings, events, transport, receiver: lists });
   lists.useChanges(changes);
   let isClosed = false;
@@ -83,7 +86,7 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
   async function close(): Promise<void> {
     isClosed = true;
     changes.close();
-    for (const part of [lists, contents, modules]) part.abortAll(closed());
+    for (const part of [lists, contents, modules, provenances]) part.abortAll(closed());
     await store?.settled();
   }
 
@@ -104,7 +107,7 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
       return plugins.load(checkKey(key), options);
     },
     async warmUp(keys, options = {}) {
-      return warmUp({ events, lists, contents, modules }, Array.from(keys, checkKey), options);
+      return warmUp({ events, lists, contents, modules, provenances }, Array.from(keys, checkKey), options);
     },
     on: events.on,
     close,

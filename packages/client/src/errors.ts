@@ -24,6 +24,10 @@ export type OwnErrorCode =
   | 'offline'
   /** A call executed too many instructions. */
   | 'out_of_fuel'
+  /** A plugin has no publish attestation, or it can't be fetched (see `reason`). */
+  | 'provenance_absent'
+  /** A plugin's publish attestation is not valid (see `reason`). */
+  | 'provenance_failed'
   /** The server responded with a redirect. The client follows none, since the target would get the token. */
   | 'redirected'
   /** The store can't be read or written. Emitted, never thrown. */
@@ -42,6 +46,7 @@ export interface ClientErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly requestId?: string | undefined;
   readonly option?: string | undefined;
+  readonly reason?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -60,20 +65,27 @@ export class ClientError extends Error {
   readonly requestId: string | undefined;
   /** For `invalid_option`: the option, such as `timeouts.idleMs`. */
   readonly option: string | undefined;
+  /** For `provenance_failed` and `provenance_absent`: a `ProvenanceReason`. */
+  readonly reason: string | undefined;
 
   constructor(code: ClientError['code'], message: string, options: ClientErrorOptions = {}) {
-    const { status, retryAfterMs, requestId, option, cause } = options;
+    const { status, retryAfterMs, requestId, option, reason, cause } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;
     this.retryAfterMs = retryAfterMs;
     this.requestId = requestId;
     this.option = option;
+    this.reason = reason;
   }
 }
 
 export function invalidArgument(message: string): ClientError {
   return new ClientError('invalid_argument', message);
+}
+
+export function invalidOption(option: string, problem: string): ClientError {
+  return new ClientError('invalid_option', `The option \`${option}\` ${problem}`, { option });
 }
 
 export function aborted(signal: AbortSignal): ClientError {

@@ -1,8 +1,9 @@
+import type { Provenance } from './attestation.ts';
 import type { BindingList } from './bindings.ts';
 import { ClientError } from './errors.ts';
 
 /** The purpose of a request. */
-export type Operation = 'bindings' | 'content' | 'changes';
+export type Operation = 'bindings' | 'content' | 'attestations' | 'changes';
 
 /** Identifies a binding list. Guests must not see guest keys: keep them out of what guests can read. */
 export interface BindingsKey {
@@ -30,6 +31,13 @@ export interface ClientEvents {
   readonly stale: BindingsKey & { readonly ageMs: number; readonly error: ClientError };
   /** The server confirmed or replaced a list that was `stale`. */
   readonly recover: BindingsKey;
+  /** The provenance of a plugin is not verified. Emitted once per plugin and content until that changes. */
+  readonly provenance: {
+    readonly id: string;
+    readonly name: string;
+    readonly contentAddress: string;
+    readonly provenance: Provenance;
+  };
   /** An error that fails no call: in the store, in a listener, or in background work. */
   readonly error: { readonly error: ClientError };
   /** A request is about to be sent. */

@@ -1,3 +1,4 @@
+export type { Provenance, ProvenanceReason, Publication } from './attestation.ts';
 export type { Binding, BindingList } from './bindings.ts';
 export type { CacheStore } from './cache-store.ts';
 export { type Client, createClient } from './client.ts';
@@ -12,6 +13,8 @@ export type {
   RetryOptions,
   StreamingOptions,
   TimeoutOptions,
+  VerifyMode,
 } from './options.ts';
 export type { LoadedPlugin } from './plugins.ts';
+export type { SigningKey } from './trusted-keys.ts';
 export type { WarmUpOptions, WarmUpProgress, WarmUpReport } from './warm-up.ts';

@@ -1,3 +1,4 @@
+import type { Provenance } from './attestation.ts';
 import type { Binding, BindingList } from './bindings.ts';
 import { cacheKeyOf } from './cached-list.ts';
 import type { BindingsKey, PluginKey } from './events.ts';
@@ -7,6 +8,7 @@ import { createLru } from './lru.ts';
 export interface LoadedVersion {
   readonly name: string;
   readonly binding: Binding;
+  readonly provenance: Provenance | undefined;
   readonly checkedMs: number;
 }
 

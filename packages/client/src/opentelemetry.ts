@@ -54,6 +54,7 @@ const errorStatus = 2;
 const routes: Readonly<Record<Operation, string>> = {
   bindings: '/api/v1/extension-points/{extensionPointId}/bindings/{guestKey}',
   content: '/api/v1/c/{contentAddress}',
+  attestations: '/api/v1/artifacts/{extensionPointId}/plugin/{userId}/{pluginName}/attestations',
   changes: '/api/v1/extension-points/{extensionPointId}/changes',
 };
 

@@ -3,6 +3,10 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { type ClientError, type ClientOptions, createClient } from '@tenon/client';
 
+const pem = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+-----END PUBLIC KEY-----
+`;
 const good = { baseUrl: 'https://plugins.example', token: 'tnn_secret' };
 
 describe('createClient()', () => {
@@ -27,6 +31,20 @@ describe('createClient()', () => {
       ['retry.maxRetries', { retry: { maxRetries: '3' } }],
       ['memory.maxContentBytes', { memory: { maxContentBytes: -5 } }],
       ['limits.maxListBytes', { limits: { maxListBytes: {} } }],
+      ['verify', { verify: 'always' }],
+      ['verify', { verify: true }],
+      ['trustedKeys', { verify: 'warn' }],
+      ['trustedKeys', { verify: 'require', trustedKeys: [] }],
+      ['trustedKeys', { trustedKeys: pem }],
+      ['trustedKeys', { trustedKeys: Array(65).fill(pem) }],
+      ['trustedKeys[0]', { trustedKeys: [pem.slice(0, -40)] }],
+      ['trustedKeys[0]', { trustedKeys: [pem.replace('MCow', 'MCox')] }],
+      ['trustedKeys[1]', { trustedKeys: [pem, 7] }],
+      ['trustedKeys[0].publicKey', { trustedKeys: [{ keyId: '0'.repeat(64) }] }],
+      ['trustedKeys[0].keyId', { trustedKeys: [{ publicKey: pem, keyId: 'A' }] }],
+      ['trustedKeys[0].algorithm', { trustedKeys: [{ publicKey: pem, algorithm: 'rsa' }] }],
+      ['trustedKeys[0].validFrom', { trustedKeys: [{ publicKey: pem, validFrom: 'now' }] }],
+      ['trustedKeys[0].validUntil', { trustedKeys: [{ publicKey: pem, validUntil: '2026-13-01T00:00:00Z' }] }],
       ['maxAge', { maxAge: 3 }],
       ['retry.attempts', { retry: { attempts: 3 } }],
       ['streaming.silenceMs', { streaming: { silenceMs: 3 } }],
@@ -43,6 +61,11 @@ describe('createClient()', () => {
         },
       );
     }
+  });
+
+  it('accepts keys in PEM and as the server lists them', () => {
+    const listed = { publicKey: pem, validFrom: '2026-01-01T00:00:00Z', validUntil: null };
+    createClient({ ...good, verify: 'require', trustedKeys: [pem, pem.replaceAll('\n', '\r\n'), listed] });
   });
 
   it('accepts `Infinity` as a time', async () => {

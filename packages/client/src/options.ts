@@ -1,6 +1,7 @@
 import type { CacheStore } from './cache-store.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, invalidOption } from './errors.ts';
+import { readTrustedKeys, type SigningKey, type TrustedKey } from './trusted-keys.ts';
 
 /**
  * Returns the access token. Called before each request, so cache the token while it is valid.
@@ -11,6 +12,9 @@ export type GetToken = (request: {
   readonly forceRefresh: boolean;
   readonly signal: AbortSignal;
 }) => string | Promise<string>;
+
+/** What the client does about plugins whose provenance is not verified. */
+export type VerifyMode = 'off' | 'warn' | 'require';
 
 /** Returns the module to compile instead of a verified one, whose bytes it must not change. */
 export type Transform = (module: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
@@ -49,7 +53,7 @@ export interface MemoryOptions {
 export interface LimitOptions {
   /** A larger content is rejected. Default: 64 MiB, as on the server. */
   readonly maxContentBytes?: number;
-  /** A larger binding list is rejected. Default: 16 MiB. */
+  /** A larger binding list, or list of attestations, is rejected. Default: 16 MiB. */
   readonly maxListBytes?: number;
 }
 
@@ -101,6 +105,16 @@ export interface ClientOptions {
    * if `change` has a listener. In Node.js it keeps the process alive until `close()`. Default: `true`.
    */
   readonly streaming?: boolean | StreamingOptions;
+  /**
+   * Whether plugins need a publish attestation that a trusted key signed. `require` refuses other plugins, `warn` loads them and emits
+   * `provenance`. `getContent()` knows no plugin, so it checks the digest only. Default: `off`.
+   */
+  readonly verify?: VerifyMode;
+  /**
+   * The server's signing keys, pinned: in PEM, or as `/.well-known/tenon-signing-keys.json` lists them. Required unless `verify` is
+   * `off`.
+   */
+  readonly trustedKeys?: readonly (string | SigningKey)[];
   /** Sends no request: only cached results are served. Default: `false`. */
   readonly offline?: boolean;
 }
@@ -135,6 +149,8 @@ export interface Settings
   /** 0 without streaming. */
   readonly maxStreams: number;
   readonly heartbeatTimeoutMs: number;
+  readonly verify: VerifyMode;
+  readonly trustedKeys: readonly TrustedKey[];
   readonly isOffline: boolean;
 }
 
@@ -153,7 +169,16 @@ const optionNames = [
     'maxAgeMs',
     'staleIfErrorMs',
   ],
-  ...['revalidateTimeoutMs', 'staleOnUnauthorized', 'timeouts', 'retry', 'streaming', 'offline'],
+  ...[
+    'revalidateTimeoutMs',
+    'staleOnUnauthorized',
+    'timeouts',
+    'retry',
+    'streaming',
+    'verify',
+    'trustedKeys',
+    'offline',
+  ],
 ];
 
 /** @throws ClientError `invalid_option`, which names the option */
@@ -199,6 +224,7 @@ export function readOptions(
     }),
     ...readStreaming(options.streaming),
     staleOnUnauthorized: readBoolean('staleOnUnauthorized', options.staleOnUnauthorized, true),
+    ...readVerify(options),
     isOffline: readBoolean('offline', options.offline, false),
     clock,
     random,
@@ -243,6 +269,14 @@ function readTransform(transform: ClientOptions['transform']): Transform | undef
   throw invalidOption('transform', 'must be a function');
 }
 
+function readVerify({ verify = 'off', trustedKeys = [] }: ClientOptions): Pick<Settings, 'verify' | 'trustedKeys'> {
+  if (!['off', 'warn', 'require'].includes(verify)) throw invalidOption('verify', 'must be "off", "warn" or "require"');
+  const keys = readTrustedKeys(trustedKeys);
+  if (verify !== 'off' && keys.length === 0)
+    throw invalidOption('trustedKeys', `must have a key if \`verify\` is "${verify}"`);
+  return { verify, trustedKeys: keys };
+}
+
 function readStreaming(streaming: ClientOptions['streaming']): Required<StreamingOptions> {
   const options = typeof streaming === 'object' ? streaming : {};
   const settings = readNumbers('streaming.', options, { maxStreams: 4, heartbeatTimeoutMs: 20_000 });
@@ -274,8 +308,4 @@ function readNumbers<K extends string>(
 function readBoolean(option: string, value: boolean | undefined, fallback: boolean): boolean {
   if (value === undefined || typeof value === 'boolean') return value ?? fallback;
   throw invalidOption(option, 'must be true or false');
-}
-
-function invalidOption(option: string, problem: string): ClientError {
-  return new ClientError('invalid_option', `The option \`${option}\` ${problem}`, { option });
 }

@@ -55,7 +55,15 @@ describe('load()', () => {
     const plugin = await client.loadPlugin(key);
     assert.deepEqual(
       { ...plugin, module: nameOf(plugin.module) },
-      { name: 'y', ...entry(addressOf('b'), day(3)), module: 'b', ageMs: 0, isStale: false, error: undefined },
+      {
+        name: 'y',
+        ...entry(addressOf('b'), day(3)),
+        module: 'b',
+        ageMs: 0,
+        isStale: false,
+        error: undefined,
+        provenance: undefined,
+      },
     );
   });
 

@@ -1,3 +1,4 @@
+import type { Provenance } from './attestation.ts';
 import { type Binding, newestName } from './bindings.ts';
 import { ClientError, isUnauthorized } from './errors.ts';
 import type { Emitter, PluginKey } from './events.ts';
@@ -5,6 +6,7 @@ import type { LastLoaded } from './last-loaded.ts';
 import type { BindingsResult, CallOptions, Lists } from './lists.ts';
 import type { Modules } from './modules.ts';
 import type { Settings } from './options.ts';
+import type { Provenances } from './provenances.ts';
 
 /** A compiled plugin with its binding and its age. */
 export interface LoadedPlugin extends Binding {
@@ -16,6 +18,8 @@ export interface LoadedPlugin extends Binding {
   readonly isStale: boolean;
   /** Why it is stale. */
   readonly error: ClientError | undefined;
+  /** `undefined` if the client doesn't verify. */
+  readonly provenance: Provenance | undefined;
 }
 
 export interface PluginsDeps {
@@ -23,23 +27,26 @@ export interface PluginsDeps {
   readonly events: Emitter;
   readonly lists: Lists;
   readonly modules: Modules;
+  readonly provenances: Provenances;
   readonly lastLoaded: LastLoaded;
 }
 
-export function createPlugins({ settings, events, lists, modules, lastLoaded }: PluginsDeps) {
+export function createPlugins({ settings, events, lists, modules, provenances, lastLoaded }: PluginsDeps) {
   const { clock, staleIfErrorMs } = settings;
 
   async function loadBound(key: PluginKey, result: BindingsResult, signal?: AbortSignal): Promise<LoadedPlugin> {
     const { bindings, ageMs, isStale, error } = result;
     const checkedMs = clock.monotonicMs() - ageMs;
     const { name, binding } = choose(result, key.name);
+    const { extensionPointId } = key;
+    const provenance = await provenances.check({ extensionPointId, name, binding }, signal);
     const module = await modules.load(binding.contentAddress, signal);
-    lastLoaded.remember(key, bindings, { name, binding, checkedMs });
-    return { name, ...binding, module, ageMs, isStale, error };
+    lastLoaded.remember(key, bindings, { name, binding, provenance, checkedMs });
+    return { name, ...binding, module, ageMs, isStale, error, provenance };
   }
 
   /**
-   * Loads the last loaded version if the bound version can't be fetched. The same version would be served if the list could not be
+   * Loads the last loaded version if the bound version can't be fetched or isn't verified. The same version would be served if the list could not be
    * fetched. A plugin that is not bound is never served.
    */
   async function loadLast(
@@ -54,7 +61,8 @@ export function createPlugins({ settings, events, lists, modules, lastLoaded }: 
     const isServable = ageMs <= maxAgeMs + staleIfErrorMs;
     const module = isServable ? await modules.loadCached(last.binding.contentAddress) : undefined;
     if (module === undefined) throw error;
-    return { name: last.name, ...last.binding, module, ageMs, isStale: true, error };
+    const { name, binding, provenance } = last;
+    return { name, ...binding, module, ageMs, isStale: true, error, provenance };
   }
 
   return {
@@ -79,9 +87,11 @@ export function createPlugins({ settings, events, lists, modules, lastLoaded }: 
       const name = key.name ?? list?.newest;
       const binding = name === undefined ? undefined : list?.bindings[name];
       if (list === undefined || name === undefined || binding === undefined) return undefined;
-      const module = modules.getCached(binding.contentAddress);
-      if (module === undefined) return undefined;
-      lastLoaded.remember(key, list.bindings, { name, binding, checkedMs: list.checkedMs });
+      const { extensionPointId } = key;
+      const provenance = provenances.getKnown({ extensionPointId, name, binding });
+      const module = provenance === 'unknown' ? undefined : modules.getCached(binding.contentAddress);
+      if (module === undefined || provenance === 'unknown') return undefined;
+      lastLoaded.remember(key, list.bindings, { name, binding, provenance, checkedMs: list.checkedMs });
       if (events.has('lookup')) {
         events.emit('lookup', { kind: 'list', source: 'memory', isStale: false });
         events.emit('lookup', { kind: 'module', source: 'memory', isStale: false });

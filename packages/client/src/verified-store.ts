@@ -64,6 +64,9 @@ function verify(store: CacheStore, settings: Settings, events: Emitter) {
   const listKey = async ({ extensionPointId, guestKey }: BindingsKey) =>
     `${await partition}/list/${await hexOf('tenon-list', extensionPointId, guestKey)}`;
 
+  const attestationsKey = async (id: string, address: string) =>
+    `${await partition}/attestations/${await hexOf('tenon-attestations', id, address)}`;
+
   return {
     async readContent(address: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
       const key = await contentKey(address);
@@ -79,6 +82,16 @@ function verify(store: CacheStore, settings: Settings, events: Emitter) {
       if (bytes === undefined) return undefined;
       return (await readStoredList(bytes, wanted)) ?? deleteDamaged(key, 'list');
     },
+    /** The bundles of a plugin's publish attestations. */
+    async readAttestations(id: string, address: string): Promise<readonly unknown[] | undefined> {
+      const key = await attestationsKey(id, address);
+      const bytes = await attempt('read', () => store.get(key));
+      if (bytes === undefined) return undefined;
+      const bundles = await readSealed(bytes);
+      return Array.isArray(bundles) ? bundles : deleteDamaged(key, 'attestation');
+    },
+    writeAttestations: (id: string, address: string, bundles: readonly unknown[]): void =>
+      inBackground('written', async () => store.set(await attestationsKey(id, address), await seal(bundles))),
     writeList: (list: StoredList): void =>
       inBackground('written', async () => store.set(await listKey(list), await writeStoredList(list))),
     deleteList: (list: BindingsKey): void => inBackground('written', async () => store.delete(await listKey(list))),
@@ -98,18 +111,32 @@ function withTimeout<T>(clock: Clock, limitMs: number, work: Promise<T>): Promis
   });
 }
 
-/** The digest of the list stands on the first line, so that a damaged list is detected like damaged content. */
-async function writeStoredList(list: StoredList): Promise<Uint8Array<ArrayBuffer>> {
-  const body = JSON.stringify({ formatVersion, ...list });
+function writeStoredList(list: StoredList): Promise<Uint8Array<ArrayBuffer>> {
+  return seal({ formatVersion, ...list });
+}
+
+/** JSON with its digest on the first line, so that damage is detected like that of content. */
+async function seal(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+  const body = JSON.stringify(value);
   return encode(`${await hexOf(body)}\n${body}`);
+}
+
+/** @returns `undefined` if it is damaged */
+async function readSealed(bytes: Uint8Array): Promise<unknown> {
+  const text = new TextDecoder().decode(bytes);
+  const body = text.slice(text.indexOf('\n') + 1);
+  if (text !== `${await hexOf(body)}\n${body}`) return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readStoredList(bytes: Uint8Array, wanted: BindingsKey): Promise<StoredList | undefined> {
   try {
-    const text = new TextDecoder().decode(bytes);
-    const body = text.slice(text.indexOf('\n') + 1);
-    if (text !== `${await hexOf(body)}\n${body}`) return undefined;
-    const list = JSON.parse(body) as StoredList & { formatVersion: number };
+    const list = (await readSealed(bytes)) as (StoredList & { formatVersion: number }) | undefined;
+    if (list === undefined) return undefined;
     const isWanted = list.extensionPointId === wanted.extensionPointId && list.guestKey === wanted.guestKey;
     if (list.formatVersion !== formatVersion || !isWanted) return undefined;
     parseBindingList(list.text);

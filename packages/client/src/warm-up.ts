@@ -3,6 +3,7 @@ import { aborted, ClientError } from './errors.ts';
 import type { Emitter, PluginKey } from './events.ts';
 import type { Lists } from './lists.ts';
 import type { Modules } from './modules.ts';
+import type { Provenances } from './provenances.ts';
 
 export interface WarmUpOptions {
   /** How many keys are loaded at a time. Default: 8. */
@@ -32,6 +33,7 @@ export interface WarmUpDeps {
   readonly lists: Lists;
   readonly contents: Contents;
   readonly modules: Modules;
+  readonly provenances: Provenances;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface WarmUpDeps {
  * @throws ClientError `aborted`, `closed`
  */
 export async function warmUp(
-  { events, lists, contents, modules }: WarmUpDeps,
+  { events, lists, contents, modules, provenances }: WarmUpDeps,
   keys: readonly PluginKey[],
   { concurrency = 8, compile = true, onProgress, signal }: WarmUpOptions,
 ): Promise<WarmUpReport> {
@@ -53,8 +55,11 @@ export async function warmUp(
     if (key.name !== undefined && bindings[key.name] === undefined) {
       throw new ClientError('no_plugin', 'No plugin of this name is bound to the guest key');
     }
-    for (const [name, { contentAddress }] of Object.entries(bindings)) {
+    const { extensionPointId } = key;
+    for (const [name, binding] of Object.entries(bindings)) {
       if (key.name !== undefined && key.name !== name) continue;
+      await provenances.check({ extensionPointId, name, binding }, signal);
+      const { contentAddress } = binding;
       if (compile) await modules.load(contentAddress, signal);
       else await contents.read(contentAddress, signal);
       plugins++;
