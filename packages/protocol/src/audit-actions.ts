@@ -44,6 +44,17 @@ const extensionPointDetails = Object.keys(extensionPointInput.properties) as (ke
 
 const simulationDetails = ['simulation', 'revision', 'kind', 'testModule', 'mockHost', 'size'] as const;
 
+const refusalDetails = [
+  'means',
+  'reason',
+  'provider',
+  'issuer',
+  'subject',
+  'audience',
+  'repository',
+  'ruleId',
+] as const;
+
 /**
  * All audited actions. `docs/reference/audit.md` has the same list.
  *
@@ -119,6 +130,8 @@ export const auditActions = {
   'session.start': action('account', 'session', 'signed in', []),
   'session.confirm': action('account', 'session', 'entered the password again', []),
   'session.end': action('account', 'session', 'signed out', ['cause']),
+  'sign_in.refuse': action('account', 'user', 'refused a sign-in to', refusalDetails),
+  'token_exchange.refuse': action('both', 'user', 'refused a token exchange for', refusalDetails),
   'token.create': action('account', 'token', 'created the access token', [
     'scopes',
     'appId',

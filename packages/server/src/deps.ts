@@ -1,6 +1,7 @@
 import type { AttemptLimiters } from './auth/attempts.ts';
 import type { CommonPasswords } from './auth/passwords/common-passwords.ts';
 import type { PasswordHasher } from './auth/passwords/password-hasher.ts';
+import type { RefusalCounts } from './auth/refusal-reasons.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { StoredContents } from './blobs/stored-contents.ts';
 import type { Cache } from './cache/cache.ts';
@@ -23,6 +24,8 @@ export interface Deps {
   readonly passwords: PasswordHasher;
   readonly commonPasswords: CommonPasswords;
   readonly rates: AttemptLimiters;
+  /** `undefined` without metrics. */
+  readonly refusalCounts?: RefusalCounts | undefined;
   readonly cache: Cache;
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;

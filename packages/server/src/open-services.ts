@@ -107,6 +107,7 @@ export async function openData(
     passwords,
     commonPasswords: createCommonPasswords(),
     rates: limits.rates,
+    refusalCounts: metrics?.refusals,
     mutex: createKeyedMutex(),
     settings: config,
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
+  type AppId,
   type AuditAction,
   auditActions,
   cliClientId,
@@ -13,6 +14,7 @@ import {
 import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { createPasswordLink, setOperator } from '../src/auth/manage-users.ts';
 import { createSetUpLink } from '../src/auth/one-time-links.ts';
+import { recordRefusal } from '../src/auth/refusals.ts';
 import { hashSecret, makeCode } from '../src/auth/secrets.ts';
 import { type AuditEventRecord, auditCursor } from '../src/db/audit-records.ts';
 import type { MailedCodeRecord } from '../src/db/mail-records.ts';
@@ -683,6 +685,31 @@ const others: Readonly<Record<string, Row>> = {
       };
     },
   },
+  'a refused sign-in with a wrong password': {
+    actions: ['sign_in.refuse'],
+    prepare: async ({ service }) => {
+      const { email } = await signUpPerson(service);
+      const fields = { email, password: 'magnolia tugboat 18 linen' };
+      return { secrets: [email, fields.password], send: () => openJar(service).call('POST', '/session', fields) };
+    },
+  },
+  'a refused token exchange': {
+    actions: ['token_exchange.refuse'],
+    prepare: async ({ service, appId }) => ({
+      async send() {
+        const details = { issuer: 'https://ci.example.org', subject: 'repo:acme/median' };
+        const refusal = {
+          means: 'token_exchange',
+          reason: 'audience',
+          address: '203.0.113.9',
+          appId: appId as AppId,
+          details,
+        } as const;
+        await recordRefusal(service.services.deps, refusal);
+        return service.call('GET', '/healthz');
+      },
+    }),
+  },
   'deleting an account that is in an application': {
     actions: ['account.delete', 'account.delete'],
     prepare: async (world) => {
@@ -756,7 +783,7 @@ describe('the audit trail', () => {
       let answer = '';
       const reported = await newRows(async () => {
         const response = await send();
-        assert.ok(response.statusCode < 300 || name.startsWith('an authorization code'), response.payload);
+        assert.ok(response.statusCode < 300 || /^an authorization code|^a refused/.test(name), response.payload);
         answer = `${response.payload} ${JSON.stringify(response.headers)}`;
       });
       assert.deepEqual(reported.map(({ action }) => action).sort(), [...actions].sort());
@@ -807,7 +834,7 @@ function assertWhole(event: AuditEventRecord): void {
 /** Says nothing that opens anything, and guest keys where only owners read them. */
 function assertDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: readonly string[]): void {
   const text = JSON.stringify(event);
-  assert.doesNotMatch(text, /tn[nk]_|argon2|password"/);
+  assert.doesNotMatch(text, /tn[nk]_|argon2|"password":/);
   for (const secret of secrets) assert.ok(secret.length > 0 && !text.includes(secret), `${secret} in ${text}`);
   for (const key of Object.values(guestKeys ?? {})) assert.ok(!text.includes(key), `${key} in ${text}`);
 }

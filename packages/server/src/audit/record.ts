@@ -39,7 +39,9 @@ type AccountAction = ActionIn<'account' | 'both'>;
 export interface AuditEntry<A extends AuditAction> {
   readonly action: A;
   /** The account whose audit trail contains the event. Default: the actor's account. */
-  readonly accountId?: UserId;
+  readonly accountId?: UserId | undefined;
+  /** The network address of a refused request. Default: the actor's. */
+  readonly address?: string | null;
   readonly target: { readonly id: string; readonly name: string | null };
   /** Must not contain secrets or users' names. */
   readonly details?: { readonly [Name in AuditDetail<A>]?: unknown };
@@ -102,7 +104,7 @@ function toEvent(
     appId: entry.appId ?? null,
     accountId: entry.accountId ?? user?.userId ?? null,
     ...actorFields,
-    address: user?.address ?? null,
+    address: entry.address ?? user?.address ?? null,
     targetId: target.id,
     targetName: target.name,
     details: { ...entry.details, ...ofGuests },

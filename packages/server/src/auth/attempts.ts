@@ -30,6 +30,10 @@ export interface AttemptLimiters {
   readonly resetsByAddress: RateLimiter;
   /** Requests for a link that verifies an address, by account. */
   readonly verifications: RateLimiter;
+  /** Audit events of refused sign-ins and token exchanges, by the client's network. */
+  readonly refusalsByNetwork: RateLimiter;
+  /** Audit events of refused sign-ins and token exchanges, for all clients together. */
+  readonly refusals: RateLimiter;
 }
 
 /** The outcome of an attempt. `undecided`: it failed before the guess was checked. */

@@ -5,6 +5,7 @@ import { DomainError } from '../http/domain-errors.ts';
 import { type AttemptLimit, checkPassword } from './attempts.ts';
 import { normalizeEmail } from './emails.ts';
 import { passwordEnteredTooOften, preparePassword } from './passwords/passwords.ts';
+import { recordingRefusal } from './refusals.ts';
 import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
 
 /**
@@ -22,6 +23,17 @@ export async function signIn(
   const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
   const found = await deps.store.read.passwordByEmail(email);
+  return recordingRefusal(deps, { address: browser.address, accountId: found?.userId }, () =>
+    signInWith(deps, { email, password, found }, browser),
+  );
+}
+
+async function signInWith(
+  deps: Deps,
+  attempt: { readonly email: string; readonly password: string; readonly found: PasswordRecord | undefined },
+  browser: Browser,
+): Promise<StartedSession> {
+  const { email, password, found } = attempt;
   const limits = await attemptLimits(deps, email, found, browser);
   const isCorrect = await checkPassword(limits, () => deps.passwords.verify(password, found?.hash));
   if (found === undefined || !isCorrect) throw invalidCredentials();

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import type { Actor } from '../access.ts';
 import { type AttemptLimit, checkPassword } from '../attempts.ts';
+import { recordingRefusal } from '../refusals.ts';
 
 /** The message of the rate limit for correct passwords. */
 export const passwordEnteredTooOften = 'This password is entered too often.';
@@ -35,9 +36,11 @@ export async function requirePassword(
     { limiter: byActor, key: sessionId ?? userId },
     { limiter: correctPasswords, key: userId, counts: 'right', message: passwordEnteredTooOften },
   ];
-  const isCorrect = await checkPassword(limits, () => deps.passwords.verify(preparePassword(password), current.hash));
-  if (!isCorrect) throw new DomainError('invalid_credentials', 'The password is wrong.');
-  return current;
+  return recordingRefusal(deps, { address: null, accountId: userId }, async () => {
+    const isCorrect = await checkPassword(limits, () => deps.passwords.verify(preparePassword(password), current.hash));
+    if (!isCorrect) throw new DomainError('invalid_credentials', 'The password is wrong.');
+    return current;
+  });
 }
 
 /**

@@ -62,6 +62,8 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     resetsByNetwork: guessLimiter(20, hourSeconds),
     resetsByAddress: guessLimiter(5, hourSeconds),
     verifications: guessLimiter(5, hourSeconds),
+    refusalsByNetwork: guessLimiter(4, minuteSeconds, 30),
+    refusals: guessLimiter(10, minuteSeconds, 300),
   };
 }
 

@@ -126,6 +126,15 @@ export const definitions = {
   ),
   tenon_mail_server_reachable: gauge([], '0 while this process cannot reach the mail server, or is not accepted by it'),
 
+  tenon_refused_sign_ins_total: counter(
+    ['means', 'reason'],
+    'refused sign-ins and token exchanges, by `means` such as `password`, and by reason',
+  ),
+  tenon_suppressed_refusals_total: counter(
+    [],
+    'those of them without an audit event, because there were too many, or the store could not be written',
+  ),
+
   process_cpu_seconds_total: counter([], 'CPU time of all threads'),
   process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),
   process_resident_memory_bytes: gauge([], 'resident memory of the process'),

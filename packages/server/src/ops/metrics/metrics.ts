@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
+import type { RefusalCounts } from '../../auth/refusal-reasons.ts';
 import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
 import { version } from '../../config/version.ts';
 import type { Deps } from '../../deps.ts';
@@ -48,6 +49,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         registry.counter('tenon_worker_tasks_total', { pool, task: kind, outcome }).value++;
         registry.histogram('tenon_worker_task_duration_seconds', { pool, task: kind }).observe(durationMs / 1000);
       },
+    refusals: countRefusals(registry),
     onDamage({ damage }: Pick<DamagedContentError, 'damage'>): void {
       damageCounter(damage).value++;
     },
@@ -106,6 +108,18 @@ function watch(
     Object.entries(deps.cache.usage).map(([result, value]) => ({ labels: { result }, value })),
   );
   registry.valueAtScrape('tenon_store_revision_trusted', () => Number(deps.store.isRevisionTrusted()));
+}
+
+function countRefusals(registry: Registry): RefusalCounts {
+  const suppressed = registry.counter('tenon_suppressed_refusals_total', {});
+  return {
+    refused(means, reason) {
+      registry.counter('tenon_refused_sign_ins_total', { means, reason }).value++;
+    },
+    suppressed() {
+      suppressed.value++;
+    },
+  };
 }
 
 /** Reads the process's own values at each scrape. */
