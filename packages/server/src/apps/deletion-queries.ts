@@ -131,6 +131,8 @@ interface Dependents {
     | 'bindings'
     | 'version_guests'
     | 'simulation_runs'
+    | 'similar_names'
+    | 'blocked_publishers'
     | 'versions'
     | 'plugins'
     | 'invitations'
@@ -172,6 +174,7 @@ function ofApp(id: AppId): readonly Dependents[] {
     ...dependentsOfPlugins(of),
     { table: 'plugins', key: ['extensionPointId', 'userId', 'name'], rows: of },
     { table: 'invitations', key: ['id'], rows },
+    { table: 'blocked_publishers', key: ['appId', 'userId'], rows },
     { table: 'guests', key: ['id'], rows },
     { table: 'change_events', key: ['appId', 'serial'], rows },
   ];
@@ -192,6 +195,7 @@ function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Depe
       rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },
+    { table: 'similar_names', key: ['extensionPointId', 'userId', 'name', 'otherUserId', 'otherName'], rows: of },
   ];
 }
 

@@ -120,6 +120,7 @@ const tablesOfUsers = [
   'name_reservations',
   'reserved_semvers',
   'guest_users',
+  'blocked_publishers',
   'members',
   'operators',
   'mails',

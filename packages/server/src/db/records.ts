@@ -12,12 +12,13 @@ import type {
   SessionId,
   TokenId,
   TokenScope,
+  TrustRuleId,
   UserId,
   Verdict,
   VersionId,
   VersionState,
 } from '@tenon/protocol';
-import type { AccountAuditEvent, AuditEventRecord } from './audit-records.ts';
+import type { AccountAuditEvent, AuditCredentialId, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
@@ -153,6 +154,8 @@ export interface ExtensionPointRecord {
   readonly limits: ExtensionPointLimits;
   /** Grows with each change of the simulations. */
   readonly simulationsRevision: number;
+  /** How old a new version is before it is bound without a decision of the team. */
+  readonly minVersionAgeSeconds: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -270,6 +273,8 @@ export interface VersionRecord extends PluginKey, VersionDecision {
   readonly createdAtMs: number;
   /** The result of its simulations; `null` until there is one. */
   readonly verdict: Verdict | null;
+  /** When it has the minimum age of its extension point at the time of the publish; `null` without one. */
+  readonly releaseAtMs: number | null;
 }
 
 /** A plugin's binding under a guest. It reserves the plugin's name, which is unique per extension point and guest. */
@@ -373,6 +378,23 @@ interface VersionRow extends VersionRecord {
   readonly appId: AppId;
   /** The exports, imports and proposals of the module, as JSON; `null` if that is too large. */
   readonly interfaceJson: string | null;
+  /** The token or session that published it; `null` for versions of earlier releases. */
+  readonly credentialId: AuditCredentialId | null;
+  /** The rule of trusted publishing that issued the token; `null` for other credentials. */
+  readonly trustRuleId: TrustRuleId | null;
+}
+
+/** A publisher whom an application's team has blocked, with all plugins. */
+interface BlockedPublisherRow {
+  readonly appId: AppId;
+  readonly userId: UserId;
+  readonly block: BlockRecord;
+}
+
+/** A plugin of another publisher with a similar name, when the plugin was first published. */
+interface SimilarNameRow extends PluginKey {
+  readonly otherUserId: UserId;
+  readonly otherName: string;
 }
 
 interface BindingRow
@@ -445,6 +467,8 @@ export interface Database {
   simulations: SimulationRecord;
   /** The application and the size of the reports are for an index. */
   simulation_runs: SimulationRunRecord & { readonly appId: AppId | null; readonly reportBytes: number | null };
+  blocked_publishers: BlockedPublisherRow;
+  similar_names: SimilarNameRow;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;
   mail_preferences: MailPreferencesRecord;
@@ -515,7 +539,7 @@ export const columns = {
   apps: columnsOf<AppRecord>()('apps', ['id name createdAtMs updatedAtMs']),
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
-    'id appId name schemaJson requiresApproval limits simulationsRevision createdAtMs updatedAtMs',
+    'id appId name schemaJson requiresApproval limits simulationsRevision minVersionAgeSeconds createdAtMs updatedAtMs',
   ]),
   guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note createdAtMs']),
   heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),
@@ -526,7 +550,7 @@ export const columns = {
   ]),
   versions: columnsOf<VersionRecord>()('versions', [
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
-    'stateAtMs stateRole verdict',
+    'stateAtMs stateRole verdict releaseAtMs',
   ]),
   bindings: columnsOf<Omit<BindingRow, 'selectedAtNumber'>>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',

@@ -40,6 +40,7 @@ export async function createExtensionPoint(
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
     simulationsRevision: 0,
+    minVersionAgeSeconds: 0,
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -120,6 +121,7 @@ export async function updateExtensionPoint(
       schemaJson: read?.schemaJson ?? present.schemaJson,
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
       limits: { ...present.limits, ...fields.limits },
+      minVersionAgeSeconds: present.minVersionAgeSeconds,
       updatedAtMs: deps.clock(),
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);

@@ -89,6 +89,7 @@ export async function insertVersion(
     ...initial,
     stateAtMs: createdAtMs,
     stateRole: null,
+    releaseAtMs: null,
   };
   const { quotas } = deps.settings;
   const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);

@@ -110,6 +110,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           requiresApproval: false,
           limits: noLimits,
           simulationsRevision: 0,
+          minVersionAgeSeconds: 0,
           createdAtMs: nowMs,
           updatedAtMs: nowMs,
         }),

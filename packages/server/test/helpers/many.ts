@@ -19,6 +19,7 @@ export async function addExtensionPoints(
         requiresApproval: false,
         limits: noLimits,
         simulationsRevision: 0,
+        minVersionAgeSeconds: 0,
         ...times,
       });
     }

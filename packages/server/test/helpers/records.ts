@@ -62,6 +62,7 @@ export function versionRecord(
     stateAtMs: someTimeMs,
     stateRole: null,
     verdict: 'none_configured',
+    releaseAtMs: null,
     ...fields,
   };
 }
@@ -269,6 +270,7 @@ export function createRecords(store: Store) {
         requiresApproval: false,
         limits: noLimits,
         simulationsRevision: 0,
+        minVersionAgeSeconds: 0,
         createdAtMs: someTimeMs,
         updatedAtMs: someTimeMs,
         ...fields,

@@ -232,6 +232,7 @@ async function setUp(deps: Deps) {
       requiresApproval: false,
       limits: noLimits,
       simulationsRevision: 0,
+      minVersionAgeSeconds: 0,
     };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
     for (const [guestKey, id] of guestIds)

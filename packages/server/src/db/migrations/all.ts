@@ -6,6 +6,7 @@ import { mails } from './0004-mails.ts';
 import { simulations } from './0005-simulations.ts';
 import { simulationRuns } from './0006-simulation-runs.ts';
 import { trustedPublishing } from './0009-trusted-publishing.ts';
+import { policy } from './0010-policy.ts';
 import { quotas } from './0011-quotas.ts';
 
 /**
@@ -20,5 +21,6 @@ export const migrations: readonly Migration[] = [
   simulations,
   simulationRuns,
   trustedPublishing,
+  policy,
   quotas,
 ];

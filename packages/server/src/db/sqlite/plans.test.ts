@@ -387,6 +387,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       schemaJson: '{}',
       requiresApproval: true,
       limits: noLimits,
+      minVersionAgeSeconds: 1,
       updatedAtMs: 1,
     }),
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),

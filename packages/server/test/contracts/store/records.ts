@@ -158,6 +158,7 @@ export function recordsContract(backend: Backend): void {
         schemaJson: '{"exports":{"a":{}}}',
         requiresApproval: true,
         limits,
+        minVersionAgeSeconds: 60,
         updatedAtMs: someTimeMs + 1,
       };
       await store.it.write((tx) => tx.updateExtensionPoint(second.id, change));
