@@ -212,3 +212,16 @@ export function shellWord(text: string): string {
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
+
+/** The numbers of revoked credentials, such as `1 session, 2 tokens, 0 API keys`. */
+export function revokedText({
+  sessions,
+  tokens,
+  apiKeys,
+}: {
+  readonly sessions: number;
+  readonly tokens: number;
+  readonly apiKeys: number;
+}): string {
+  return `${count(sessions, 'session')}, ${count(tokens, 'token')}, ${count(apiKeys, 'API key')}`;
+}

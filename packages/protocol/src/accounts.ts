@@ -109,9 +109,35 @@ export const session = Type.Object({
   isCurrent: Type.Boolean({ description: "whether the request's token belongs to it" }),
   createdAt: timestamp('when it started'),
   lastUsedAt: timestamp('when it was last used, to the minute'),
+  lastUsedAddress: nullable(Type.String(), { description: 'the network address of its last use' }),
   expiresAt: timestamp('when it expires'),
 });
 export type Session = Static<typeof session>;
+
+/** A login that the user approved and whose token the program has not fetched yet. */
+export const pendingLogin = Type.Object({
+  id: id('deviceGrant', 'the login'),
+  deviceName: nullable(Type.String()),
+  address: Type.String({ description: 'the network address of the program' }),
+  scopes: Type.Array(tokenScope),
+  createdAt: timestamp('when the program started it'),
+  expiresAt: timestamp('when it expires'),
+});
+export type PendingLogin = Static<typeof pendingLogin>;
+
+export const revokeAllInput = Type.Object({
+  includeCurrent: Type.Optional(
+    Type.Boolean({ description: 'also the session or the token of the request; default `false`' }),
+  ),
+});
+
+/** The numbers of revoked credentials that had not expired. */
+export const revokedCredentials = Type.Object({
+  sessions: Type.Integer(),
+  tokens: Type.Integer(),
+  apiKeys: Type.Integer(),
+});
+export type RevokedCredentials = Static<typeof revokedCredentials>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
 export const accountUpdate = Type.Object({

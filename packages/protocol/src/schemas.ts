@@ -148,6 +148,14 @@ export const publishedPlugin = Type.Object({
 });
 export type PublishedPlugin = Static<typeof publishedPlugin>;
 
+const lastUsedAddress = () =>
+  Type.Optional(
+    nullable(Type.String(), {
+      description:
+        'the network address of its last use; only for a token of the account that has the scope `manage` and is not restricted',
+    }),
+  );
+
 export const tokenInfo = Type.Object({
   id: id('token', 'the token'),
   name: Type.String(),
@@ -161,6 +169,7 @@ export const tokenInfo = Type.Object({
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
   lastUsedAt: nullable(timestamp('when it was last used, to the minute')),
+  lastUsedAddress: lastUsedAddress(),
 });
 export type TokenInfo = Static<typeof tokenInfo>;
 
@@ -197,6 +206,7 @@ export const apiKeyInfo = Type.Object({
   createdAt: timestamp('when it was created'),
   expiresAt: timestamp('when it stops working'),
   lastUsedAt: nullable(timestamp('when it was last used, to the minute')),
+  lastUsedAddress: lastUsedAddress(),
 });
 export type ApiKeyInfo = Static<typeof apiKeyInfo>;
 
@@ -228,6 +238,9 @@ export const notices = Type.Object({
   approvals: Type.Boolean({ description: 'versions that wait for approval in your applications' }),
   withdrawals: Type.Boolean({ description: 'your plugins and versions that a team blocked or yanked' }),
   signIns: Type.Boolean({ description: 'sign-ins in a browser that is new to your account' }),
+  newNetworks: Type.Boolean({ description: 'uses of your tokens and API keys from a network that is new to them' }),
+  expiries: Type.Boolean({ description: 'your tokens and API keys that expire soon' }),
+  quotas: Type.Boolean({ description: 'quotas of your account and your applications that are nearly used up' }),
 });
 export type Notices = Static<typeof notices>;
 

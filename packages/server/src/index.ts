@@ -4,8 +4,21 @@ export { deleteUser } from './apps/delete-account.ts';
 export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
 export { toUser, toUserDetails } from './auth/account-wire.ts';
-export { type Credential, findCredential, listCredentials, revokeCredentials } from './auth/manage-tokens.ts';
-export { createPasswordLink, listUsers, setOperator, suspendUser, unsuspendUser } from './auth/manage-users.ts';
+export {
+  type Credential,
+  findCredential,
+  type ListedCredential,
+  listCredentials,
+  revokeCredentials,
+} from './auth/manage-tokens.ts';
+export {
+  createPasswordLink,
+  listUsers,
+  revokeCredentialsOf,
+  setOperator,
+  suspendUser,
+  unsuspendUser,
+} from './auth/manage-users.ts';
 export { type CreatedLink, createSetUpLink, linkUrl } from './auth/one-time-links.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './auth/tokens.ts';
 export { createUser, describeUser, findUser, type UserDescription } from './auth/users.ts';

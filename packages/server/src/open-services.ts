@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createLastUsedLog } from './auth/authenticate.ts';
+import { createLastUsedLog } from './auth/last-used-log.ts';
 import { createDevicePolls } from './auth/oauth/device-polls.ts';
 import { createCommonPasswords } from './auth/passwords/common-passwords.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './auth/passwords/password-hasher.ts';
@@ -151,6 +151,7 @@ async function openFinishedStores(config: Config): Promise<Stores> {
 export function createServices(config: Config, data: DataServices, addresses: Addresses, log: Logger): Services {
   const { deps, workers, changes } = data;
   const { rates, changeStreams } = data.limits;
+  const clients = createClientAddresses(config);
   const observed = {
     changeStreams,
     contents: createContentCache(deps.contents, config.contentCacheBytes),
@@ -162,7 +163,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     ...observed,
     deps,
     workers,
-    lastUsed: createLastUsedLog(deps),
+    lastUsed: createLastUsedLog(deps, clients, data.metrics?.onNewNetwork),
     usage: createUsageCounter(deps, { log }),
     changes,
     status: createStatus({
@@ -180,7 +181,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     requestSemaphore: createKeyedSemaphore(Number.POSITIVE_INFINITY, config.requestsPerAccount),
     addresses,
     transportSecurity: transportSecurityOf(addresses),
-    clients: createClientAddresses(config),
+    clients,
     writes: rates.writes,
     codeTries: rates.codeTries,
     deviceLogins: rates.deviceLogins,

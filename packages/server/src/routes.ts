@@ -7,6 +7,7 @@ import { memberRoutes } from './apps/member-routes.ts';
 import { userRoutes } from './apps/user-routes.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { accountRoutes } from './auth/account-routes.ts';
+import { credentialRoutes } from './auth/credential-routes.ts';
 import { mailedLinkRoutes } from './auth/mailed-link-routes.ts';
 import { oauthRoutes } from './auth/oauth/oauth-routes.ts';
 import { quotaRoutes } from './auth/quota-routes.ts';
@@ -50,6 +51,7 @@ export const allRoutes: readonly Route[] = [
   ...invitationRoutes,
   ...tokenRoutes,
   ...accountRoutes,
+  ...credentialRoutes,
   ...accountDeletionRoutes,
   ...userRoutes,
   ...auditRoutes,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LastUsedLog } from './auth/authenticate.ts';
+import type { LastUsedLog } from './auth/last-used-log.ts';
 import type { DevicePolls } from './auth/oauth/device-polls.ts';
 import type { ContentCache } from './blobs/content-cache.ts';
 import type { ChangeFeed } from './changes/change-feed.ts';

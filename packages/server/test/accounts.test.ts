@@ -12,6 +12,7 @@ import { createApiKey, createToken } from '../src/auth/tokens.ts';
 import type { SessionRecord } from '../src/db/records.ts';
 import type { Store } from '../src/db/store.ts';
 import type { Deps } from '../src/deps.ts';
+import { accountExample } from '../src/http/examples.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import {
@@ -65,7 +66,7 @@ describe('an account', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
-      notices: { approvals: true, withdrawals: true, signIns: true },
+      notices: accountExample.notices,
     });
     assert.equal((await put(person, '/me', {})).json<Account>().name, 'Ada Lovelace');
     assertProblem(await put(person, '/me', { name: '' }), 422, 'invalid_field');
@@ -197,7 +198,7 @@ describe('a password link', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
-      notices: { approvals: true, withdrawals: true, signIns: true },
+      notices: accountExample.notices,
     });
   });
 });

@@ -21,11 +21,13 @@ import type { MailedCodeRecord } from '../src/db/mail-records.ts';
 import { allRoutes } from '../src/routes.ts';
 import {
   approve,
+  approvedLogin,
   authorizationQuery,
   encode,
   exchangeOf,
   openBrowser,
   postForm,
+  requestFrom,
   rightPassword,
 } from './helpers/browser.ts';
 import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
@@ -174,6 +176,23 @@ const rows: Readonly<Record<string, Row>> = {
   ),
   'PUT /api/v1/users/:userId/operator': byOperator('operator.grant', 'PUT', '/operator'),
   'DELETE /api/v1/users/:userId/operator': byOperator('operator.revoke', 'DELETE', '/operator', undefined, '/operator'),
+  'POST /api/v1/users/:userId/credentials/revoke-all': byOperator(
+    'account.revoke_credentials',
+    'POST',
+    '/credentials/revoke-all',
+    {},
+  ),
+  'POST /api/v1/credentials/revoke-all': {
+    actions: ['account.revoke_credentials'],
+    prepare: async (world) => calling(world, await world.service.user(), 'POST', '/credentials/revoke-all', {}),
+  },
+  'DELETE /api/v1/logins/:loginId': {
+    actions: ['login.revoke'],
+    prepare: async (world) => {
+      const { service, owner } = world;
+      return calling(world, owner, 'DELETE', `/logins/${(await approvedLogin(service, owner)).id}`);
+    },
+  },
   'POST /api/v1/users/:userId/password-link': byOperator('account.password_link', 'POST', '/password-link', {}),
   'DELETE /api/v1/users/:userId': byOperator('account.delete', 'DELETE', ''),
   'POST /api/v1/apps': {
@@ -709,6 +728,24 @@ const others: Readonly<Record<string, Row>> = {
         return service.call('GET', '/healthz');
       },
     }),
+  },
+  'tokens and keys that are used from a new network': {
+    actions: ['token.new_network', 'api_key.new_network'],
+    prepare: async ({ service }) => {
+      const { id, token } = await service.user();
+      const { lastUsed } = service.services;
+      const stored = await service.store.read.tokenByHash(hashSecret(token));
+      const key = await service.store.read.apiKeyByHash(hashSecret(await service.apiKey(id)));
+      return {
+        async send() {
+          for (const address of ['192.0.2.1', '198.51.100.1']) {
+            for (const used of [stored, key]) if (used !== undefined) lastUsed.note(used.id, id, requestFrom(address));
+            await lastUsed.flush();
+          }
+          return service.call('GET', `${api}/me`, { token });
+        },
+      };
+    },
   },
   'deleting an account that is in an application': {
     actions: ['account.delete', 'account.delete'],

@@ -4,7 +4,7 @@ import { cliClientId, newId, type Problem, type TokenScope } from '@tenon/protoc
 import type { Response } from 'light-my-request';
 import { startSession } from '../src/auth/sessions.ts';
 import { allRoutes } from '../src/routes.ts';
-import { approve, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
+import { approve, approvedLogin, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import {
   formOf,
@@ -179,6 +179,22 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 404 404 404 404 204`,
     scope: 'manage',
     target: async ({ service, owner }) => ({ path: `${api}/sessions/${await freshSession(service, owner)}` }),
+  },
+  // The body is not valid, so that the others' tokens stay.
+  'POST /api/v1/credentials/revoke-all': {
+    cells: `${refused} 403s 422 422 422 422 422 422`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/credentials/revoke-all`, json: { includeCurrent: 'yes' } }),
+  },
+  'GET /api/v1/logins': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/logins` }),
+  },
+  'DELETE /api/v1/logins/:loginId': {
+    cells: `${refused} 403s 404 404 404 404 404 204`,
+    scope: 'manage',
+    target: async ({ service, owner }) => ({ path: `${api}/logins/${(await approvedLogin(service, owner)).id}` }),
   },
   'GET /api/v1/apps': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
@@ -811,6 +827,7 @@ const rows: Readonly<Record<string, Row>> = {
       ['PUT', '/:userId/operator'],
       ['DELETE', '/:userId/operator'],
       ['POST', '/:userId/password-link'],
+      ['POST', '/:userId/credentials/revoke-all'],
     ].map(([method, rest = '']): [string, Row] => [
       `${method} /api/v1/users${rest}`,
       {

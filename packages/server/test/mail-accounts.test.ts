@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Account } from '@tenon/protocol';
 import { newId } from '@tenon/protocol';
 import { describeUser } from '../src/auth/users.ts';
+import { accountExample } from '../src/http/examples.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { codeIn, openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
 import { openWorkshop } from './helpers/plugins.ts';
@@ -234,7 +235,7 @@ describe('notices', () => {
     assert.equal(done.statusCode, 200, done.payload);
     assert.equal((await press(url, 'List-Unsubscribe=One-Click')).statusCode, 200);
     const { notices } = await ok<Account>(service, 'GET', '/api/v1/me', workshop.publisher);
-    assert.deepEqual(notices, { approvals: true, withdrawals: false, signIns: true });
+    assert.deepEqual(notices, { ...accountExample.notices, withdrawals: false });
     server.mails.length = 0;
     await workshop.call('PUT', '/block', { reason: 'Once more.' });
     await send();

@@ -167,13 +167,16 @@ describe('a right that is taken away just before the transaction of a change', (
   for (const [what, [method, rest, json]] of Object.entries(byOperator)) {
     it(`keeps one who was an operator from it: ${what}`, async () => {
       const { deps } = service.services;
-      for (const takeAway of [setOperator, suspendUser]) {
+      for (const [takeAway, status] of [
+        [setOperator, 403],
+        [suspendUser, 401], // it revokes the token
+      ] as const) {
         const [operator, user] = [await service.user('Olga'), await service.user('Una')];
         for (const { id } of [operator, await service.user('Oscar')]) await setOperator(deps, 'operator', id, true);
         const request = { method, path: `${api}/users/${user.id}${rest}`, json };
         assert.equal(
           await answerOf(request, operator.token, () => takeAway(deps, 'operator', operator.id, false)),
-          403,
+          status,
         );
       }
     });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Session, SessionState, TokenCreated, TokenInfo } from '@tenon/protocol';
+import { accountExample } from '../src/http/examples.ts';
 import { goodPassword, openJar, type Person, signIn, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { type List, ok } from './helpers/world.ts';
@@ -34,7 +35,7 @@ describe('signing in', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
-      notices: { approvals: true, withdrawals: true, signIns: true },
+      notices: accountExample.notices,
     };
     assert.deepEqual(response.json(), { ...settings, account });
     assert.equal(response.headers['cache-control'], 'no-store');

@@ -142,7 +142,7 @@ describe('a suspended user', () => {
   const instrument = (key: string) =>
     service.call('POST', '/instrument', { token: key, ...formOf([{ name: 'wasm', content: tinyModule(1) }]) });
 
-  it('can neither sign in nor use a session, a token, or an API key, until the suspension ends', async () => {
+  it('can not sign in until the suspension ends, and loses sessions, tokens, and API keys for good', async () => {
     const person = await signUpPerson(service);
     const [token, key, ofPage] = [
       await service.token(person.id),
@@ -157,8 +157,8 @@ describe('a suspended user', () => {
     await done('PUT', `/${person.id}/suspension`); // which is so already
     const { suspendedAt } = await read(person.id);
     assert.ok(suspendedAt);
-    assertProblem(await me(token), 403, 'account_suspended');
-    assertProblem(await instrument(key), 403, 'account_suspended');
+    assertProblem(await me(token), 401, 'invalid_token');
+    assertProblem(await instrument(key), 401, 'invalid_token');
     assertProblem(await me(ofPage), 401, 'invalid_token');
     assert.equal((await person.jar.call('GET', '/session')).json().account, null);
     assertProblem(await person.jar.call('POST', '/session/token', {}), 401, 'not_signed_in');
@@ -168,9 +168,10 @@ describe('a suspended user', () => {
     assertProblem(wrong, 401, 'invalid_credentials');
 
     await done('DELETE', `/${person.id}/suspension`);
-    assert.equal((await me(token)).statusCode, 200);
-    assert.equal((await instrument(key)).statusCode, 200);
+    assertProblem(await me(token), 401, 'invalid_token');
+    assertProblem(await instrument(key), 401, 'invalid_token');
     assertProblem(await me(ofPage), 401, 'invalid_token');
+    assertProblem(await person.jar.call('POST', '/session/token', {}), 401, 'not_signed_in');
     await signIn(service, person);
   });
 
@@ -195,8 +196,9 @@ describe('a suspended user', () => {
     const appId = await makeApp(service, owner);
     await done('PUT', `/${owner.id}/suspension`);
     assert.equal((await read(owner.id)).apps[0]?.id, appId);
-    assertProblem(await service.call('GET', `${api}/apps/${appId}`, { token: owner.token }), 403, 'account_suspended');
-    assertProblem(await service.call('GET', `${api}/apps/none`, { token: owner.token }), 403, 'account_suspended');
+    const made = await service.token(owner.id); // by the operator
+    assertProblem(await service.call('GET', `${api}/apps/${appId}`, { token: made }), 403, 'account_suspended');
+    assertProblem(await service.call('GET', `${api}/apps/none`, { token: made }), 403, 'account_suspended');
   });
 });
 
@@ -214,12 +216,12 @@ describe('operators', () => {
       call('PUT', `/${other.id}/suspension`),
       call('PUT', `/${operator.id}/suspension`, undefined, other.token),
     ]);
-    assert.deepEqual(statuses.map(({ statusCode }) => statusCode).sort(), [204, 403]);
+    assert.deepEqual(statuses.map(({ statusCode }) => statusCode).sort(), [204, 401]);
     const [lost, won] = statuses[0]?.statusCode === 204 ? [other, operator] : [operator, other];
     operator = won;
     await done('DELETE', `/${lost.id}/suspension`);
     await done('DELETE', `/${lost.id}/operator`);
-    assertProblem(await call('GET', '', undefined, lost.token), 403, 'forbidden');
+    assertProblem(await call('GET', '', undefined, lost.token), 401, 'invalid_token');
   });
 
   it('on the store can suspend an operator, but not the last one', async () => {

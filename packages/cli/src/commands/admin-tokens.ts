@@ -1,5 +1,12 @@
 import { isId } from '@tenon/protocol';
-import { type Credential, type Deps, findCredential, listCredentials, revokeCredentials } from '@tenon/server';
+import {
+  type Credential,
+  type Deps,
+  findCredential,
+  type ListedCredential,
+  listCredentials,
+  revokeCredentials,
+} from '@tenon/server';
 import { type Command, withConfirmation } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { usageError } from '../errors.ts';
@@ -70,7 +77,7 @@ async function chosenCredentials(
 
 const kindOf = ({ id }: Credential) => (isId('apiKey', id) ? 'API key' : 'access token');
 
-function showCredentials(out: Reporter, found: readonly Credential[]): void {
+function showCredentials(out: Reporter, found: readonly ListedCredential[]): void {
   const objects = found.map((each) => ({
     id: each.id,
     kind: isId('apiKey', each.id) ? ('api_key' as const) : ('token' as const),
@@ -80,11 +87,12 @@ function showCredentials(out: Reporter, found: readonly Credential[]): void {
     createdAt: new Date(each.createdAtMs).toISOString(),
     expiresAt: new Date(each.expiresAtMs).toISOString(),
     lastUsedAt: each.lastUsedAtMs === null ? null : new Date(each.lastUsedAtMs).toISOString(),
+    lastUsedAddress: each.lastUsedAddress,
   }));
   out.result({ objects }, () =>
     out.table(
-      ['NAME', 'ID', 'ALLOWS', 'ONLY FOR', 'CREATED', 'EXPIRES', 'LAST USED'],
-      objects.map(({ name, id, scopes, appId, createdAt, expiresAt, lastUsedAt }) => [
+      ['NAME', 'ID', 'ALLOWS', 'ONLY FOR', 'CREATED', 'EXPIRES', 'LAST USED', 'FROM'],
+      objects.map(({ name, id, scopes, appId, createdAt, expiresAt, lastUsedAt, lastUsedAddress }) => [
         name,
         id,
         scopes?.join(', ') ?? 'instrumentation',
@@ -92,6 +100,7 @@ function showCredentials(out: Reporter, found: readonly Credential[]): void {
         formatTime(createdAt),
         formatTime(expiresAt),
         formatTime(lastUsedAt),
+        lastUsedAddress ?? '-',
       ]),
       'The user has no access tokens or API keys.',
     ),

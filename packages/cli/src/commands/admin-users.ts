@@ -4,6 +4,7 @@ import {
   deleteUser,
   describeUser,
   listUsers,
+  revokeCredentialsOf,
   suspendUser,
   toUser,
   toUserDetails,
@@ -13,7 +14,7 @@ import { Option } from 'commander';
 import { type Command, parseCount, withConfirmation } from '../command.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
-import { count, formatTime } from '../text.ts';
+import { count, formatTime, revokedText } from '../text.ts';
 import { type AdminOptions, withPresentData, withStore } from './admin-data.ts';
 import { confirmUser, findUserId, userFields } from './admin-user.ts';
 
@@ -32,8 +33,8 @@ const changes = [
   {
     name: 'suspend',
     change: suspendUser,
-    description: "end a user's sessions, and refuse sign-ins, tokens and API keys until `unsuspend`",
-    what: 'be signed out everywhere, and have no working token or API key until the suspension ends; plugins stay',
+    description: 'refuse sign-ins of a user until `unsuspend`, and revoke sessions, tokens and API keys for good',
+    what: 'be signed out everywhere, and lose all tokens and API keys; plugins stay',
     isSuspended: true,
     changed: 'The user is suspended.',
     unchanged: 'The user was already suspended.',
@@ -42,14 +43,14 @@ const changes = [
     name: 'unsuspend',
     change: unsuspendUser,
     description: 'end the suspension of a user',
-    what: 'be able to sign in, and to use tokens and API keys again',
+    what: 'be able to sign in again; revoked tokens and API keys stay revoked',
     isSuspended: false,
     changed: 'The user is no longer suspended.',
     unchanged: 'The user was not suspended.',
   },
 ] as const;
 
-/** Adds `user list`, `user show`, `user suspend`, `user unsuspend`, and `user delete`. */
+/** Adds `user list`, `user show`, `user suspend`, `user unsuspend`, `user revoke-all`, and `user delete`. */
 export function addUserCommands(users: Command, io: Io): void {
   users
     .command('list')
@@ -94,6 +95,23 @@ export function addUserCommands(users: Command, io: Io): void {
         }),
       );
   }
+
+  users
+    .command('revoke-all')
+    .use(withConfirmation)
+    .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
+    .description("revoke a user's sessions, tokens, API keys, pending logins, and links")
+    .use(withStore)
+    .examples('tenon admin user revoke-all ada@example.org', 'tenon admin user revoke-all usr_01j29hyr4… --yes')
+    .action((named: string, options: AdminOptions & { yes?: boolean }) =>
+      withPresentData(io, options, async (deps, out) => {
+        const what = 'be signed out everywhere, and lose all tokens and API keys, but can sign in again';
+        const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: true });
+        const revoked = await revokeCredentialsOf(deps, 'operator', userId);
+        out.result({ userId, ...revoked }, () => out.write(`${userId}\n`));
+        out.note(`Revoked ${revokedText(revoked)}.`);
+      }),
+    );
 
   users
     .command('delete')

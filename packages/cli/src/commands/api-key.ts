@@ -39,8 +39,15 @@ export function addApiKeyCommands(program: Command, io: Io): void {
 
 async function listApiKeys(session: Session, options: ListOptions): Promise<void> {
   await showList(session, options, '/api/v1/api-keys', apiKeyInfo, {
-    headings: ['NAME', 'ID', 'CREATED', 'EXPIRES', 'LAST USED'],
-    row: (key) => [key.name, key.id, formatTime(key.createdAt), formatTime(key.expiresAt), formatTime(key.lastUsedAt)],
+    headings: ['NAME', 'ID', 'CREATED', 'EXPIRES', 'LAST USED', 'FROM'],
+    row: (key) => [
+      key.name,
+      key.id,
+      formatTime(key.createdAt),
+      formatTime(key.expiresAt),
+      formatTime(key.lastUsedAt),
+      key.lastUsedAddress ?? '-',
+    ],
     whenEmpty: 'You have no API keys. Make one with `tenon api-key create <name>`.',
   });
 }

@@ -1,4 +1,4 @@
-import { type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
+import { revokedCredentials, type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
 import { Option } from 'commander';
 import { path } from '../api.ts';
 import { type Command, withConfirmation, withServer } from '../command.ts';
@@ -12,7 +12,7 @@ import { resolveApp } from '../resolve.ts';
 import { parseScopes } from '../scopes.ts';
 import type { ConnectionOptions } from '../server-choice.ts';
 import { calling, type Session } from '../session.ts';
-import { formatTime, printable } from '../text.ts';
+import { formatTime, printable, revokedText } from '../text.ts';
 
 export function addTokenCommands(program: Command, io: Io): void {
   const group = program.command('token').description('access tokens for the distribution API');
@@ -57,6 +57,14 @@ export function addTokenCommands(program: Command, io: Io): void {
     .use(withConfirmation, withServer)
     .examples('tenon token revoke tok_01j29hxk3…')
     .action(calling(io, revokeToken));
+
+  group
+    .command('revoke-all')
+    .option('--include-current', 'also the token that you use')
+    .description('revoke all your other tokens, API keys, browser sessions, pending logins, and links')
+    .use(withConfirmation, withServer)
+    .examples('tenon token revoke-all', 'tenon token revoke-all --include-current --yes')
+    .action(calling(io, revokeAll));
 }
 
 function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): void {
@@ -68,7 +76,7 @@ function printToken(io: Io, options: ConnectionOptions & { json?: boolean }): vo
 
 async function listTokens(session: Session, options: ListOptions): Promise<void> {
   await showList(session, options, '/api/v1/tokens', tokenInfo, {
-    headings: ['NAME', 'ID', 'SCOPES', 'ONLY FOR', 'EXPIRES', 'LAST USED'],
+    headings: ['NAME', 'ID', 'SCOPES', 'ONLY FOR', 'EXPIRES', 'LAST USED', 'FROM'],
     row: (token) => [
       token.name,
       token.id,
@@ -76,6 +84,7 @@ async function listTokens(session: Session, options: ListOptions): Promise<void>
       token.appId ?? '-',
       formatTime(token.expiresAt),
       formatTime(token.lastUsedAt),
+      token.lastUsedAddress ?? '-',
     ],
     whenEmpty: 'You have no tokens.',
   });
@@ -99,4 +108,16 @@ async function revokeToken({ api, io, out }: Session, options: { yes?: boolean }
   await confirm(io, `The token ${id} will stop working at once.`, options);
   await api.remove(path`/api/v1/tokens/${id}`);
   out.result({ revoked: id }, () => out.note(`Revoked ${id}.`));
+}
+
+async function revokeAll(
+  { api, io, out }: Session,
+  { includeCurrent = false, yes }: { includeCurrent?: boolean; yes?: boolean },
+): Promise<void> {
+  const kept = includeCurrent ? '' : ' except the token that you use';
+  await confirm(io, `All sessions, tokens, API keys and pending logins of your account${kept} will stop working.`, {
+    yes,
+  });
+  const revoked = await api.send('POST', '/api/v1/credentials/revoke-all', { includeCurrent }, revokedCredentials);
+  out.result(revoked, () => out.note(`Revoked ${revokedText(revoked)}.`));
 }

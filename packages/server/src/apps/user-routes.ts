@@ -1,10 +1,18 @@
-import { passwordLink, passwordLinkInput, user, userDetails, userListQuery } from '@tenon/protocol';
+import { passwordLink, passwordLinkInput, revokedCredentials, user, userDetails, userListQuery } from '@tenon/protocol';
+import { Type } from '@tenon/protocol/type';
 import { toUser, toUserDetails } from '../auth/account-wire.ts';
-import { createPasswordLink, listUsers, setOperator, suspendUser, unsuspendUser } from '../auth/manage-users.ts';
+import {
+  createPasswordLink,
+  listUsers,
+  revokeCredentialsOf,
+  setOperator,
+  suspendUser,
+  unsuspendUser,
+} from '../auth/manage-users.ts';
 import { linkUrl } from '../auth/one-time-links.ts';
 import { describeUser } from '../auth/users.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { example } from '../http/examples.ts';
+import { example, revokedCredentialsExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { time } from '../http/wire-time.ts';
@@ -73,8 +81,8 @@ export const userRoutes: readonly Route[] = [
   route('PUT', `${userPath}/suspension`, {
     access,
     id: 'suspendUser',
-    summary: 'Suspend a user: end the sessions, refuse sign-ins, tokens and API keys',
-    description: `${ofOperators} Requests with the user's tokens and keys fail with \`account_suspended\`. Plugins and bindings stay. 409 for the only operator, and your own account.`,
+    summary: 'Suspend a user: refuse sign-ins, and revoke sessions, tokens and API keys for good',
+    description: `${ofOperators} Sign-ins fail with \`account_suspended\`. Plugins and bindings stay. 409 for the only operator, and your own account.`,
     responses: { 204: { description: 'suspended' } },
     errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
     handle: async ({ deps }, { auth, params }) => void (await suspendUser(deps, auth.actor, params.userId)),
@@ -83,10 +91,20 @@ export const userRoutes: readonly Route[] = [
     access,
     id: 'unsuspendUser',
     summary: 'End the suspension of a user',
-    description: `${ofOperators} The user's tokens and API keys work again; sessions stay ended.`,
+    description: `${ofOperators} The user can sign in again. Sessions, tokens and API keys stay revoked.`,
     responses: { 204: { description: 'not suspended' } },
     errors: ['forbidden', 'step_up_required', 'not_found'],
     handle: async ({ deps }, { auth, params }) => void (await unsuspendUser(deps, auth.actor, params.userId)),
+  }),
+  route('POST', `${userPath}/credentials/revoke-all`, {
+    access,
+    body: jsonBody(Type.Object({}), {}),
+    id: 'revokeCredentialsOfUser',
+    summary: "Revoke a user's sessions, tokens, API keys, pending logins and links",
+    description: `${ofOperators} The user can sign in again. 409 for your own account.`,
+    responses: { 200: json('the numbers of the revoked ones', revokedCredentials, revokedCredentialsExample) },
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
+    handle: ({ deps }, { auth, params }) => revokeCredentialsOf(deps, auth.actor, params.userId),
   }),
   route('PUT', `${userPath}/operator`, {
     access,

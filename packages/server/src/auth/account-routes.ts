@@ -18,6 +18,7 @@ const sessionExample = {
   isCurrent: true,
   createdAt: example.time,
   lastUsedAt: example.time,
+  lastUsedAddress: '192.0.2.7',
   expiresAt: '2026-03-31T12:00:00.000Z',
 };
 

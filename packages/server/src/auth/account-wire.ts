@@ -1,6 +1,17 @@
-import type { Account, ApiKeyInfo, OwnPlugin, QuotaUse, Session, TokenInfo, User, UserDetails } from '@tenon/protocol';
+import type {
+  Account,
+  ApiKeyInfo,
+  OwnPlugin,
+  PendingLogin,
+  QuotaUse,
+  Session,
+  TokenInfo,
+  User,
+  UserDetails,
+} from '@tenon/protocol';
 import { noticeNames } from '../db/mail-records.ts';
-import type { ApiKeyRecord, SessionRecord, TokenRecord } from '../db/records.ts';
+import type { ApiKeyRecord, DeviceGrantRecord, SessionRecord, TokenRecord } from '../db/records.ts';
+import type { WithLastAddress } from '../db/store.ts';
 import type { TokenRestriction } from '../db/trust-records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
@@ -44,14 +55,32 @@ export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs 
   return { id, name, ...times };
 }
 
+/** Adds the address of a credential's last use for tokens that may manage the account: hosts and builds don't need it. */
+function withLastAddress<Info>(info: Info, { lastUsedAddress }: WithLastAddress, { scopes, appId }: Actor) {
+  return scopes.includes('manage') && appId === null ? { ...info, lastUsedAddress } : info;
+}
+
+export function toListedToken(token: TokenRecord & WithLastAddress, actor: Actor): TokenInfo {
+  return withLastAddress(toTokenInfo(token), token, actor);
+}
+
+export function toListedApiKey(key: ApiKeyRecord & WithLastAddress, actor: Actor): ApiKeyInfo {
+  return withLastAddress(toApiKeyInfo(key), key, actor);
+}
+
+export function toPendingLogin(grant: DeviceGrantRecord): PendingLogin {
+  const { id, deviceName, address, scopes, createdAtMs, expiresAtMs } = grant;
+  return { id, deviceName, address, scopes: [...scopes], createdAt: time(createdAtMs), expiresAt: time(expiresAtMs) };
+}
+
 export function toAccount({ user, isOperator, mayCreateApps, isEmailVerified, muted }: AccountDetails): Account {
   const { id, name, email } = user;
   const notices = Object.fromEntries(noticeNames.map((notice) => [notice, !muted.includes(notice)]));
   return { id, name, email, isOperator, mayCreateApps, isEmailVerified, notices: notices as Account['notices'] };
 }
 
-export function toSession(session: SessionRecord, actor: Actor): Session {
-  const { id, userAgent, address, createdAtMs, lastUsedAtMs, expiresAtMs } = session;
+export function toSession(session: SessionRecord & WithLastAddress, actor: Actor): Session {
+  const { id, userAgent, address, createdAtMs, lastUsedAtMs, lastUsedAddress, expiresAtMs } = session;
   return {
     id,
     userAgent,
@@ -59,6 +88,7 @@ export function toSession(session: SessionRecord, actor: Actor): Session {
     isCurrent: id === actor.sessionId,
     createdAt: time(createdAtMs),
     lastUsedAt: time(lastUsedAtMs),
+    lastUsedAddress,
     expiresAt: time(expiresAtMs),
   };
 }

@@ -2,7 +2,7 @@ import type { UserId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type Notice, noticeNames } from '../db/mail-records.ts';
 import type { UserRecord } from '../db/records.ts';
-import type { Queries, Transaction } from '../db/store.ts';
+import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, mayCreateApps, requireActiveToken, requireNotSuspended } from './access.ts';
@@ -10,6 +10,7 @@ import { markEmailVerified, putMuted } from './mailed-links.ts';
 import { findUsableLink } from './one-time-links.ts';
 import { hashNewPassword } from './passwords/password-policy.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
+import { revokeAllCredentials } from './revoke-credentials.ts';
 import { hashSecret } from './secrets.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 
@@ -67,8 +68,7 @@ export async function updateAccount(
 }
 
 /**
- * Changes the actor's password. Ends all sessions except the actor's, and revokes the credentials that
- * {@link revokeOtherCredentials} lists.
+ * Changes the actor's password, and revokes the other credentials, as {@link revokeAllCredentials}.
  *
  * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
  */
@@ -92,31 +92,17 @@ export async function changePassword(
     const details = { revokedTokens: change.revokeTokens === true };
     await record(deps, tx, actor, { action: 'account.password_change', target: user, details });
     await tx.putPassword({ userId, hash, updatedAtMs });
-    await tx.deleteSessionsOf(userId, sessionId ?? undefined);
+    const exceptSession = sessionId ?? undefined;
+    const revokeTokens = change.revokeTokens === true;
+    await revokeAllCredentials(tx, userId, { nowMs: updatedAtMs, exceptSession, revokeTokens });
     if (sessionId !== null) await tx.confirmSession(sessionId, updatedAtMs);
-    await revokeOtherCredentials(tx, userId, { revokeTokens: change.revokeTokens === true, nowMs: updatedAtMs });
   });
 }
 
 /**
- * Revokes a user's credentials other than sessions and the password: unused links, approved logins whose token was not fetched
- * yet, known browsers and, on request, access tokens and API keys.
- */
-export async function revokeOtherCredentials(
-  tx: Transaction,
-  userId: UserId,
-  { revokeTokens, nowMs }: { readonly revokeTokens: boolean; readonly nowMs: number },
-): Promise<void> {
-  await tx.expireLinksOf(userId, nowMs);
-  await tx.deletePendingLoginsOf(userId);
-  await tx.deleteKnownBrowsersOf(userId);
-  if (revokeTokens) await tx.deleteTokensAndKeysOf(userId);
-}
-
-/**
- * Sets a password by a password link, and signs the user in. Ends all other sessions and revokes the user's other credentials.
+ * Sets a password by a password link, revokes the user's credentials as {@link revokeAllCredentials}, and signs the user in.
  *
- * @param reset `revokeTokens`: whether to revoke access tokens and API keys too. Default: `true`
+ * @param reset `revokeTokens`: whether access tokens and API keys are revoked too. Default: `true`
  * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`, `account_suspended`
  */
 export async function resetPassword(
@@ -137,8 +123,7 @@ export async function resetPassword(
       await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
       const mailed = await tx.mailedCode(hashSecret(code));
       if (mailed !== undefined) await markEmailVerified(tx, user.id, mailed.recipient);
-      await tx.deleteSessionsOf(user.id);
-      await revokeOtherCredentials(tx, user.id, { revokeTokens, nowMs });
+      await revokeAllCredentials(tx, user.id, { nowMs, revokeTokens });
       const actor = { userId: user.id, sessionId: null, address: browser.address };
       const details = { linkId, revokedTokens: revokeTokens };
       await record(deps, tx, actor, { action: 'account.password_reset', target: user, details });

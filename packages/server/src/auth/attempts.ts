@@ -34,6 +34,8 @@ export interface AttemptLimiters {
   readonly refusalsByNetwork: RateLimiter;
   /** Audit events of refused sign-ins and token exchanges, for all clients together. */
   readonly refusals: RateLimiter;
+  /** Audited uses from a network that is new to a token or an API key, by credential. */
+  readonly newNetworks: RateLimiter;
 }
 
 /** The outcome of an attempt. `undecided`: it failed before the guess was checked. */

@@ -8,8 +8,9 @@ import { hasRepeatedField, type Request } from '../http/request.ts';
 import type { Access, AuthContext } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint, requireScope, requireUnrestrictedToken } from './access.ts';
-import { authenticateApiKey, authenticateToken, type CredentialId } from './authenticate.ts';
+import { authenticateApiKey, authenticateToken } from './authenticate.ts';
 import { authorizeContent } from './content-access.ts';
+import type { CredentialId } from './last-used-log.ts';
 import { requireOperator } from './operators.ts';
 import { authenticateSession } from './sessions.ts';
 
@@ -31,17 +32,17 @@ export async function authorizeRequest(
     requireOwnPage(services, request);
     if (access.kind === 'ownOrigin') return {};
     const session = await authenticateSession(deps, readCookie(services, request, 'session'));
-    if (!isAgain) count(services, request.method, session.id, session.userId);
+    if (!isAgain) count(services, request, session.id, session.userId);
     return { session };
   }
   const secret = bearerToken(request.message, request.target);
   if (access.kind === 'apiKey') {
     const apiKey = await authenticateApiKey(deps, secret);
-    if (!isAgain) count(services, request.method, apiKey.id, apiKey.userId);
+    if (!isAgain) count(services, request, apiKey.id, apiKey.userId);
     return { apiKey };
   }
   const actor = await authenticateToken(deps, secret);
-  if (!isAgain) count(services, request.method, credentialOf(actor), actor.userId);
+  if (!isAgain) count(services, request, credentialOf(actor), actor.userId);
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
     case 'user':
@@ -110,8 +111,8 @@ function bearerToken(message: IncomingMessage, target: string): string {
   });
 }
 
-function count(services: Services, method: string, key: CredentialId, userId: UserId): void {
-  services.lastUsed.note(key, userId);
+function count(services: Services, { method, message }: Request, key: CredentialId, userId: UserId): void {
+  services.lastUsed.note(key, userId, message);
   if (method === 'GET' || method === 'HEAD') return;
   const seconds = services.writes.take(key);
   if (seconds > 0)

@@ -1,4 +1,4 @@
-import { type ApiKeyId, isSecret, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
+import { isSecret } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
@@ -63,46 +63,4 @@ function invalidToken(): DomainError {
     'invalid_token',
     'The token is unknown, revoked, expired, or of a kind that this request does not accept.',
   );
-}
-
-/** A credential with a "last used" time. */
-export type CredentialId = TokenId | ApiKeyId | SessionId;
-
-/** Buffers the "last used" times of tokens, keys, sessions and users, so that a request needs no write. */
-export type LastUsedLog = ReturnType<typeof createLastUsedLog>;
-
-/** The times of credentials are rounded down to this, so that a busy token costs one write per minute. */
-const lastUsedResolutionMs = 60_000;
-
-/** Rounds the time when a user was last seen, so that a user costs one write per hour. */
-export function toHour(ms: number): number {
-  return ms - (ms % 3_600_000);
-}
-
-/** How many written times are remembered, to skip equal ones. */
-const maxWritten = 10_000;
-
-export function createLastUsedLog(deps: Pick<Deps, 'store' | 'clock'>) {
-  let pending = new Map<CredentialId | UserId, number>();
-  const written = new Map<CredentialId | UserId, number>();
-  const noteAt = (id: CredentialId | UserId, ms: number): void => {
-    if (written.get(id) !== ms) pending.set(id, ms);
-  };
-  return {
-    /** Notes that a credential of a user is used now. */
-    note(id: CredentialId, userId: UserId): void {
-      const now = deps.clock();
-      noteAt(id, now - (now % lastUsedResolutionMs));
-      noteAt(userId, toHour(now));
-    },
-    /** Writes the buffered times. */
-    async flush(): Promise<void> {
-      if (pending.size === 0) return;
-      const uses = pending;
-      pending = new Map();
-      await deps.store.write((tx) => tx.updateLastUsed(uses));
-      if (written.size > maxWritten) written.clear();
-      for (const [id, ms] of uses) written.set(id, ms);
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { isId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
-import type { Transaction } from '../db/store.ts';
+import type { Transaction, WithLastAddress } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 
@@ -11,12 +11,15 @@ type ManageDeps = Pick<Deps, 'store' | 'clock'>;
 
 export type Credential = TokenRecord | ApiKeyRecord;
 
+/** A credential with the address of its last use. */
+export type ListedCredential = Credential & WithLastAddress;
+
 /** Lists at most `limit` tokens and `limit` API keys of a user, without the tokens of sessions. */
 export async function listCredentials(
   { store: { read } }: Pick<Deps, 'store'>,
   userId: UserId,
   limit?: number,
-): Promise<Credential[]> {
+): Promise<ListedCredential[]> {
   const page = { limit };
   return [...(await read.tokens(userId, undefined, page)), ...(await read.apiKeys(userId, page))];
 }

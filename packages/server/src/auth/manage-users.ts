@@ -1,4 +1,4 @@
-import { isId } from '@tenon/protocol';
+import { isId, type RevokedCredentials } from '@tenon/protocol';
 import { type AuditEntry, record } from '../audit/record.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { UserRecord } from '../db/records.ts';
@@ -6,11 +6,11 @@ import type { ListedUser, Queries, SortedPage, Transaction, UserSearch, UserSort
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { type Actor, requireActiveToken } from './access.ts';
-import { revokeOtherCredentials } from './accounts.ts';
 import { requireStepUp } from './confirmation.ts';
 import { parseEmail } from './emails.ts';
 import { type CreatedLink, insertPasswordLink, type LinkDeps } from './one-time-links.ts';
 import { requireOperator } from './operators.ts';
+import { countCredentials, revokeAllCredentials } from './revoke-credentials.ts';
 import { requireUnusedEmail } from './sign-up.ts';
 import { userCursor } from './user-queries.ts';
 
@@ -70,7 +70,8 @@ export async function requireNotLastOperator(tx: Queries, { id }: Pick<UserRecor
 }
 
 /**
- * Suspends a user: ends the sessions, and refuses sign-ins, tokens and API keys until the suspension ends. Plugins and bindings stay.
+ * Suspends a user: revokes all credentials except the ways to sign in, and refuses sign-ins until the suspension ends. Plugins and
+ * bindings stay.
  *
  * @returns whether the user was not suspended before
  * @throws DomainError `not_found`, `conflict` for the operator's own account and for the only operator
@@ -84,8 +85,7 @@ export function suspendUser(deps: ManageDeps, actor: OperatorActor, userId: stri
     await requireNotLastOperator(tx, user);
     const nowMs = deps.clock();
     await tx.setSuspended(user.id, nowMs);
-    await tx.deleteSessionsOf(user.id);
-    await revokeOtherCredentials(tx, user.id, { revokeTokens: false, nowMs });
+    await revokeAllCredentials(tx, user.id, { nowMs });
     await recordAct(deps, tx, actor, user, { action: 'account.suspend' });
     return true;
   });
@@ -100,6 +100,30 @@ export function unsuspendUser(deps: ManageDeps, actor: OperatorActor, userId: st
     await tx.setSuspended(user.id, null);
     await recordAct(deps, tx, actor, user, { action: 'account.unsuspend' });
     return true;
+  });
+}
+
+/**
+ * Revokes all credentials of a user except the ways to sign in.
+ *
+ * @returns the numbers of the revoked ones
+ * @throws DomainError `not_found`, `conflict` for the operator's own account
+ */
+export function revokeCredentialsOf(
+  deps: ManageDeps,
+  actor: OperatorActor,
+  userId: string,
+): Promise<RevokedCredentials> {
+  return deps.store.write(async (tx) => {
+    await renewOperator(deps, tx, actor);
+    const user = await requireUser(tx, userId);
+    requireOther(actor, user, 'revoke all credentials of');
+    const nowMs = deps.clock();
+    const revoked = await countCredentials(tx, user.id, nowMs);
+    const details = { ...revoked, includesCurrent: true };
+    await recordAct(deps, tx, actor, user, { action: 'account.revoke_credentials', details });
+    await revokeAllCredentials(tx, user.id, { nowMs });
+    return revoked;
   });
 }
 
@@ -171,6 +195,7 @@ type OperatorAction =
   | 'account.suspend'
   | 'account.unsuspend'
   | 'account.password_link'
+  | 'account.revoke_credentials'
   | 'operator.grant'
   | 'operator.revoke';
 

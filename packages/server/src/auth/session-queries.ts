@@ -2,7 +2,7 @@ import type { SessionId, UserId } from '@tenon/protocol';
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
-import type { Page } from '../db/query-types.ts';
+import type { Page, WithLastAddress } from '../db/query-types.ts';
 import { columns, type KnownBrowserRecord, type SessionRecord } from '../db/records.ts';
 
 const sessions = (db: Db) => db.selectFrom('sessions').select(columns.sessions);
@@ -15,8 +15,8 @@ export const sessionQueries = {
     sessions(db).where('secretHash', '=', secretHash).executeTakeFirst(),
 
   /** A user's sessions, including expired ones. */
-  sessions: (db: Db, userId: UserId, page: Page): Promise<SessionRecord[]> =>
-    paged(sessions(db).where('userId', '=', userId), 'id', page).execute(),
+  sessions: (db: Db, userId: UserId, page: Page): Promise<(SessionRecord & WithLastAddress)[]> =>
+    paged(sessions(db).select('sessions.lastUsedAddress').where('userId', '=', userId), 'id', page).execute(),
 
   /** Counts a user's sessions that have not expired. */
   async countSessions(db: Db, userId: UserId, nowMs: number): Promise<number> {

@@ -58,7 +58,7 @@ export const sessionRoutes: readonly Route[] = [
     handle: async (services, { request }) => {
       const session = await findSession(services.deps, readCookie(services, request, 'session'));
       if (session === undefined) return { ...settingsOf(services), account: null };
-      services.lastUsed.note(session.id, session.userId);
+      services.lastUsed.note(session.id, session.userId, request.message);
       return stateOf(services, session);
     },
   }),

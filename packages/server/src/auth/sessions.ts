@@ -3,12 +3,12 @@ import { type AuditUserActor, record, sessionActor, sessionTarget } from '../aud
 import type { CacheSpec } from '../cache/cache.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { SessionRecord } from '../db/records.ts';
-import type { Page, Queries, Transaction } from '../db/store.ts';
+import type { Page, Queries, Transaction, WithLastAddress } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { queueNotice } from '../mail/notices.ts';
 import { type Actor, requireActiveToken, requireNotSuspended } from './access.ts';
-import { toHour } from './authenticate.ts';
+import { toHour } from './last-used-log.ts';
 import { hashSecret, isCode, makeCode } from './secrets.ts';
 import { makeToken, type NewToken } from './tokens.ts';
 
@@ -70,7 +70,7 @@ export async function startSession(
   const nowMs = deps.clock();
   const user = await tx.user(userId);
   if (user !== undefined) requireNotSuspended(user);
-  await tx.updateLastUsed(new Map([[userId, toHour(nowMs)]]));
+  await tx.updateLastSeen(new Map([[userId, toHour(nowMs)]]));
   const previous = browser.sessionSecret && (await tx.sessionByHash(hashSecret(browser.sessionSecret)));
   if (previous) await deleteSession(deps, tx, sessionActor(previous), previous, 'signed_in_anew');
   const [oldest, ...others] = await tx.sessions(userId, { limit: maxBrowsers });
@@ -161,7 +161,11 @@ async function deleteSession(
 }
 
 /** Lists the actor's sessions that have not expired. */
-export async function listSessions(deps: Deps, actor: Actor, page: Page): Promise<PageOf<SessionRecord>> {
+export async function listSessions(
+  deps: Deps,
+  actor: Actor,
+  page: Page,
+): Promise<PageOf<SessionRecord & WithLastAddress>> {
   const found = await readPageById(page, (range) => deps.store.read.sessions(actor.userId, range));
   const nowMs = deps.clock();
   return { ...found, items: found.items.filter((session) => session.expiresAtMs > nowMs) };

@@ -10,7 +10,7 @@ import {
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
-import type { CreationSort, SortedPage } from '../db/query-types.ts';
+import type { CreationSort, LastUse, SortedPage, WithLastAddress } from '../db/query-types.ts';
 import { type ApiKeyRecord, columns, type TokenRecord, type UserRecord } from '../db/records.ts';
 
 const tokens = (db: Db) => db.selectFrom('tokens').select(columns.tokens);
@@ -30,8 +30,13 @@ export const tokenQueries = {
   token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
 
   /** A user's tokens, including expired ones, without those of sessions. With `appId`, only those that are restricted to it. */
-  tokens(db: Db, userId: UserId, appId: AppId | undefined, page: SortedPage<CreationSort>): Promise<TokenRecord[]> {
-    const all = tokens(db).where('userId', '=', userId).where('sessionId', 'is', null);
+  tokens(
+    db: Db,
+    userId: UserId,
+    appId: AppId | undefined,
+    page: SortedPage<CreationSort>,
+  ): Promise<(TokenRecord & WithLastAddress)[]> {
+    const all = tokens(db).select('tokens.lastUsedAddress').where('userId', '=', userId).where('sessionId', 'is', null);
     return paged(
       appId === undefined ? all : all.where('appId', '=', appId),
       'id',
@@ -50,8 +55,26 @@ export const tokenQueries = {
   apiKey: (db: Db, id: ApiKeyId): Promise<ApiKeyRecord | undefined> =>
     apiKeys(db).where('id', '=', id).executeTakeFirst(),
 
-  apiKeys: (db: Db, userId: UserId, page: SortedPage<CreationSort>): Promise<ApiKeyRecord[]> =>
-    paged(apiKeys(db).where('userId', '=', userId), 'id', page, page.sort === '-createdAt').execute(),
+  apiKeys: (db: Db, userId: UserId, page: SortedPage<CreationSort>): Promise<(ApiKeyRecord & WithLastAddress)[]> =>
+    paged(
+      apiKeys(db).select('api_keys.lastUsedAddress').where('userId', '=', userId),
+      'id',
+      page,
+      page.sort === '-createdAt',
+    ).execute(),
+
+  /** The networks that a token or an API key was used from; `null` before its first use. */
+  usedNetworks: (
+    db: Db,
+    id: TokenId | ApiKeyId,
+  ): Promise<
+    { readonly userId: UserId; readonly name: string; readonly networks: readonly string[] | null } | undefined
+  > =>
+    db
+      .selectFrom(isId('token', id) ? 'tokens' : 'api_keys')
+      .select(['userId', 'name', 'usedNetworks as networks'])
+      .where('id', '=', id as TokenId & ApiKeyId)
+      .executeTakeFirst(),
 };
 
 export const tokenMutations = {
@@ -69,11 +92,13 @@ export const tokenMutations = {
     db.deleteFrom('tokens').where('id', '=', id),
   ),
 
-  /** Deletes all of a user's tokens that belong to no session, and all API keys. */
+  /** Deletes a user's tokens that belong to no session, except one, and all API keys. */
   deleteTokensAndKeysOf: mutation(
     { audit: true, invalidates: (userId) => [userId], usesDiskReserve: true },
-    async (db: Db, userId: UserId): Promise<void> => {
-      await db.deleteFrom('tokens').where('userId', '=', userId).where('sessionId', 'is', null).execute();
+    async (db: Db, userId: UserId, except?: TokenId): Promise<void> => {
+      let deletion = db.deleteFrom('tokens').where('userId', '=', userId).where('sessionId', 'is', null);
+      if (except !== undefined) deletion = deletion.where('id', '!=', except);
+      await deletion.execute();
       await db.deleteFrom('api_keys').where('userId', '=', userId).execute();
     },
   ),
@@ -86,33 +111,51 @@ export const tokenMutations = {
     db.deleteFrom('api_keys').where('id', '=', id),
   ),
 
-  /** Stores when tokens, keys, sessions and users were last used. Ignores unknown ids. */
-  updateLastUsed: mutation(
-    // No response takes the time of the last use from a cache.
+  /** Stores the networks that a token or an API key was used from. */
+  putUsedNetworks: statement(
+    // The audit event is rate limited.
     { audit: false, invalidates: nothing },
-    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId | UserId, number>): Promise<void> => {
-      for (const [id, usedAtMs] of uses) {
-        if (isId('user', id)) await updateLastSeen(db, id, usedAtMs);
-        else await updateLastUsedOf(db, id, usedAtMs);
+    (db: Db, id: TokenId | ApiKeyId, usedNetworks: readonly string[]) =>
+      db
+        .updateTable(isId('token', id) ? 'tokens' : 'api_keys')
+        .set({ usedNetworks })
+        .where('id', '=', id as TokenId & ApiKeyId),
+  ),
+
+  /** Stores when and from where tokens, keys and sessions were last used. Ignores unknown ids. */
+  updateLastUsed: mutation(
+    // No response takes the last use from a cache.
+    { audit: false, invalidates: nothing },
+    async (db: Db, uses: ReadonlyMap<TokenId | ApiKeyId | SessionId, LastUse>): Promise<void> => {
+      for (const [id, use] of uses) await updateLastUsedOf(db, id, use);
+    },
+  ),
+
+  /** Stores when users were last seen. Ignores unknown ids. */
+  updateLastSeen: mutation(
+    { audit: false, invalidates: nothing },
+    async (db: Db, users: ReadonlyMap<UserId, number>): Promise<void> => {
+      for (const [id, lastSeenAtMs] of users) {
+        await db
+          .updateTable('users')
+          .set({ lastSeenAtMs })
+          .where('id', '=', id)
+          .where('lastSeenAtMs', '<', lastSeenAtMs)
+          .execute();
       }
     },
   ),
 };
 
-/** Neither overwrites a later time, which another process may have stored. */
-async function updateLastSeen(db: Db, id: UserId, lastSeenAtMs: number): Promise<void> {
-  await db
-    .updateTable('users')
-    .set({ lastSeenAtMs })
-    .where('id', '=', id)
-    .where('lastSeenAtMs', '<', lastSeenAtMs)
-    .execute();
-}
-
-async function updateLastUsedOf(db: Db, id: TokenId | ApiKeyId | SessionId, usedAtMs: number): Promise<void> {
+/** Does not overwrite a later time, which another process may have stored. */
+async function updateLastUsedOf(
+  db: Db,
+  id: TokenId | ApiKeyId | SessionId,
+  { usedAtMs, address }: LastUse,
+): Promise<void> {
   await db
     .updateTable(tableOf(id))
-    .set({ lastUsedAtMs: usedAtMs })
+    .set({ lastUsedAtMs: usedAtMs, lastUsedAddress: address })
     .where('id', '=', id as TokenId & ApiKeyId & SessionId)
     .where((eb) => eb.or([eb('lastUsedAtMs', 'is', null), eb('lastUsedAtMs', '<', usedAtMs)]))
     .execute();

@@ -13,7 +13,7 @@ import { example } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { type Actor, requireActiveToken, requireScope } from './access.ts';
-import { toAccount, toApiKeyInfo, toTokenInfo } from './account-wire.ts';
+import { toAccount, toApiKeyInfo, toListedApiKey, toListedToken, toTokenInfo } from './account-wire.ts';
 import { readAccount } from './accounts.ts';
 import { createApiKey, createToken, listApiKeys, listTokens, revokeApiKey, revokeToken } from './tokens.ts';
 
@@ -72,7 +72,11 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'List your access tokens, without their secrets',
     responses: { 200: jsonList('the tokens', tokenInfo, tokenExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listTokens(deps, auth.actor, toPage(query)), toTokenInfo, query.sort),
+      toList(
+        await listTokens(deps, auth.actor, toPage(query)),
+        (token) => toListedToken(token, auth.actor),
+        query.sort,
+      ),
   }),
   route('POST', '/api/v1/tokens', {
     access: { kind: 'user', scope: 'manage' },
@@ -112,7 +116,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'List your API keys, without their secrets',
     responses: { 200: jsonList('the keys', apiKeyInfo, apiKeyExample) },
     handle: async ({ deps }, { auth, query }) =>
-      toList(await listApiKeys(deps, auth.actor, toPage(query)), toApiKeyInfo, query.sort),
+      toList(await listApiKeys(deps, auth.actor, toPage(query)), (key) => toListedApiKey(key, auth.actor), query.sort),
   }),
   route('POST', '/api/v1/api-keys', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

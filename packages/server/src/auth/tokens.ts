@@ -11,7 +11,7 @@ import {
 import { type AuditActor, record } from '../audit/record.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
-import type { CreationSort, SortedPage, Transaction } from '../db/store.ts';
+import type { CreationSort, SortedPage, Transaction, WithLastAddress } from '../db/store.ts';
 import { unrestricted } from '../db/trust-records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
@@ -192,7 +192,11 @@ async function resolveAppRestriction(deps: Deps, actor: Actor, appId: string | u
 }
 
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
-export function listTokens(deps: Deps, actor: Actor, page: SortedPage<CreationSort>): Promise<PageOf<TokenRecord>> {
+export function listTokens(
+  deps: Deps,
+  actor: Actor,
+  page: SortedPage<CreationSort>,
+): Promise<PageOf<TokenRecord & WithLastAddress>> {
   return readPageById(page, (range) => deps.store.read.tokens(actor.userId, actor.appId ?? undefined, range));
 }
 
@@ -273,7 +277,11 @@ export async function issueApiKey(deps: TokenDeps, userId: UserId, name: string,
   return key;
 }
 
-export function listApiKeys(deps: Deps, actor: Actor, page: SortedPage<CreationSort>): Promise<PageOf<ApiKeyRecord>> {
+export function listApiKeys(
+  deps: Deps,
+  actor: Actor,
+  page: SortedPage<CreationSort>,
+): Promise<PageOf<ApiKeyRecord & WithLastAddress>> {
   return readPageById(page, (range) => deps.store.read.apiKeys(actor.userId, range));
 }
 

@@ -53,7 +53,7 @@ export function sendEventStream<A extends Access>(
   const options: StreamOptions<A> = {
     async renew() {
       const auth = await authorizeRequest(services, access, request, true);
-      services.lastUsed.note(credentialOf(actor), actor.userId); // an open stream counts as a use of its token
+      services.lastUsed.note(credentialOf(actor), actor.userId, request.message); // an open stream counts as a use of its token
       return auth as AuthContext<A>;
     },
     quietMs: () => Math.max(1, Math.min(heartbeatMs, actor.expiresAtMs - services.deps.clock())),

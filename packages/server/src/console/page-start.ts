@@ -47,7 +47,7 @@ async function start(services: Services, request: Request): Promise<PageStart | 
   const { deps, lastUsed, writes } = services;
   const session = await findSession(deps, readCookie(services, request, 'session'));
   if (session === undefined || writes.take(session.id) > 0) return undefined;
-  lastUsed.note(session.id, session.userId);
+  lastUsed.note(session.id, session.userId, request.message);
   const { secret } = await issueSessionToken(deps, session, ['read'], tokenLifetimeMs);
   return { session: await stateOf(services, session), accessToken: secret };
 }

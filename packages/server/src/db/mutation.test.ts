@@ -55,7 +55,7 @@ const cases: readonly (readonly [Call, readonly string[]])[] = [
     [`${point} a key`, point],
   ],
   [['insertToken'], []],
-  [['updateLastUsed', new Map([[token, 1]])], []],
+  [['updateLastUsed', new Map([[token, { usedAtMs: 1, address: '192.0.2.1' }]])], []],
 ];
 
 /** Knows one guest. */

@@ -187,3 +187,14 @@ export interface InvitationSearch {
 
 /** An invitation to the team. */
 export type TeamInvitation = InvitationRecord & { readonly role: MemberRole; readonly inviterName: string };
+
+/** When and from which network address a credential was last used. */
+export interface LastUse {
+  readonly usedAtMs: number;
+  readonly address: string;
+}
+
+/** The network address of a credential's last use; `null` without one. */
+export interface WithLastAddress {
+  readonly lastUsedAddress: string | null;
+}

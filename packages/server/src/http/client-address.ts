@@ -25,6 +25,10 @@ export function createClientAddresses({ trustedProxies, forwardedHeader }: Forwa
   const isTrusted = (address: string): boolean => proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 
   return {
+    /** The trusted forwarding header as it was sent, if any proxy is trusted. With the peer, it determines the address. */
+    forwardedBy: ({ headers }: IncomingMessage): string =>
+      trustedProxies.length === 0 ? '' : String(headers[forwardedHeader] ?? ''),
+
     of(message: IncomingMessage): string {
       let address = normalize(message.socket.remoteAddress ?? '');
       if (trustedProxies.length === 0 || isIP(address) === 0) return address;
@@ -44,14 +48,27 @@ export function createClientAddresses({ trustedProxies, forwardedHeader }: Forwa
  * address itself.
  */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
+  return isIPv6(address) ? ipv6Network(address, 4) : address;
+}
+
+/**
+ * Returns the network of an address that a site or a provider's region usually has: /24 of IPv4, /48 of IPv6. `undefined` if it is no
+ * address.
+ */
+export function wideNetworkOf(address: string): string | undefined {
+  if (isIPv6(address)) return ipv6Network(address, 3);
+  return isIPv4(address) ? `${address.slice(0, address.lastIndexOf('.'))}.0/24` : undefined;
+}
+
+/** @param length the number of groups of 16 bits in the prefix */
+function ipv6Network(address: string, length: number): string {
   const [before = '', after] = (address.split('%', 1)[0] ?? '').split('::');
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');
   const ipv4 = tail.at(-1)?.includes('.') === true ? 1 : 0; // a dotted IPv4 suffix replaces two groups
   const zeros = after === undefined ? [] : Array<string>(Math.max(0, 8 - ipv4 - head.length - tail.length)).fill('0');
-  const groups = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/64`;
+  const groups = [...head, ...zeros, ...tail].slice(0, length).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/${16 * length}`;
 }
 
 /** Returns the addresses in the order in which the proxies added them: the nearest is last. */

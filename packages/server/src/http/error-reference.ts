@@ -48,7 +48,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   account_suspended: {
     when: 'an operator of the server has suspended the account',
-    remedy: 'Ask an operator of the server. The same tokens work again when the suspension ends.',
+    remedy: 'Ask an operator of the server. When the suspension ends, sign in, and create other tokens.',
   },
   cross_site_request: {
     when: "a page of another origin sent a request that only the server's own pages may send, or a browser used a host name that is not the server's",

@@ -11,6 +11,7 @@ export const example = {
   tokenId: 'tok_01j29hxk3mfpq8ad68ha6hbsex',
   apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
   sessionId: 'ses_01j29hxk3mfpq8ad68ha6hbsex',
+  deviceGrantId: 'dev_01j29hxk3mfpq8ad68ha6hbsex',
   simulationId: 'sim_01j29hxk3mfpq8ad68ha6hbsex',
   auditEventId: 'evt_01j29hxk3mfpq8ad68ha6hbsex',
   contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
@@ -24,8 +25,17 @@ export const accountExample = {
   isOperator: false,
   mayCreateApps: true,
   isEmailVerified: true,
-  notices: { approvals: true, withdrawals: true, signIns: true },
+  notices: {
+    approvals: true,
+    withdrawals: true,
+    signIns: true,
+    newNetworks: true,
+    expiries: true,
+    quotas: true,
+  },
 };
+
+export const revokedCredentialsExample = { sessions: 2, tokens: 3, apiKeys: 1 };
 
 export const appExample = {
   id: example.appId,

@@ -57,3 +57,22 @@ export async function queueApprovalNotices(deps: NoticeDeps, tx: Transaction, ap
     });
   }
 }
+
+/** The time between two notices about new networks to one user, in milliseconds. */
+const networkIntervalMs = 60 * 60_000;
+
+/**
+ * Queues a notice that a token or an API key was used from a new network. The notice lists the audit events since this time when it is
+ * sent. A user gets one an hour.
+ */
+export async function queueNetworkNotice(deps: NoticeDeps, tx: Transaction, userId: UserId): Promise<void> {
+  if (deps.settings.smtp === undefined) return;
+  const newest = await tx.newestMail(userId, 'newNetworks');
+  if (newest?.state === 'queued') return;
+  const nowMs = deps.clock();
+  const dueAtMs = Math.max(nowMs, newest === undefined ? 0 : newest.dueAtMs + networkIntervalMs);
+  await queueNotice(deps, tx, userId, 'newNetworks', {
+    facts: { since: new Date(nowMs).toISOString() },
+    dueAtMs: Math.min(dueAtMs, nowMs + networkIntervalMs),
+  });
+}

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentAddress } from '@tenon/protocol';
 import { type Actor, accessCacheTags, type ExtensionPointAccess } from '../auth/access.ts';
-import type { CredentialId } from '../auth/authenticate.ts';
 import { credentialOf } from '../auth/authenticate-request.ts';
 import { contentCacheTags } from '../auth/content-access.ts';
+import type { CredentialId } from '../auth/last-used-log.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import { type CacheTag, listTag } from '../cache/cache-tag.ts';
 import type { CacheVersion } from '../cache/invalidation-log.ts';
@@ -141,7 +141,7 @@ export function respondFromCache(
   try {
     const cached = getCached(services.deps, headers.authorization, url);
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
-    services.lastUsed.note(cached.credential, cached.actor.userId);
+    services.lastUsed.note(cached.credential, cached.actor.userId, message);
     if (cached.usage !== undefined && method === 'GET') services.usage.note(cached.usage, headers);
     return cached.route;
   } catch {

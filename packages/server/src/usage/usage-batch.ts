@@ -6,7 +6,7 @@ import {
   maxLoadedAddresses,
   type UserId,
 } from '@tenon/protocol';
-import type { CredentialId } from '../auth/authenticate.ts';
+import type { CredentialId } from '../auth/last-used-log.ts';
 import { addToSketch, type Sketch, type SketchEntry } from './sketch.ts';
 import { addAgent } from './usage-detail.ts';
 import { reduceUserAgent } from './user-agent.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { loadedHeader, newId } from '@tenon/protocol';
 import type { Logger } from 'pino';
 import type { Actor } from '../auth/access.ts';
-import type { CredentialId } from '../auth/authenticate.ts';
+import type { CredentialId } from '../auth/last-used-log.ts';
 import type { Deps } from '../deps.ts';
 import { attributeUsage } from './attribute-usage.ts';
 import { type SketchEntry, sketchEntry } from './sketch.ts';

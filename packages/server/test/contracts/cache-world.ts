@@ -215,7 +215,9 @@ const changes: Readonly<Record<string, Change>> = {
   deletePlugin: (tx, { versions }, pick) => tx.deletePlugin(pick(versions)),
   deleteExpired: (tx) => tx.deleteExpired(someTimeMs),
   touch: (tx, { tokens, sessions }) =>
-    tx.updateLastUsed(new Map([...tokens, ...sessions].map(({ id }) => [id, someTimeMs]))),
+    tx.updateLastUsed(
+      new Map([...tokens, ...sessions].map(({ id }) => [id, { usedAtMs: someTimeMs, address: '192.0.2.1' }])),
+    ),
 };
 
 async function bind(tx: Transaction, version: VersionRecord, guestId: GuestId): Promise<void> {

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { cliClientId, type UserId } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
+import { startDeviceGrant } from '../../src/auth/oauth/device-grants.ts';
 import { preparePassword } from '../../src/auth/passwords/passwords.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { cookieName } from '../../src/http/cookies.ts';
@@ -34,6 +36,31 @@ export async function openBrowser(service: TestService, existing?: UserId): Prom
       service.call('POST', path, { json, headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } }),
     end: () => service.store.write((tx) => tx.deleteSession(session.id)),
   };
+}
+
+/** A login with a device code that a user has approved, and whose token was not fetched. */
+export async function approvedLogin(service: TestService, { id: userId }: { readonly id: UserId }) {
+  const { deps } = service.services;
+  const client = { id: cliClientId, name: 'tenon' };
+  const { grant, deviceCode } = await startDeviceGrant(deps, {
+    client,
+    scope: 'read',
+    deviceName: 'laptop',
+    address: '192.0.2.7',
+  });
+  const browser = {
+    userAgent: 'a test',
+    address: '::1',
+    network: '::1',
+    sessionSecret: undefined,
+    browserSecret: undefined,
+  };
+  await service.store.write(async (tx) => {
+    const { session } = await startSession(deps, tx, userId, browser);
+    const approval = { status: 'approved', userId, sessionId: session.id, scopes: ['read'] } as const;
+    await tx.decideDeviceGrant(grant.id, approval);
+  });
+  return { id: grant.id, deviceCode };
 }
 
 async function userWithPassword(service: TestService): Promise<UserId> {
@@ -100,4 +127,9 @@ export function exchangeOf(redirectedTo: URL, changes: Parameters = {}): Paramet
     code_verifier: pkce.verifier,
     ...changes,
   };
+}
+
+/** A request from a network address, for what looks only at that. */
+export function requestFrom(remoteAddress: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage {
+  return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
 }

@@ -11,6 +11,9 @@ const labels: Readonly<Record<keyof Notices, string>> = {
   approvals: 'Versions wait for approval in your applications',
   withdrawals: 'A team blocked or yanked your plugin',
   signIns: 'A sign-in in a new browser',
+  newNetworks: 'A token is used from a new network',
+  expiries: 'A token expires soon',
+  quotas: 'A quota is nearly used up',
 };
 
 /** Whether the address is verified, and which notices the server mails. */

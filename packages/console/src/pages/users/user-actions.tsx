@@ -135,7 +135,7 @@ function SuspensionSection({ user: { name, suspendedAt }, apiPath, onChanged }: 
         title: 'Suspension',
         intro: isSuspended
           ? 'The user can’t sign in or use tokens and keys.'
-          : 'A suspended user can’t sign in or use tokens and keys, until you end the suspension.',
+          : 'Ends sessions, tokens and keys for good. The user can’t sign in until you end the suspension.',
         isOn: isSuspended,
         path: `${apiPath}/suspension`,
         ...texts,

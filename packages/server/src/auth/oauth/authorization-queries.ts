@@ -1,6 +1,8 @@
 import type { DeviceGrantId, SessionId, TokenId, TokenScope, UserId } from '@tenon/protocol';
 import type { Db } from '../../db/db.ts';
 import { mutation, nothing, statement } from '../../db/mutation.ts';
+import { paged } from '../../db/page-queries.ts';
+import type { Page } from '../../db/query-types.ts';
 import { type AuthorizationCodeRecord, columns, type DeviceGrantRecord } from '../../db/records.ts';
 
 const deviceGrants = (db: Db) => db.selectFrom('device_grants').select(columns.deviceGrants);
@@ -15,6 +17,13 @@ export const authorizationQueries = {
 
   deviceGrantByDeviceCode: (db: Db, deviceCodeHash: string): Promise<DeviceGrantRecord | undefined> =>
     deviceGrants(db).where('deviceCodeHash', '=', deviceCodeHash).executeTakeFirst(),
+
+  deviceGrant: (db: Db, id: DeviceGrantId): Promise<DeviceGrantRecord | undefined> =>
+    deviceGrants(db).where('id', '=', id).executeTakeFirst(),
+
+  /** The grants that a user approved, including expired ones. */
+  approvedDeviceGrants: (db: Db, userId: UserId, page: Page): Promise<DeviceGrantRecord[]> =>
+    paged(deviceGrants(db).where('userId', '=', userId), 'id', page).execute(),
 
   deviceGrantByUserCode: (db: Db, userCodeHash: string): Promise<DeviceGrantRecord | undefined> =>
     deviceGrants(db).where('userCodeHash', '=', userCodeHash).executeTakeFirst(),

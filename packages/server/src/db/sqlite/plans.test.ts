@@ -75,6 +75,7 @@ const everyBindingFilter: readonly BindingFilter[] = [
   { userId: user },
 ];
 
+const lastUse = { usedAtMs: 1, address: '192.0.2.1' };
 const usagePeriod = { fromMs: 0, toMs: 1 };
 const belongsToNothing = { extensionPointId: null, userId: null, name: null, versionId: null, guestId: null };
 const usageSubject = { id: app, appId: app, ...belongsToNothing, listedAtMs: 1, fetchedAtMs: null, reportedAtMs: null };
@@ -111,6 +112,8 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   oneTimeLinkByHash: (ask) => [ask.oneTimeLinkByHash(someHash())],
   authorizationCodeByHash: (ask) => [ask.authorizationCodeByHash(someHash())],
   deviceGrantByDeviceCode: (ask) => [ask.deviceGrantByDeviceCode(someHash())],
+  deviceGrant: (ask) => [ask.deviceGrant(newId('deviceGrant'))],
+  approvedDeviceGrants: (ask) => [ask.approvedDeviceGrants(user, {}), ask.approvedDeviceGrants(user, page)],
   deviceGrantByUserCode: (ask) => [ask.deviceGrantByUserCode(someHash())],
   app: (ask) => [ask.app(app)],
   appsOf: (ask) => [
@@ -271,6 +274,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   tokenByHash: (ask) => [ask.tokenByHash(someHash())],
   token: (ask) => [ask.token(newId('token'))],
   tokens: (ask) => [undefined, app].flatMap((within) => [ask.tokens(user, within, {}), ask.tokens(user, within, page)]),
+  usedNetworks: (ask) => [ask.usedNetworks(newId('token')), ask.usedNetworks(newId('apiKey'))],
   apiKeyByHash: (ask) => [ask.apiKeyByHash(someHash())],
   apiKey: (ask) => [ask.apiKey(newId('apiKey'))],
   apiKeys: (ask) => [ask.apiKeys(user, {}), ask.apiKeys(user, page)],
@@ -442,7 +446,15 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     await tx.selectVersion(key, [guest], version.id);
   },
   deleteToken: (tx) => tx.deleteToken(newId('token')),
-  deleteTokensAndKeysOf: (tx) => tx.deleteTokensAndKeysOf(user),
+  deleteTokensAndKeysOf: async (tx) => {
+    await tx.deleteTokensAndKeysOf(user);
+    await tx.deleteTokensAndKeysOf(user, newId('token'));
+  },
+  putUsedNetworks: async (tx) => {
+    await tx.putUsedNetworks(newId('token'), ['192.0.2.0/24']);
+    await tx.putUsedNetworks(newId('apiKey'), []);
+  },
+  updateLastSeen: (tx) => tx.updateLastSeen(new Map([[user, 1]])),
   deleteApiKey: (tx) => tx.deleteApiKey(newId('apiKey')),
   leaseBlob: async (tx) => {
     const blob = { address: addressOf('a'), size: 8, generation: 'first', leaseUntilMs: 1 };
@@ -475,9 +487,9 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   updateLastUsed: (tx) =>
     tx.updateLastUsed(
       new Map([
-        [newId('token'), 1],
-        [newId('apiKey'), 1],
-        [session, 1],
+        [newId('token'), lastUse],
+        [newId('apiKey'), lastUse],
+        [session, lastUse],
       ]),
     ),
 };

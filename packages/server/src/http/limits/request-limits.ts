@@ -64,6 +64,7 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     verifications: guessLimiter(5, hourSeconds),
     refusalsByNetwork: guessLimiter(4, minuteSeconds, 30),
     refusals: guessLimiter(10, minuteSeconds, 300),
+    newNetworks: limiter(10, daySeconds),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { type MailText, oneLine } from '../../mail/mail-text.ts';
 import { noticeAddress } from '../../mail/notices.ts';
 import type { Addresses } from '../../services.ts';
+import { expiriesText, minute, newNetworksText, quotasText } from './account-notices.ts';
 import type { ComposeMail } from './send-mails.ts';
 
 const hourMs = 60 * 60_000;
@@ -96,7 +97,7 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
       if (userId === null || (await noticeAddress(tx, userId, kind)) !== recipient) return undefined;
       const composed = await text(tx, mail, userId);
       // A notice about an account's security can be turned off only on the page of the account.
-      if (composed === undefined || kind === 'signIns') return composed;
+      if (composed === undefined || kind === 'signIns' || kind === 'newNetworks') return composed;
       const expiresAtMs = clock() + lifetimes.unsubscribe;
       const code = await insertCode(tx, mail, { purpose: 'unsubscribe', notice: kind, expiresAtMs });
       return { ...composed, unsubscribeUrl: `${addresses.base()}/unsubscribe?code=${code}` };
@@ -150,6 +151,9 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     approvals,
     withdrawals,
     signIns,
+    newNetworks: notice('newNetworks', newNetworksText(addresses)),
+    expiries: notice('expiries', expiriesText(deps, addresses)),
+    quotas: notice('quotas', quotasText(addresses)),
   };
   const compose: ComposeMail = (tx, mail) => composers[mail.kind](tx, mail);
   return compose;
@@ -164,9 +168,4 @@ async function activeUser(tx: Transaction, { userId, recipient }: MailRecord) {
 
 function codeFields({ recipient, userId, invitationId }: MailRecord) {
   return { recipient, userId, invitationId, notice: null };
-}
-
-/** A time such as `2026-03-01 12:00 UTC`. */
-function minute(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -134,6 +134,7 @@ export const definitions = {
     [],
     'those of them without an audit event, because there were too many, or the store could not be written',
   ),
+  tenon_new_network_uses_total: counter([], 'uses of an access token or an API key from a network that is new to it'),
 
   process_cpu_seconds_total: counter([], 'CPU time of all threads'),
   process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),

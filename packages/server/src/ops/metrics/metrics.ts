@@ -36,6 +36,7 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
   registry.atScrape('tenon_build_info', () => [{ labels: { version, node: process.version, ...kinds }, value: 1 }]);
   const damageCounter = (damage: Damage) => registry.counter('tenon_damaged_contents_total', { damage });
   for (const damage of ['missing', 'size', 'digest'] as const) damageCounter(damage);
+  const newNetworkUses = registry.counter('tenon_new_network_uses_total', {});
   const eventLoop = monitorEventLoop();
   readProcess(registry, eventLoop);
   return {
@@ -52,6 +53,9 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
     refusals: countRefusals(registry),
     onDamage({ damage }: Pick<DamagedContentError, 'damage'>): void {
       damageCounter(damage).value++;
+    },
+    onNewNetwork(): void {
+      newNetworkUses.value++;
     },
     /** Reads the values of the sources at each scrape. */
     watch: (sources: MetricSources, services: Pick<Services, 'contents' | 'changeStreams'>): void =>

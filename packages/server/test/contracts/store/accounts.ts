@@ -37,7 +37,7 @@ export function accountsContract(backend: Backend): void {
       await store.it.write(async (tx) => {
         await tx.putOperator({ userId: ada.id, createdAtMs: someTimeMs });
         await tx.setSuspended(zoe.id, 5);
-        await tx.updateLastUsed(
+        await tx.updateLastSeen(
           new Map([
             [zoe.id, 100],
             [ada.id, 20],

@@ -114,7 +114,10 @@ function twoWriters(backend: Backend, name: string, secondWriter: (store: Store,
       const token = await records().token(owner);
       const runSecond = await second('revoke', { tokenId: token.id, userId: owner.id });
       let [revoked, usedAtMs] = [false, someTimeMs];
-      const use = () => store.it.write((tx) => tx.updateLastUsed(new Map([[token.id, usedAtMs++]])));
+      const use = () =>
+        store.it.write((tx) =>
+          tx.updateLastUsed(new Map([[token.id, { usedAtMs: usedAtMs++, address: '192.0.2.1' }]])),
+        );
       const using = (async () => {
         while (!revoked) await use();
         for (let more = 0; more < 5; more++) await use();

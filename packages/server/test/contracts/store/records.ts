@@ -9,6 +9,7 @@ import {
   type TokenId,
   type UserId,
 } from '@tenon/protocol';
+import type { LastUse } from '../../../src/db/store.ts';
 import { createRecords, someHash, someTimeMs, withoutNote } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
@@ -442,31 +443,54 @@ export function recordsContract(backend: Backend): void {
       const used = await records().session(owner, { lastUsedAtMs: 50 });
       const token = await records().token(owner);
       const apiKey = await records().apiKey(owner);
-      const uses = new Map<TokenId | ApiKeyId | SessionId | UserId, number>([
-        [owner.id, 60],
-        [newId('user'), 60],
-        [session.id, 40],
-        [used.id, 40],
-        [newId('session'), 40],
-        [token.id, 20],
-        [newId('token'), 20],
-        [apiKey.id, 30],
-        [newId('apiKey'), 30],
+      const at = (usedAtMs: number, address = '192.0.2.1') => ({ usedAtMs, address });
+      const uses = new Map<TokenId | ApiKeyId | SessionId, LastUse>([
+        [session.id, at(40)],
+        [used.id, at(40)],
+        [newId('session'), at(40)],
+        [token.id, at(20)],
+        [newId('token'), at(20)],
+        [apiKey.id, at(30)],
+        [newId('apiKey'), at(30)],
       ]);
+      const users = (lastSeenAtMs: number) => new Map([owner.id, newId('user')].map((id) => [id, lastSeenAtMs]));
       await store.it.write((tx) => tx.updateLastUsed(uses));
-      await store.it.write((tx) =>
-        tx.updateLastUsed(
-          new Map<TokenId | UserId, number>([
-            [token.id, 10],
-            [owner.id, 59],
-          ]),
-        ),
+      await store.it.write((tx) => tx.updateLastSeen(users(60)));
+      await store.it.write((tx) => tx.updateLastUsed(new Map([[token.id, at(10, '192.0.2.2')]])));
+      await store.it.write((tx) => tx.updateLastSeen(users(59)));
+      const [listed] = await store.it.read.tokens(owner.id, undefined, {});
+      assert.equal(listed?.lastUsedAddress, '192.0.2.1');
+      assert.equal((await store.it.read.apiKeys(owner.id, {}))[0]?.lastUsedAddress, '192.0.2.1');
+      assert.deepEqual(
+        (await store.it.read.sessions(owner.id, {})).map(({ lastUsedAddress }) => lastUsedAddress),
+        ['192.0.2.1', null],
       );
       assert.deepEqual(await store.it.read.user(owner.id), { ...owner, lastSeenAtMs: 60 });
       assert.deepEqual(await store.it.read.token(token.id), { ...token, lastUsedAtMs: 20 });
       assert.deepEqual(await store.it.read.apiKey(apiKey.id), { ...apiKey, lastUsedAtMs: 30 });
       assert.deepEqual(await store.it.read.session(session.id), { ...session, lastUsedAtMs: 40 });
       assert.deepEqual(await store.it.read.session(used.id), used);
+    });
+
+    it('keeps the networks of tokens and keys, and those of deleted ones not', async () => {
+      const owner = await records().user();
+      const [token, apiKey] = [await records().token(owner), await records().apiKey(owner)];
+      for (const { id, name } of [token, apiKey]) {
+        assert.deepEqual(await store.it.read.usedNetworks(id), { userId: owner.id, name, networks: null });
+        await store.it.write((tx) => tx.putUsedNetworks(id, ['192.0.2.0/24', '2001:db8:0::/48']));
+        const stored = await store.it.read.usedNetworks(id);
+        assert.deepEqual(stored?.networks, ['192.0.2.0/24', '2001:db8:0::/48']);
+      }
+      await store.it.write((tx) => tx.deleteTokensAndKeysOf(owner.id));
+      for (const { id } of [token, apiKey]) assert.equal(await store.it.read.usedNetworks(id), undefined);
+    });
+
+    it('deletes the tokens of a user except one', async () => {
+      const owner = await records().user();
+      const [kept, doomed] = [await records().token(owner), await records().token(owner)];
+      await store.it.write((tx) => tx.deleteTokensAndKeysOf(owner.id, kept.id));
+      assert.deepEqual(await store.it.read.token(kept.id), kept);
+      assert.equal(await store.it.read.token(doomed.id), undefined);
     });
   });
 }
