@@ -67,12 +67,13 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Change password' }).click();
     await toast(visitor, /Password changed/);
     await elsewhere.page.getByRole('link', { name: /your account/ }).click();
+    await elsewhere.page.getByRole('link', { name: 'Manage sessions' }).click();
     await signInAgain(elsewhere, 'harbour violet trombone');
-    await elsewhere.page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await elsewhere.page.getByRole('heading', { name: 'Sessions, tokens and API keys' }).waitFor();
     await Promise.all([visitor.close(), elsewhere.close()]);
   });
 
-  it('shows where one is signed in, and ends the others', async () => {
+  it('shows where the user is signed in, and ends the others', async () => {
     const visitor = await newcomer('Edsger');
     const { page, email } = visitor;
     const others = [await stage.visitor(), await stage.visitor(), await stage.visitor()];
@@ -80,7 +81,7 @@ describe('the account page', { skip: noBrowser }, () => {
       await other.open('/');
       await other.signIn(email, password);
     }
-    await visitor.open('/account');
+    await page.getByRole('link', { name: 'Manage sessions' }).click();
     const rows = page.getByRole('row').filter({ hasText: '127.0.0.1' });
     await rows.nth(3).waitFor();
     assert.equal(await rows.count(), 4);
@@ -102,6 +103,47 @@ describe('the account page', { skip: noBrowser }, () => {
       await other.close();
     }
     await visitor.close();
+  });
+
+  it('ends all other sessions, tokens and keys with one click, and then also the session itself', async () => {
+    const visitor = await newcomer('Radia');
+    const { page, email } = visitor;
+    const other = await stage.visitor();
+    await other.open('/');
+    await other.signIn(email, password);
+    await page.getByRole('link', { name: 'Manage sessions' }).click();
+    for (const [button, create] of [
+      ['New access token', 'Create token'],
+      ['New API key', 'Create key'],
+    ] as const) {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByLabel('Name').fill(`for ${create}`);
+      await page.getByRole('button', { name: create }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: 'Close without copying' }).click();
+      await page.getByRole('row', { name: `for ${create}` }).waitFor();
+    }
+    const endAll = async (choice: string): Promise<void> => {
+      await page.getByRole('button', { name: 'End all…' }).click();
+      const dialog = page.getByRole('dialog', { name: /End all/ });
+      assert.equal(await dialog.getByRole('radio', { name: 'All others' }).isChecked(), true);
+      assert.deepEqual(await axeFaults(page), []);
+      await dialog.getByRole('radio', { name: choice }).check();
+      await dialog.getByRole('button', { name: 'End all' }).click();
+    };
+    await endAll('All others');
+    await toast(visitor, /Ended 1 session, 1 access token and 1 API key/);
+    await page.getByText('No access tokens').waitFor();
+    await page.getByText('No API keys').waitFor();
+    assert.equal(await page.getByRole('row').filter({ hasText: 'this one' }).count(), 1);
+    await other.open('/account');
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+    await endAll('Everything, also here');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await visitor.open('/account');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await Promise.all([visitor.close(), other.close()]);
   });
 
   it('deletes the account once its address is typed and its password right', async () => {

@@ -3,6 +3,7 @@ export * from './accounts.ts';
 export * from './audit.ts';
 export * from './audit-actions.ts';
 export * from './change-events.ts';
+export * from './credential-expiry.ts';
 export * from './docs.ts';
 export * from './dry-run.ts';
 export * from './error-codes.ts';

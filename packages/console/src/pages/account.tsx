@@ -6,7 +6,6 @@ import { DeleteAccountSection } from './account/delete-account.tsx';
 import { MailSection } from './account/mail.tsx';
 import { NameSection } from './account/name.tsx';
 import { PasswordSection } from './account/password.tsx';
-import { SessionsSection } from './account/sessions.tsx';
 
 /** One's own account. */
 export function AccountPage() {
@@ -18,9 +17,9 @@ export function AccountPage() {
       <Section isBeside title="User id" intro="Identifies you in the API and in audit trails.">
         <CopyText text={id} what="your user id" />
       </Section>
-      <Section isBeside title="Programs" intro="Credentials your programs use to sign in.">
+      <Section isBeside title="Access" intro="Browsers and programs that act in your name.">
         <LinkButton kind="quiet" to="/account/tokens">
-          Manage tokens and API keys{' '}
+          Manage sessions, tokens and API keys{' '}
         </LinkButton>
       </Section>
       <Section isBeside title="Activity" intro="Sign-ins, tokens and everything else you did.">
@@ -29,7 +28,6 @@ export function AccountPage() {
         </LinkButton>
       </Section>
       <PasswordSection />
-      <SessionsSection />
       <DeleteAccountSection />
     </Page>
   );

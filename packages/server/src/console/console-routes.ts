@@ -27,7 +27,7 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/reset-password', 'showResetPassword', "The page of an operator's link that resets a password"],
   ['/account', 'showAccount', 'The page of your account'],
   ['/account/activity', 'showActivity', "The page of your account's audit trail"],
-  ['/account/tokens', 'showTokens', 'The page of access tokens and API keys'],
+  ['/account/tokens', 'showTokens', 'The page of sessions, access tokens and API keys'],
   ['/status', 'showStatus', "The operators' page of the server's status"],
   ['/users', 'showUsers', "The operators' page of the server's users"],
   ['/users/:userId', 'showUser', "The operators' page of a user"],

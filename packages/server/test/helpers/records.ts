@@ -144,6 +144,11 @@ export function withoutNote({ note, ...held }: GuestRecord): HeldGuest {
   return held;
 }
 
+/** A credential that was not used, as lists have it. */
+export function unused<Record extends object>(record: Record) {
+  return { ...record, lastUsedAddress: null };
+}
+
 export function createRecords(store: Store) {
   const records = {
     async user(fields: Partial<UserRecord> = {}): Promise<UserRecord> {

@@ -47,7 +47,7 @@ export function staticEntries(account: Pick<Account, 'isOperator' | 'mayCreateAp
   add('Actions', 'New access token', '/account/tokens');
   add('Pages', 'Applications', '/');
   add('Pages', 'Account', '/account');
-  add('Pages', 'Access tokens and API keys', '/account/tokens');
+  add('Pages', 'Sessions, tokens and API keys', '/account/tokens');
   add('Pages', 'Your activity', '/account/activity');
   entries.push({
     key: 'docs',

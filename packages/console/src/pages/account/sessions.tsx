@@ -8,14 +8,14 @@ import { Section } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
-import { useList } from '../../state/use-list.ts';
+import type { PagedList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { LastUse } from '../tokens/last-use.tsx';
 import { browserName } from './browser-name.ts';
 
-/** The browsers in which one is signed in. */
-export function SessionsSection() {
+/** The browsers in which the user is signed in. */
+export function SessionsSection({ sessions }: { readonly sessions: PagedList<Session> }) {
   const { session, toasts } = useServices();
-  const sessions = useList<Session>('/api/v1/sessions', { prefix: 'sessions-' });
   const { page } = sessions;
   const [isEndingAll, setEndingAll] = useState(false);
   const others = page.status === 'ready' ? page.data.objects.filter(({ isCurrent }) => !isCurrent) : [];
@@ -28,9 +28,8 @@ export function SessionsSection() {
 
   return (
     <Section
-      isBeside
-      title="Signed in"
-      intro="Sign out sessions you don’t recognise, and change your password."
+      title="Browsers"
+      intro="Where you are signed in."
       actions={
         others.length === 0 ? undefined : (
           <Button kind="quiet" isSmall onClick={() => setEndingAll(true)}>
@@ -55,9 +54,15 @@ export function SessionsSection() {
                   </>
                 ),
               },
-              { header: 'From', cell: ({ address }) => <code>{address}</code> },
-              { header: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
-              { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+              {
+                header: 'Signed in',
+                cell: ({ createdAt, address }) => <LastUse at={createdAt} address={address} />,
+              },
+              {
+                header: 'Last used',
+                cell: ({ lastUsedAt, lastUsedAddress }) => <LastUse at={lastUsedAt} address={lastUsedAddress} />,
+              },
+              { header: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
               {
                 header: 'Actions',
                 isActions: true,

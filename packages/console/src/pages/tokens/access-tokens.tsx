@@ -12,14 +12,14 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
-import { type PagedList, useList } from '../../state/use-list.ts';
+import type { PagedList } from '../../state/use-list.ts';
 import { Expiry } from './expiry.tsx';
+import { LastUse } from './last-use.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
 
 /** Tokens for the distribution API, in one's own name. */
-export function AccessTokensSection() {
+export function AccessTokensSection({ tokens }: { readonly tokens: PagedList<TokenInfo> }) {
   const { session } = useServices();
-  const tokens = useList<TokenInfo>('/api/v1/tokens', { prefix: 'tokens-', sort: '-createdAt' });
   const apps = useCachedData('apps by name', (signal) =>
     session.api.get<ListPage<App>>('/api/v1/apps', { query: { maxGuests: 1, sort: 'name' }, signal }),
   );
@@ -114,8 +114,12 @@ function TokenTable(props: {
               (nameOf.get(appId) ?? <code class="small">{appId}</code>)
             ),
         },
-        { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-        { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+        { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          header: 'Last used',
+          cell: ({ lastUsedAt, lastUsedAddress }) => <LastUse at={lastUsedAt} address={lastUsedAddress} />,
+        },
+        { header: 'Expires', cell: ({ expiresAt, createdAt }) => <Expiry at={expiresAt} createdAt={createdAt} /> },
         {
           header: 'Actions',
           isActions: true,

@@ -15,10 +15,11 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useData } from '../../state/use-data.ts';
-import { useList } from '../../state/use-list.ts';
+import type { PagedList } from '../../state/use-list.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { CredentialName } from './credential-name.tsx';
 import { Expiry } from './expiry.tsx';
+import { LastUse } from './last-use.tsx';
 
 const lifetimes = [
   { value: '7', label: '7 days' },
@@ -28,8 +29,7 @@ const lifetimes = [
 ] as const;
 
 /** Keys for the instrumentation endpoint. */
-export function ApiKeysSection() {
-  const keys = useList<ApiKeyInfo>('/api/v1/api-keys', { prefix: 'keys-', sort: '-createdAt' });
+export function ApiKeysSection({ keys }: { readonly keys: PagedList<ApiKeyInfo> }) {
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<ApiKeyCreated>();
   const [toRevoke, setToRevoke] = useState<ApiKeyInfo>();
@@ -53,8 +53,11 @@ export function ApiKeysSection() {
         columns={[
           { header: 'Name', cell: ({ name }) => name },
           { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { header: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
-          { header: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+          {
+            header: 'Last used',
+            cell: ({ lastUsedAt, lastUsedAddress }) => <LastUse at={lastUsedAt} address={lastUsedAddress} />,
+          },
+          { header: 'Expires', cell: ({ expiresAt, createdAt }) => <Expiry at={expiresAt} createdAt={createdAt} /> },
           {
             header: 'Actions',
             isActions: true,

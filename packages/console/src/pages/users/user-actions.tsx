@@ -119,13 +119,13 @@ function SuspensionSection({ user: { name, suspendedAt }, apiPath, onChanged }: 
   const texts = isSuspended
     ? {
         action: 'End the suspension',
-        effect: `${name} can sign in again. Access tokens and API keys that have not expired work again.`,
+        effect: `${name} can sign in again. Sessions, access tokens, and API keys stay revoked.`,
         done: `${name} is no longer suspended.`,
         isDangerous: false,
       }
     : {
         action: 'Suspend user',
-        effect: `${name}’s sessions end. Sign-ins, access tokens, and API keys are refused on all nodes within a second, also those that hosts use. Plugins and their bindings stay.`,
+        effect: `Sessions, access tokens, and API keys of ${name} are revoked on all nodes within a second, also those that hosts use. They stay revoked when the suspension ends. Plugins and their bindings stay.`,
         done: `${name} is suspended.`,
         isDangerous: true,
       };
@@ -134,7 +134,7 @@ function SuspensionSection({ user: { name, suspendedAt }, apiPath, onChanged }: 
       of={{
         title: 'Suspension',
         intro: isSuspended
-          ? 'The user can’t sign in or use tokens and keys.'
+          ? 'The user can’t sign in.'
           : 'Ends sessions, tokens and keys for good. The user can’t sign in until you end the suspension.',
         isOn: isSuspended,
         path: `${apiPath}/suspension`,

@@ -10,7 +10,7 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { LastUse } from '../../../src/db/store.ts';
-import { createRecords, someHash, someTimeMs, withoutNote } from '../../helpers/records.ts';
+import { createRecords, someHash, someTimeMs, unused, withoutNote } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
 
@@ -355,8 +355,8 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.token(ofPages.id), ofPages);
       assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), { ...wide, suspendedAtMs: null });
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
-      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow]);
-      assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [narrow]);
+      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow].map(unused));
+      assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [unused(narrow)]);
       await assertPages(
         (page) => store.it.read.tokens(owner.id, undefined, page),
         ({ id }) => id,
@@ -364,7 +364,7 @@ export function recordsContract(backend: Backend): void {
       await store.it.write((tx) => tx.deleteToken(wide.id));
       assert.equal(await store.it.read.tokenByHash(wide.secretHash), undefined);
       assert.equal(await store.it.read.token(wide.id), undefined);
-      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [narrow]);
+      assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [unused(narrow)]);
     });
 
     it('finds API keys by hash and by id, lists those of a user, and omits deleted ones', async () => {
@@ -379,7 +379,7 @@ export function recordsContract(backend: Backend): void {
       );
       await store.it.write((tx) => tx.deleteApiKey(first.id));
       assert.equal(await store.it.read.apiKeyByHash(first.secretHash), undefined);
-      assert.deepEqual(await store.it.read.apiKeys(owner.id, {}), [second]);
+      assert.deepEqual(await store.it.read.apiKeys(owner.id, {}), [unused(second)]);
     });
 
     it('deletes all tokens and keys of a user, but not those of sessions or of others', async () => {
