@@ -38,6 +38,7 @@ const serverLayers = [
   ...[
     'audit/',
     'auth/',
+    'attestations/',
     'plugins/',
     'apps/',
     'changes/',

@@ -22,7 +22,8 @@ export type AuditTargetKind =
   | 'token'
   | 'api_key'
   | 'client'
-  | 'link';
+  | 'link'
+  | 'signing_key';
 
 interface AuditActionInfo {
   /** A phrase between the names of the actor and the target. */
@@ -98,6 +99,8 @@ export const auditActions = {
     'contentAddress',
     'size',
     'isNew',
+    'provenance',
+    'provenanceFault',
   ]),
   'plugin.roll_back': action('app', 'plugin', 'rolled back the plugin', ['guestIds', 'version', 'versionId']),
   'plugin.describe': action('app', 'plugin', 'changed the description of the plugin', ['fields']),
@@ -116,6 +119,15 @@ export const auditActions = {
   'version.reject': action('app', 'plugin', 'rejected a version of the plugin', ['version', 'versionId', 'reason']),
   'version.yank': action('app', 'plugin', 'yanked a version of the plugin', ['version', 'versionId', 'reason']),
   'version.restore': action('app', 'plugin', 'restored a version of the plugin', ['version', 'versionId', 'reason']),
+  'version.attach': action('app', 'plugin', 'attached an attestation to a version of the plugin', [
+    'version',
+    'versionId',
+    'attestationId',
+    'kind',
+    'state',
+    'signer',
+    'size',
+  ]),
   'binding.pin': action('app', 'plugin', 'pinned a version of the plugin', ['guestIds', 'version', 'versionId']),
   'binding.unpin': action('app', 'plugin', 'unpinned the plugin', ['guestIds', 'version', 'versionId']),
   'account.create': action('account', 'user', 'created the account', ['means']),
@@ -160,6 +172,8 @@ export const auditActions = {
   'link.create': action('account', 'link', 'created a set-up link', ['isForFirstUser']),
   'operator.grant': action('account', 'user', 'granted the operator role to', ['means']),
   'operator.revoke': action('account', 'user', 'revoked the operator role of', []),
+  'signing_key.create': action('account', 'signing_key', 'created the signing key', ['origin', 'validFrom']),
+  'signing_key.revoke': action('account', 'signing_key', 'revoked the signing key', []),
 } satisfies Readonly<Record<string, AuditActionInfo>>;
 
 export type AuditAction = keyof typeof auditActions;

@@ -42,6 +42,7 @@ export const errorCodes = {
   already_instrumented: { status: 422, title: 'The module is already instrumented' },
   relocatable_object: { status: 422, title: 'The module is a relocatable object' },
   interface_mismatch: { status: 422, title: 'The module does not fit the extension point' },
+  provenance_required: { status: 422, title: 'The extension point requires provenance' },
   module_too_complex: { status: 422, title: 'The module needs too much time or memory' },
   limit_exceeded: { status: 422, title: 'A limit is reached' },
   rate_limited: { status: 429, title: 'Too many requests' },

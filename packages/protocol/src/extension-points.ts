@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { noProvenancePolicy, provenancePolicy, provenancePolicyInput } from './attestations.ts';
 import { displayName, id, nullable, timestamp } from './fields.ts';
 import { Type } from './type.ts';
 import { wasmProposals } from './wasm-proposals.ts';
@@ -41,6 +42,7 @@ export const extensionPoint = Type.Object({
     description: "whether a new version is bound only after the application's team approves it",
   }),
   limits: extensionPointLimits,
+  provenance: provenancePolicy,
   createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
 });
@@ -79,6 +81,7 @@ export const extensionPointExample = {
   schema: { exports: { evaluate: { input: { type: 'string' }, output: { type: 'number' } } } },
   requiresApproval: true,
   limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
+  provenance: noProvenancePolicy,
   createdAt: '2026-03-01T12:00:00.000Z',
   updatedAt: '2026-03-01T12:00:00.000Z',
 } satisfies ExtensionPoint;
@@ -95,6 +98,7 @@ export const extensionPointInput = Type.Object({
   ),
   // Rejects unknown properties: a misspelt limit would silently have no effect.
   limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
+  provenance: Type.Optional(provenancePolicyInput),
 });
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
 

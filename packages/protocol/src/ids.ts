@@ -20,6 +20,7 @@ export const idPrefixes = {
   simulation: 'sim',
   simulationRun: 'run',
   trustRule: 'tru',
+  attestation: 'atn',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -44,6 +45,7 @@ export type ProcessId = Id<'process'>;
 export type SimulationId = Id<'simulation'>;
 export type SimulationRunId = Id<'simulationRun'>;
 export type TrustRuleId = Id<'trustRule'>;
+export type AttestationId = Id<'attestation'>;
 
 /** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {

@@ -1,5 +1,6 @@
 /** The wire format of the API: ids, names, JSON schemas with their static types, and error codes. No I/O. */
 export * from './accounts.ts';
+export * from './attestations.ts';
 export * from './audit.ts';
 export * from './audit-actions.ts';
 export * from './change-events.ts';

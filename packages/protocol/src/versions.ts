@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { provenanceState } from './attestations.ts';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
 import { verdict } from './simulations.ts';
@@ -25,6 +26,7 @@ const versionFields = {
   state: versionState,
   stateReason: nullable(Type.String({ description: 'the reason given for the yank or the rejection; why it failed' })),
   verdict: nullable(verdict, { description: 'the result of its simulations; `null` until there is one' }),
+  provenance: provenanceState,
   createdAt: timestamp('when it was published'),
 };
 

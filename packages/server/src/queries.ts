@@ -3,6 +3,7 @@ import { deletionMutations, deletionQueries } from './apps/deletion-queries.ts';
 import { guestMutations, guestQueries } from './apps/guest-queries.ts';
 import { invitationMutations, invitationQueries } from './apps/invitation-queries.ts';
 import { overviewQueries } from './apps/overview-queries.ts';
+import { attestationMutations, attestationQueries } from './attestations/attestation-queries.ts';
 import { auditMutations, auditQueries } from './audit/audit-queries.ts';
 import { expiredMutations } from './auth/expired-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
@@ -62,6 +63,7 @@ const allQueries = {
   ...mailQueries,
   ...simulationQueries,
   ...simulationRunQueries,
+  ...attestationQueries,
 };
 
 const allMutations = {
@@ -92,6 +94,7 @@ const allMutations = {
   ...mailMutations,
   ...simulationMutations,
   ...simulationRunMutations,
+  ...attestationMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -5,6 +5,7 @@ import { guestRoutes } from './apps/guest-routes.ts';
 import { invitationRoutes } from './apps/invitation-routes.ts';
 import { memberRoutes } from './apps/member-routes.ts';
 import { userRoutes } from './apps/user-routes.ts';
+import { signingKeyRoutes } from './attestations/signing-key-routes.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { accountRoutes } from './auth/account-routes.ts';
 import { credentialRoutes } from './auth/credential-routes.ts';
@@ -23,6 +24,7 @@ import { instrumentRoutes } from './instrument/instrument-routes.ts';
 import { healthRoutes } from './ops/status/health-routes.ts';
 import { statusRoutes } from './ops/status/status-routes.ts';
 import { packageRoutes } from './packages/package-routes.ts';
+import { attestationRoutes } from './plugins/attestation-routes.ts';
 import { bindingRoutes } from './plugins/binding-routes.ts';
 import { contentRoutes } from './plugins/content-routes.ts';
 import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
@@ -39,6 +41,8 @@ export const allRoutes: readonly Route[] = [
   ...contentRoutes,
   ...pluginRoutes,
   ...versionRoutes,
+  ...attestationRoutes,
+  ...signingKeyRoutes,
   ...simulationRunRoutes,
   ...hostControlRoutes,
   ...appRoutes,

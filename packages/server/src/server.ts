@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { finishPendingChanges } from './apps/finish-deletions.ts';
+import { ensureSigningKey } from './attestations/signing-keys.ts';
 import { createClockCheck } from './blobs/clock-gap.ts';
 import { startGarbageCollector } from './blobs/garbage-collector.ts';
 import { assertBlobsKnown, assertBlobsPresent, MissingBlobsError, UnknownBlobsError } from './blobs/unknown-objects.ts';
@@ -10,7 +11,8 @@ import { defaultBaseUrl } from './config/listen-address.ts';
 import { describeStore } from './config/store-places.ts';
 import { makeDurableFolder } from './db/durable-folder.ts';
 import { createStartupRetry } from './db/startup-retry.ts';
-import { ReadOnlyError } from './db/store.ts';
+import { ReadOnlyError, StorageFullError } from './db/store.ts';
+import type { Deps } from './deps.ts';
 import { capConnections } from './http/limits/file-descriptors.ts';
 import { createServices, openData } from './open-services.ts';
 import { type FirstStart, firstStart, usesDataFolder } from './ops/first-start.ts';
@@ -161,6 +163,7 @@ export async function serve(
     let start: FirstStart | undefined;
     if (isFirstWorker) {
       start = await retryWhileUnavailable(() => firstStart(data.deps, options));
+      if (config.only === undefined) await ensureSigningKeyUnlessReadOnly(data.deps);
       if (hasDataFolder && !holdsFolderLock) {
         log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
       }
@@ -233,6 +236,13 @@ async function flushLastUsed({ lastUsed, log }: Services): Promise<void> {
 async function flushUsage({ usage, log }: Services): Promise<void> {
   await usage.flush().catch((error: unknown) => {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'usage could not be written');
+  });
+}
+
+/** Creates the signing key. A read-only store needs none: it takes no publish. */
+async function ensureSigningKeyUnlessReadOnly(deps: Deps): Promise<void> {
+  await ensureSigningKey(deps).catch((error: unknown) => {
+    if (!(error instanceof ReadOnlyError || error instanceof StorageFullError)) throw error;
   });
 }
 

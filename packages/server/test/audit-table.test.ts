@@ -12,6 +12,7 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
+import { revokeSigningKey, rotateSigningKey } from '../src/attestations/signing-keys.ts';
 import { createPasswordLink, setOperator } from '../src/auth/manage-users.ts';
 import { createSetUpLink } from '../src/auth/one-time-links.ts';
 import { recordRefusal } from '../src/auth/refusals.ts';
@@ -405,6 +406,15 @@ const rows: Readonly<Record<string, Row>> = {
     prepare: async (world) =>
       calling(world, world.guest, 'POST', `${await freshPlugin(world)}/rollback`, { version: 1 }),
   },
+  [`POST ${artifact}/versions/:number/attestations`]: {
+    actions: ['version.attach'],
+    prepare: async (world) => {
+      const sbom = { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: 'not in the trail' };
+      return calling(world, world.guest, 'POST', `${await freshPlugin(world)}/versions/1/attestations`, sbom, [
+        sbom.serialNumber,
+      ]);
+    },
+  },
   [`PUT ${artifact}/about`]: {
     actions: ['plugin.describe'],
     prepare: async (world) => {
@@ -754,6 +764,17 @@ const others: Readonly<Record<string, Row>> = {
       await makeGuest(world.service, world.owner, world.appId, 'leaving', user);
       return calling(world, user, 'POST', '/me/deletion', { password }, [password]);
     },
+  },
+  'the operator’s rotation and revocation of a signing key': {
+    actions: ['signing_key.create', 'signing_key.create', 'signing_key.revoke'],
+    prepare: async ({ service }) => ({
+      async send() {
+        const { deps } = service.services;
+        const { key } = await rotateSigningKey(deps, 0);
+        await revokeSigningKey(deps, key.id); // which creates another
+        return service.call('GET', '/.well-known/tenon-signing-keys.json');
+      },
+    }),
   },
   'the operator’s links and accounts': {
     actions: [

@@ -122,6 +122,8 @@ async function awaitingPlugin(world: World): Promise<string> {
   return freshPlugin(world, at);
 }
 
+const anSbom = { bomFormat: 'CycloneDX', specVersion: '1.6' };
+
 const aSimulation = {
   testModuleBase64: testModule.toString('base64'),
   mockHostBase64: tinyModule(8).toString('base64'),
@@ -529,6 +531,24 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/simulation-runs` }),
   },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/attestations': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/attestations` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/attestations': {
+    // Only its publisher attaches.
+    cells: `${refused} 403s 404 201 404 403f 403f 403f`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshPlugin(world)}/versions/1/attestations`, json: anSbom }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/attestations': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: ({ plugin }) => ({
+      path: `${api}/artifacts/${plugin.id}/attestations?contentAddress=${plugin.contentAddress}`,
+    }),
+  },
   'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/yank': {
     cells: `${refused} 403s 404 200 404 403f 200 200`,
     scope: 'manage',
@@ -842,6 +862,10 @@ const rows: Readonly<Record<string, Row>> = {
     ]),
   ),
   'GET /readyz': { cells: everybody(200), target: () => ({ path: '/readyz' }) },
+  'GET /.well-known/tenon-signing-keys.json': {
+    cells: everybody(200),
+    target: () => ({ path: '/.well-known/tenon-signing-keys.json' }),
+  },
   'GET /packages': { cells: everybody(200), target: () => ({ path: '/packages' }) },
   'GET /packages/:file': { cells: everybody(404), target: () => ({ path: '/packages/unknown.tgz' }) },
   'GET /openapi.json': { cells: everybody(200), target: () => ({ path: '/openapi.json' }) },

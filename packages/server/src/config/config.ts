@@ -73,7 +73,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   const config = values as unknown as SettingValues;
   faults.push(...inconsistencies(config));
   if (faults.length > 0) throw new ConfigError(faults);
-  const warnings = [...unknownVariables(environment, isTraced), ...unsharedFolder(config)];
+  const warnings = [...unknownVariables(environment, isTraced), ...unsharedFolder(config), ...exposedKey(config)];
   const worker = Number(environment[workerVariable] || 1);
   return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
 }
@@ -137,6 +137,12 @@ function unsharedFolder({ databaseUrl, s3Bucket, dataDir }: SettingValues): read
   if (databaseUrl === undefined || s3Bucket !== undefined) return [];
   const folder = join(dataDir, 'blobs');
   return [`TENON_DATABASE_URL is set without TENON_S3_BUCKET: several nodes must share the plugins' folder ${folder}`];
+}
+
+/** The key's file must be the server's alone. */
+function exposedKey({ signingKey }: SettingValues): readonly string[] {
+  if (signingKey === undefined || !signingKey.isExposed) return [];
+  return [`TENON_SIGNING_KEY_FILE: other users can read ${signingKey.path}; its mode should be 0600`];
 }
 
 function hint(name: string, known: Iterable<string>): string {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { type KeyFile, signingKeyFile, trustedRootFiles } from './key-files.ts';
 import { quotaList } from './quota-list.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import {
@@ -161,6 +162,18 @@ export const settings = {
     'TENON_SMTP_URL',
     smtpUrl,
     'the mail server, `smtp://user:password@host:port?from=tenon@example.com`, or `smtps://` for TLS from the start; by default the server sends no mail. See [how to send mail](../how-to/mail.md)',
+  ),
+
+  signingKey: optional<KeyFile>(
+    'TENON_SIGNING_KEY_FILE',
+    signingKeyFile,
+    'the file of the Ed25519 key (PKCS #8 in PEM) that signs attestations; by default the server creates a key in the store',
+  ),
+  trustedRoots: setting<readonly unknown[]>(
+    'TENON_SIGSTORE_TRUSTED_ROOT',
+    trustedRootFiles,
+    [],
+    'files with the Sigstore trusted roots that verify attached provenance, separated by commas; without one, all provenance fails. See [provenance](../how-to/provenance.md)',
   ),
 
   signUp: setting(

@@ -67,13 +67,13 @@ async function pluginsWithoutNewestVersion(db: Db): Promise<StoreFault[]> {
 async function pluginsWithWrongTotals(db: Db): Promise<StoreFault[]> {
   const { rows } = await sql<{ name: string; user: string; point: string; bytes: number; sum: number }>`
     select p.name as name, p."userId" as user, p."extensionPointId" as point, p.bytes as bytes,
-      cast(coalesce(sum(v.size), 0) as bigint) as sum
+      cast(coalesce(sum(v.size + v."attestationBytes"), 0) as bigint) as sum
     from plugins p left join versions v on v."extensionPointId" = p."extensionPointId" and v."userId" = p."userId"
       and v.name = p.name
     join extension_points e on e.id = p."extensionPointId" join apps a on a.id = e."appId"
     where p."deletedAtMs" is null and e."deletedAtMs" is null and a."deletedAtMs" is null
     group by p.name, p."userId", p."extensionPointId", p.bytes, p."appId", e."appId"
-    having p.bytes <> coalesce(sum(v.size), 0) or p."appId" <> e."appId"
+    having p.bytes <> coalesce(sum(v.size + v."attestationBytes"), 0) or p."appId" <> e."appId"
     limit ${sql.lit(maxFaults)}
   `.execute(db);
   return rows.map(({ name, user, point, bytes, sum }) => ({

@@ -9,6 +9,8 @@ import type {
   InvitationId,
   MemberRole,
   OneTimeLinkId,
+  ProvenancePolicy,
+  ProvenanceState,
   SessionId,
   TokenId,
   TokenScope,
@@ -18,6 +20,12 @@ import type {
   VersionId,
   VersionState,
 } from '@tenon/protocol';
+import type {
+  AttestationRecord,
+  AttestationWithBundle,
+  SigningKeyRecord,
+  StoredSigningKey,
+} from './attestation-records.ts';
 import type { AccountAuditEvent, AuditCredentialId, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
@@ -152,6 +160,7 @@ export interface ExtensionPointRecord {
   /** Whether a new version is bound only after the application's team has approved it. */
   readonly requiresApproval: boolean;
   readonly limits: ExtensionPointLimits;
+  readonly provenance: ProvenancePolicy;
   /** Grows with each change of the simulations. */
   readonly simulationsRevision: number;
   /** How old a new version is before it is bound without a decision of the team. */
@@ -275,6 +284,8 @@ export interface VersionRecord extends PluginKey, VersionDecision {
   readonly verdict: Verdict | null;
   /** When it has the minimum age of its extension point at the time of the publish; `null` without one. */
   readonly releaseAtMs: number | null;
+  /** The best state of its provenance. */
+  readonly provenance: ProvenanceState;
 }
 
 /** A plugin's binding under a guest. It reserves the plugin's name, which is unique per extension point and guest. */
@@ -360,7 +371,7 @@ interface PluginRow extends PluginKey, Deletable, Sortable {
   readonly appId: AppId;
   /** The number of the newest version. */
   readonly lastNumber: number;
-  /** The total size of its versions. */
+  /** The total size of its versions and their attached attestations. */
   readonly bytes: number;
   /** The state of the rate limit for publishes (GCRA); 0 without a publish. */
   readonly publishChargedUntilMs: number;
@@ -382,6 +393,8 @@ interface VersionRow extends VersionRecord {
   readonly credentialId: AuditCredentialId | null;
   /** The rule of trusted publishing that issued the token; `null` for other credentials. */
   readonly trustRuleId: TrustRuleId | null;
+  /** The total size of the attached attestations. */
+  readonly attestationBytes: number;
 }
 
 /** A publisher whom an application's team has blocked, with all plugins. */
@@ -474,6 +487,8 @@ export interface Database {
   mail_preferences: MailPreferencesRecord;
   quota_overrides: QuotaOverrideRecord;
   quota_warnings: QuotaWarningRecord;
+  signing_keys: StoredSigningKey;
+  attestations: AttestationWithBundle;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -539,7 +554,8 @@ export const columns = {
   apps: columnsOf<AppRecord>()('apps', ['id name createdAtMs updatedAtMs']),
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
-    'id appId name schemaJson requiresApproval limits simulationsRevision minVersionAgeSeconds createdAtMs updatedAtMs',
+    'id appId name schemaJson requiresApproval limits provenance simulationsRevision minVersionAgeSeconds createdAtMs',
+    'updatedAtMs',
   ]),
   guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note createdAtMs']),
   heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),
@@ -550,7 +566,7 @@ export const columns = {
   ]),
   versions: columnsOf<VersionRecord>()('versions', [
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
-    'stateAtMs stateRole verdict releaseAtMs',
+    'stateAtMs stateRole verdict releaseAtMs provenance',
   ]),
   bindings: columnsOf<Omit<BindingRow, 'selectedAtNumber'>>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',
@@ -571,6 +587,12 @@ export const columns = {
   blobs: columnsOf<BlobRecord>()('blobs', ['address size state generation leaseUntilMs unusedSinceMs']),
   accountAudit: columnsOf<AccountAuditEvent>()('audit_events', [
     'id atMs action appId accountId by userId userName viaId viaName address targetId targetName details',
+  ]),
+  signingKeys: columnsOf<SigningKeyRecord>()('signing_keys', [
+    'id origin publicKeyPem validFromMs validUntilMs revokedAtMs',
+  ]),
+  attestations: columnsOf<AttestationRecord>()('attestations', [
+    'id versionId kind predicateType state detail signer size digest userId createdAtMs',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

@@ -165,6 +165,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: "the module is a compiler's object file, which is not linked yet",
     remedy: 'Link it first.',
   },
+  provenance_required: {
+    when: "you publish without provenance that the extension point's policy accepts: none is attached, its signature is not valid, or it comes from another source",
+    remedy: 'Publish from a repository and workflow of the policy, and attach the provenance.',
+  },
   module_too_complex: {
     when: 'processing the module takes more time than its size allows, or more memory than a worker may use; or the module exceeds a limit that `detail` names',
     remedy: 'Instrument it offline, or ask the operator to raise the limits.',

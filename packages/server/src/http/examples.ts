@@ -96,6 +96,7 @@ const versionSummaryExample = {
   state: 'awaiting_approval' as const,
   stateReason: null,
   verdict: 'passed' as const,
+  provenance: 'verified' as const,
   createdAt: example.time,
 };
 
@@ -108,6 +109,26 @@ export const versionExample = {
   guestIds: [example.guestId],
   boundGuestIds: [],
   hasMoreGuests: false,
+};
+
+export const attestationExample = {
+  id: 'atn_01j29hxk3mfpq8ad68ha6hbsex',
+  kind: 'provenance' as const,
+  predicateType: 'https://slsa.dev/provenance/v1',
+  version: 3,
+  state: 'verified' as const,
+  detail: null,
+  signer: {
+    keyId: null,
+    issuer: 'https://token.actions.githubusercontent.com',
+    identity: 'https://github.com/acme/median/.github/workflows/publish.yml@refs/tags/v1.4.0',
+    repository: 'https://github.com/acme/median',
+    workflow: 'https://github.com/acme/median/.github/workflows/publish.yml@refs/tags/v1.4.0',
+    commit: '0123456789abcdef0123456789abcdef01234567',
+    runUrl: 'https://github.com/acme/median/actions/runs/7/attempts/1',
+  },
+  createdAt: example.time,
+  bundle: { mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json' },
 };
 
 export const dryRunExample = {

@@ -1,3 +1,4 @@
+import { maxAttachmentBytes } from '../attestations/attachment.ts';
 import type { BodyReader } from '../http/bodies/body-reader.ts';
 import { formErrors, readForm } from '../http/bodies/multipart.ts';
 import { readBytes } from '../http/bodies/read-bytes.ts';
@@ -9,11 +10,15 @@ const binary = { type: 'string', format: 'binary' } as const;
 /** Far above the limits of `semver` and `note`, which the use case checks. */
 const maxTextBytes = 4096;
 
-/** The contents of a publish request. Only a form can have `semver` and `note`. */
+/** The contents of a publish request. Only a form can have more than the bytes. */
 interface Artifact {
   readonly bytes: Uint8Array;
   readonly semver?: string;
   readonly note?: string;
+  /** A document with provenance, as it was sent. */
+  readonly provenance?: Uint8Array;
+  /** A document with an SBOM. */
+  readonly sbom?: Uint8Array;
 }
 
 /** Reads a plugin's bytes: the field `artifact` of a form, or a body of type `application/wasm`. */
@@ -28,12 +33,19 @@ export const artifactBody: BodyReader<Artifact> = {
           artifact: { maxBytes: source.limits.maxModuleBytes, what },
           semver: { maxBytes: maxTextBytes, what: 'A semantic version' },
           note: { maxBytes: maxTextBytes, what: 'A note' },
+          provenance: { maxBytes: maxAttachmentBytes, what: 'Provenance' },
+          sbom: { maxBytes: maxAttachmentBytes, what: 'An SBOM' },
         });
         const texts = (['semver', 'note'] as const).flatMap((name) => {
           const bytes = form.get(name);
           return bytes === undefined || bytes.length === 0 ? [] : [[name, textOf(name, bytes)]];
         });
-        return { bytes: requiredPart(form, 'artifact', 'the compiled module'), ...Object.fromEntries(texts) };
+        const documents = (['provenance', 'sbom'] as const).flatMap((name) => {
+          const bytes = form.get(name);
+          return bytes === undefined || bytes.length === 0 ? [] : [[name, bytes]];
+        });
+        const bytes = requiredPart(form, 'artifact', 'the compiled module');
+        return { bytes, ...Object.fromEntries([...texts, ...documents]) };
       }
       default:
         throw new HttpError('unsupported_media_type', 'Send the module as multipart/form-data or application/wasm.', {
@@ -48,7 +60,13 @@ export const artifactBody: BodyReader<Artifact> = {
         schema: {
           type: 'object',
           required: ['artifact'],
-          properties: { artifact: binary, semver: { type: 'string' }, note: { type: 'string' } },
+          properties: {
+            artifact: binary,
+            semver: { type: 'string' },
+            note: { type: 'string' },
+            provenance: { type: 'string', description: 'a Sigstore bundle with SLSA provenance, as JSON' },
+            sbom: { type: 'string', description: 'a CycloneDX document, or a Sigstore bundle with one, as JSON' },
+          },
         },
       },
       'application/wasm': { schema: binary },

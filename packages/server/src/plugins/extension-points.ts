@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ExtensionPointInput, type ExtensionPointUpdate, newId, type SchemaWarning } from '@tenon/protocol';
+import { changeProvenancePolicy, relaxesPolicy } from '../attestations/provenance-policy.ts';
 import { changedFields, record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { requireStepUp } from '../auth/confirmation.ts';
@@ -39,6 +40,7 @@ export async function createExtensionPoint(
     schemaJson,
     requiresApproval: fields.requiresApproval ?? false,
     limits: { ...noLimits, ...fields.limits },
+    provenance: changeProvenancePolicy(fields.provenance),
     simulationsRevision: 0,
     minVersionAgeSeconds: 0,
     createdAtMs,
@@ -95,7 +97,8 @@ export async function listExtensionPoints(
 /**
  * Replaces the given fields. An omitted field keeps its value.
  *
- * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off, `precondition_failed`,
+ * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off
+ *   or relax the provenance policy, `precondition_failed`,
  *   `quota_exceeded`
  */
 export async function updateExtensionPoint(
@@ -112,7 +115,9 @@ export async function updateExtensionPoint(
     await renewAccess(tx, access, 'changeExtensionPoints');
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
-    if (present.requiresApproval && fields.requiresApproval === false) {
+    const provenance = changeProvenancePolicy(fields.provenance, present.provenance);
+    const endsApproval = present.requiresApproval && fields.requiresApproval === false;
+    if (endsApproval || relaxesPolicy(present.provenance, provenance)) {
       await requireStepUp(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
@@ -122,6 +127,7 @@ export async function updateExtensionPoint(
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
       limits: { ...present.limits, ...fields.limits },
       minVersionAgeSeconds: present.minVersionAgeSeconds,
+      provenance,
       updatedAtMs: deps.clock(),
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
@@ -164,8 +170,8 @@ export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAcc
 const maxAuditedSchema = 4096;
 
 /** Returns the audited fields of an extension point. The digest replaces a long schema. */
-function auditDetails({ name, schemaJson, requiresApproval, limits }: ExtensionPointRecord) {
+function auditDetails({ name, schemaJson, requiresApproval, limits, provenance }: ExtensionPointRecord) {
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
-  return { name, requiresApproval, limits, schema };
+  return { name, requiresApproval, limits, provenance, schema };
 }

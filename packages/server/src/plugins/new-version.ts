@@ -1,4 +1,7 @@
 import { type ContentAddress, newId, type VersionState } from '@tenon/protocol';
+import type { VerifiedAttachment } from '../attestations/attach.ts';
+import type { Attachment } from '../attestations/attachment.ts';
+import { type ProvenanceEvidence, stateOfEvidence } from '../attestations/require-provenance.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import { requirePublishQuota } from '../auth/quotas.ts';
 import type { ExtensionPointRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
@@ -12,6 +15,8 @@ import { isReleasing, queueTest, type TestResult } from './version-tester.ts';
 /** A module to publish, with the publisher's optional semantic version and note. */
 export interface Release extends ReleaseLabels {
   readonly bytes: Uint8Array;
+  /** The documents to attach. Default: none. */
+  readonly attachments?: readonly Attachment[];
 }
 
 /** An authorized publish. */
@@ -24,7 +29,8 @@ export interface PublishRequest {
 }
 
 /** A release that passed the module check. */
-export interface CheckedRelease extends Release {
+export interface CheckedRelease extends Omit<Release, 'attachments'> {
+  readonly attachments: readonly VerifiedAttachment[];
   readonly contentAddress: ContentAddress;
   readonly interfaceJson: string | null;
   /** The requirements that the module was checked against. */
@@ -63,6 +69,7 @@ export interface NewVersion extends InitialState {
   /** The plugin before the publish; `undefined` for a new one. */
   readonly present: PluginRecord | undefined;
   readonly checked: CheckedRelease;
+  readonly evidence: ProvenanceEvidence;
   readonly nowMs: number;
 }
 
@@ -71,7 +78,7 @@ export async function insertVersion(
   deps: Deps,
   tx: Transaction,
   { appId, key }: PublishRequest,
-  { present, checked, nowMs, ...initial }: NewVersion,
+  { present, checked, evidence, nowMs, ...initial }: NewVersion,
 ): Promise<VersionRecord> {
   const { bytes, contentAddress, semver = null, note = null, interfaceJson } = checked;
   if (semver !== null) await requireUnusedSemver(tx, key, semver, nowMs);
@@ -90,6 +97,7 @@ export async function insertVersion(
     stateAtMs: createdAtMs,
     stateRole: null,
     releaseAtMs: null,
+    provenance: stateOfEvidence(evidence),
   };
   const { quotas } = deps.settings;
   const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);

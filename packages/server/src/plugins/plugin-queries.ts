@@ -124,7 +124,7 @@ export const pluginMutations = {
       await (version.number === 1 ? insertPlugin(db, version) : updateLastNumber(db, version));
       await db
         .insertInto('versions')
-        .values({ ...version, appId: appOf(db, version), interfaceJson })
+        .values({ ...version, appId: appOf(db, version), interfaceJson, attestationBytes: 0 })
         .execute();
     },
   ),

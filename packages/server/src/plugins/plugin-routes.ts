@@ -12,6 +12,7 @@ import {
   publishedPlugin,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
+import { readAttachment } from '../attestations/attachment.ts';
 import { reserveFrom } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginBindingExample, pluginExample, pluginSummaryExample } from '../http/examples.ts';
@@ -80,6 +81,7 @@ export const pluginRoutes: readonly Route[] = [
       'unsupported_feature',
       'interface_mismatch',
       'conflict',
+      'provenance_required',
       'module_too_complex',
       'limit_exceeded',
       'quota_exceeded',
@@ -95,13 +97,17 @@ export const pluginRoutes: readonly Route[] = [
       const isDryRun = query.dryRun === 'true';
       const reserve = isDryRun ? reserveFrom(services, auth, request, reply.response) : undefined;
       const options = { signal: disconnectSignal(reply.response), isDryRun, reserve };
-      const { bytes, semver = query.semver, note = query.note } = body;
+      const { bytes, semver = query.semver, note = query.note, provenance, sbom } = body;
+      const attachments = [
+        ...(provenance === undefined ? [] : [readAttachment(provenance, '/provenance', 'provenance')]),
+        ...(sbom === undefined ? [] : [readAttachment(sbom, '/sbom', 'sbom')]),
+      ];
       const published = await publish(
         services.deps,
         actor,
         access,
         target(params, query),
-        { bytes, semver, note },
+        { bytes, semver, note, attachments },
         options,
       );
       reply.code(published.created === 'plugin' && !isDryRun ? 201 : 200);

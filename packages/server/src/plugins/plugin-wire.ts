@@ -129,8 +129,8 @@ function toBinding(binding: PluginBinding, access: AppAccess) {
 }
 
 function toVersionSummary(version: VersionRecord): wire.VersionSummary {
-  const { id, number, semver, note, state, stateReason, verdict, createdAtMs } = version;
-  return { id, number, semver, note, state, stateReason, verdict, createdAt: time(createdAtMs) };
+  const { id, number, semver, note, state, stateReason, verdict, provenance, createdAtMs } = version;
+  return { id, number, semver, note, state, stateReason, verdict, provenance, createdAt: time(createdAtMs) };
 }
 
 export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_INFINITY): wire.Version {

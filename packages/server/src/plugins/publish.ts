@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 import { type ContentAddress, isPluginName, pluginNamePattern } from '@tenon/protocol';
+import { type VerifiedAttachment, verifyAttachment } from '../attestations/attach.ts';
+import { insertPublishAttestation, meansOf } from '../attestations/publish-attestation.ts';
+import { auditedProvenance, evidenceOf, requireProvenance } from '../attestations/require-provenance.ts';
 import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
@@ -8,6 +11,7 @@ import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { attachToPublished } from './attach-to-version.ts';
 import { writeAndRollBack } from './dry-run.ts';
 import { isSameRequirements, type ModuleRequirements, requireFit } from './module-checker.ts';
 import { type CheckedRelease, initialState, insertVersion, type PublishRequest, type Release } from './new-version.ts';
@@ -84,7 +88,7 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
  * A dry run makes the same checks and tests, and rolls its only transaction back.
  *
  * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
- *   `interface_mismatch`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
+ *   `interface_mismatch`, `provenance_required`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
  *   `conflict` for bytes that the host yanked and for a used semantic version; `not_a_guest`, `not_found` or `invalid_token`
  *   when the guest, the extension point or the token was removed during the publish
  */
@@ -102,6 +106,11 @@ export async function publish(
   const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
   const contentAddress = contentAddressOf(release.bytes);
   await requirePublishable(deps, request, release, contentAddress);
+  const attachments: VerifiedAttachment[] = [];
+  for (const attachment of release.attachments ?? []) {
+    attachments.push(await verifyAttachment(deps, attachment, contentAddress));
+  }
+  await requireProvenanceEarly(deps, request, access, contentAddress, attachments);
   if (access.extensionPoint.simulationsRevision > 0) deps.simulator.warm(); // while the module is checked
 
   let requirements: ModuleRequirements = access.extensionPoint;
@@ -111,7 +120,7 @@ export async function publish(
     requireFit(mismatches);
     const testOptions = { ...jobOptions, reserve };
     const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, testOptions) : undefined;
-    const checked: CheckedRelease = { ...release, contentAddress, interfaceJson, requirements, tried };
+    const checked: CheckedRelease = { ...release, attachments, contentAddress, interfaceJson, requirements, tried };
     const outcome = isDryRun
       ? await tryRelease(deps, request, checked)
       : await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
@@ -161,6 +170,22 @@ async function requirePublishable(
   await requirePublishQuota(deps.store.read, quotas, key, appId, plugin, bytes.length, deps.clock());
 }
 
+/** Rejects a publish without the required provenance before the module is checked and stored. The transaction repeats the check. */
+async function requireProvenanceEarly(
+  { store }: Deps,
+  { actor, key }: PublishRequest,
+  { extensionPoint }: ExtensionPointAccess,
+  contentAddress: ContentAddress,
+  attachments: readonly VerifiedAttachment[],
+): Promise<void> {
+  if (extensionPoint.provenance.mode !== 'require') return;
+  const token = await requireActiveToken(store.read, actor);
+  const plugin = await store.read.plugin(key);
+  const isCurrent = plugin?.newest.contentAddress === contentAddress;
+  const stored = isCurrent ? await store.read.attestations(plugin.newest.id) : [];
+  requireProvenance(extensionPoint.provenance, evidenceOf(attachments, token.claims, stored));
+}
+
 /** Stores the bytes, inserts the version and moves the bindings. */
 function storeRelease(
   deps: Deps,
@@ -194,7 +219,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     await chargeStoredBytes(tx, deps.settings.quotas, key.userId, bytes.length, nowMs);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
-    await requireActiveToken(tx, actor);
+    const token = await requireActiveToken(tx, actor);
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameRequirements(extensionPoint, checked.requirements)) return { changedRequirements: extensionPoint };
@@ -210,21 +235,32 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     const isCurrent =
       present?.newest.contentAddress === contentAddress && (await isUnchanged(tx, present, guestIds, needsApproval));
     if (!isCurrent) withdrawal.requirePublishable();
+    const stored = isCurrent ? await tx.attestations(present.newest.id) : [];
+    const evidence = evidenceOf(checked.attachments, token.claims, stored);
+    requireProvenance(extensionPoint.provenance, evidence);
     const version = isCurrent
       ? present.newest
       : await insertVersion(deps, tx, request, {
           present,
           checked,
+          evidence,
           nowMs,
           ...(await initialState(tx, extensionPoint, checked, needsApproval)),
         });
+
+    if (!isCurrent) await insertPublishAttestation(deps, tx, appId, version, meansOf(token));
+    await attachToPublished(deps, tx, request, version, checked, { isNew: !isCurrent, nowMs });
 
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
-      const rest = { details: auditDetails(version, !isCurrent), guests: guests.slice(0, maxAuditedGuests) };
+      const details = {
+        ...auditDetails(version, !isCurrent),
+        ...auditedProvenance(extensionPoint.provenance, evidence),
+      };
+      const rest = { details, guests: guests.slice(0, maxAuditedGuests) };
       await record(deps, tx, actor, pluginAuditEntry(appId, key, 'plugin.publish', rest));
     }
     const created = isCurrent ? 'nothing' : present === undefined ? 'plugin' : 'version';

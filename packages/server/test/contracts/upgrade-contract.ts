@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { noProvenancePolicy } from '@tenon/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type ColumnTypes, type Migration, migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/all.ts';
@@ -52,6 +53,7 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
         assert.deepEqual(await store.read.extensionPoint(point.id as never), {
           ...point,
           minVersionAgeSeconds: 0,
+          provenance: noProvenancePolicy,
         });
     } finally {
       await store.close();

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { type AppId, type ExtensionPointId, type GuestId, newId, type UserId } from '@tenon/protocol';
+import {
+  type AppId,
+  type ExtensionPointId,
+  type GuestId,
+  newId,
+  noProvenancePolicy,
+  type UserId,
+} from '@tenon/protocol';
 import { noLimits, type UserRecord, type VersionRecord } from '../../src/db/records.ts';
 import { openSqliteStore } from '../../src/db/sqlite/store.ts';
 import type { Store, Transaction } from '../../src/db/store.ts';
@@ -109,6 +116,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           schemaJson: largeSchema,
           requiresApproval: false,
           limits: noLimits,
+          provenance: noProvenancePolicy,
           simulationsRevision: 0,
           minVersionAgeSeconds: 0,
           createdAtMs: nowMs,

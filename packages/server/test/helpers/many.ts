@@ -1,4 +1,4 @@
-import { newId } from '@tenon/protocol';
+import { newId, noProvenancePolicy } from '@tenon/protocol';
 import { noLimits } from '../../src/db/records.ts';
 import type { TestService, TestUser } from './service.ts';
 
@@ -18,6 +18,7 @@ export async function addExtensionPoints(
         ...point,
         requiresApproval: false,
         limits: noLimits,
+        provenance: noProvenancePolicy,
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
         ...times,

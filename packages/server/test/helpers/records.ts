@@ -1,5 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type ContentAddress, type ExtensionPointId, type GuestId, type MemberRole, newId } from '@tenon/protocol';
+import {
+  type ContentAddress,
+  type ExtensionPointId,
+  type GuestId,
+  type MemberRole,
+  newId,
+  noProvenancePolicy,
+} from '@tenon/protocol';
 import type { AuditEventRecord } from '../../src/db/audit-records.ts';
 import {
   type ApiKeyRecord,
@@ -63,6 +70,7 @@ export function versionRecord(
     stateRole: null,
     verdict: 'none_configured',
     releaseAtMs: null,
+    provenance: 'absent',
     ...fields,
   };
 }
@@ -274,6 +282,7 @@ export function createRecords(store: Store) {
         schemaJson: '{"exports":{}}',
         requiresApproval: false,
         limits: noLimits,
+        provenance: noProvenancePolicy,
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
         createdAtMs: someTimeMs,

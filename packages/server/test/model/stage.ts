@@ -7,6 +7,7 @@ import {
   type ExtensionPointId,
   type GuestId,
   newId,
+  noProvenancePolicy,
   type UserId,
 } from '@tenon/protocol';
 import { inviteGuest, removeGuest, removeGuestUser } from '../../src/apps/guests.ts';
@@ -231,6 +232,7 @@ async function setUp(deps: Deps) {
       schemaJson: '{"exports":{}}',
       requiresApproval: false,
       limits: noLimits,
+      provenance: noProvenancePolicy,
       simulationsRevision: 0,
       minVersionAgeSeconds: 0,
     };

@@ -8,6 +8,7 @@ import { simulationRuns } from './0006-simulation-runs.ts';
 import { trustedPublishing } from './0009-trusted-publishing.ts';
 import { policy } from './0010-policy.ts';
 import { quotas } from './0011-quotas.ts';
+import { attestations } from './0013-attestations.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   trustedPublishing,
   policy,
   quotas,
+  attestations,
 ];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { newId } from '@tenon/protocol';
+import { newId, noProvenancePolicy } from '@tenon/protocol';
 import { Kysely } from 'kysely';
 import {
   addressOf,
@@ -332,6 +332,15 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   simulationQueue: (ask) => [ask.simulationQueue()],
   interfaceOf: (ask) => [ask.interfaceOf(newId('version'))],
   versionById: (ask) => [ask.versionById(newId('version'))],
+  signingKeys: (ask) => [ask.signingKeys()],
+  signingKey: (ask) => [ask.signingKey('a')],
+  usableSigningKeys: (ask) => [ask.usableSigningKeys()],
+  attestations: (ask) => [ask.attestations(newId('version'))],
+  attestationsWithBundles: (ask) => [
+    ask.attestationsWithBundles(newId('version')),
+    ask.attestationsWithBundles(newId('version'), 'sbom'),
+  ],
+  publishAttestations: (ask) => [ask.publishAttestations(page)],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
 
@@ -339,6 +348,11 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  endSigningKey: (tx) => tx.endSigningKey('a', 1),
+  revokeSigningKey: (tx) => tx.revokeSigningKey('a', 1),
+  setProvenance: (tx) => tx.setProvenance(version, 'verified', 1),
+  updateAttestation: (tx) =>
+    tx.updateAttestation({ id: newId('attestation'), state: 'verified', detail: null, signer: null }),
   claimSimulationRun: (tx) => tx.claimSimulationRun(newId('simulationRun'), { nowMs: 1, untilMs: 2 }),
   renewSimulationRun: (tx) => tx.renewSimulationRun(simulationRunRecord(), 1),
   updateSimulationRun: (tx) => tx.updateSimulationRun(newId('simulationRun'), { state: 'queued', dueAtMs: 1 }),
@@ -392,6 +406,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       requiresApproval: true,
       limits: noLimits,
       minVersionAgeSeconds: 1,
+      provenance: noProvenancePolicy,
       updatedAtMs: 1,
     }),
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
@@ -545,6 +560,8 @@ describe('query plans', () => {
     'countUsersFound',
     'nodes',
     'packages',
+    'signingKeys',
+    'usableSigningKeys',
   ] satisfies (keyof Queries)[];
 
   for (const [method, calls] of Object.entries(everyQuery)) {

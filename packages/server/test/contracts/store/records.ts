@@ -160,6 +160,7 @@ export function recordsContract(backend: Backend): void {
         requiresApproval: true,
         limits,
         minVersionAgeSeconds: 60,
+        provenance: { mode: 'require' as const, sources: [{ issuer: 'https://ci.example.com' }] },
         updatedAtMs: someTimeMs + 1,
       };
       await store.it.write((tx) => tx.updateExtensionPoint(second.id, change));

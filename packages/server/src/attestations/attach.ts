@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto';
+import { type AttestationSigner, newId, type ProvenanceState, type UserId } from '@tenon/protocol';
+import { chargeStoredBytes, requireQuota } from '../auth/quotas.ts';
+import type { AttestationRecord } from '../db/attestation-records.ts';
+import type { VersionRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import type { Attachment } from './attachment.ts';
+import { signStatement } from './dsse.ts';
+import { noSigner, statementType, subjectOf } from './publish-attestation.ts';
+import { currentSigningKey } from './signing-keys.ts';
+import { type Verification, verifyBundle } from './sigstore.ts';
+
+/** An attached document with the result of its verification. */
+export type VerifiedAttachment = Attachment & {
+  readonly verification: Verification;
+  /** The SHA-256 of the document, in hexadecimal. */
+  readonly digest: string;
+};
+
+/** The maximum number of attached documents of a version. */
+const maxAttachments = 10;
+
+/** The maximum size of a version's attached documents together, in bytes. */
+export const maxAttachmentBytesOfVersion = 4 * 1024 * 1024;
+
+const plainDetail = 'It has no signature of the publisher. This server signed it when it was attached.';
+
+export async function verifyAttachment(
+  deps: Pick<Deps, 'settings'>,
+  attachment: Attachment,
+  contentAddress: string,
+): Promise<VerifiedAttachment> {
+  const isPlain = 'document' in attachment;
+  const verification: Verification = isPlain
+    ? { state: 'verified', detail: plainDetail, signer: null }
+    : await verifyBundle(deps.settings, attachment, contentAddress);
+  return { ...attachment, verification, digest: hash('sha256', attachment.text, 'hex') };
+}
+
+/**
+ * Attaches documents to a version, within the quotas. A document that is attached already gets the new result of its verification.
+ *
+ * @returns the stored attestations, in the order of the documents
+ * @throws DomainError `limit_exceeded`, `quota_exceeded`, `rate_limited`
+ */
+export async function addAttestations(
+  deps: Deps,
+  tx: Transaction,
+  { appId, userId, nowMs }: { readonly appId: string; readonly userId: UserId; readonly nowMs: number },
+  version: VersionRecord,
+  attachments: readonly VerifiedAttachment[],
+): Promise<AttestationRecord[]> {
+  const present = await tx.attestations(version.id);
+  const stored: AttestationRecord[] = [];
+  let addedBytes = 0;
+  for (const attachment of attachments) {
+    const { verification, size, digest } = attachment;
+    const known = [...present, ...stored].find((one) => one.digest === digest);
+    if (known !== undefined) {
+      const changed = 'document' in attachment ? known : { ...known, ...verification };
+      await tx.updateAttestation(changed);
+      stored.push(changed);
+      continue;
+    }
+    requireRoom([...present, ...stored], size);
+    const { bundle, signer } = await signedForm(deps, tx, version, attachment);
+    const attestation = { ...newAttestation(attachment, version, nowMs, userId), digest, signer };
+    await tx.insertAttestation({ ...attestation, bundle });
+    stored.push(attestation);
+    addedBytes += size;
+  }
+  if (addedBytes > 0) await chargeQuotas(deps, tx, appId, userId, addedBytes, nowMs);
+  const ids = new Set(stored.map(({ id }) => id));
+  const all = [...present.filter(({ id }) => !ids.has(id)), ...stored];
+  await tx.setProvenance(version, stateOfProvenance(all), addedBytes);
+  return stored;
+}
+
+function newAttestation(
+  { kind, predicateType, size, verification }: VerifiedAttachment,
+  { id: versionId }: VersionRecord,
+  createdAtMs: number,
+  userId: UserId,
+) {
+  return { id: newId('attestation'), versionId, kind, predicateType, ...verification, size, userId, createdAtMs };
+}
+
+/** Returns a document as a bundle. This server signs one without a signature. */
+async function signedForm(
+  deps: Deps,
+  tx: Transaction,
+  version: VersionRecord,
+  attachment: VerifiedAttachment,
+): Promise<{ readonly bundle: string; readonly signer: AttestationSigner | null }> {
+  if (!('document' in attachment)) return { bundle: attachment.text, signer: attachment.verification.signer };
+  const { predicateType, document } = attachment;
+  const key = await currentSigningKey(deps, tx);
+  const subject = subjectOf(version);
+  const bundle = signStatement(key, { _type: statementType, subject, predicateType, predicate: document });
+  return { bundle, signer: { ...noSigner, keyId: key.id } };
+}
+
+function requireRoom(present: readonly AttestationRecord[], size: number): void {
+  const attached = present.filter(({ kind }) => kind !== 'publish');
+  const bytes = attached.reduce((sum, one) => sum + one.size, size);
+  if (attached.length < maxAttachments && bytes <= maxAttachmentBytesOfVersion) return;
+  throw new DomainError(
+    'limit_exceeded',
+    `A version can have ${maxAttachments} attached attestations with ${maxAttachmentBytesOfVersion.toLocaleString('en')} bytes.`,
+  );
+}
+
+async function chargeQuotas(
+  { settings }: Deps,
+  tx: Transaction,
+  appId: string,
+  userId: UserId,
+  bytes: number,
+  nowMs: number,
+): Promise<void> {
+  const { quotas } = settings;
+  requireQuota(quotas, 'account-bytes', userId, await tx.sumPublishedBytes(userId), bytes);
+  requireQuota(quotas, 'app-bytes', appId as never, (await tx.countPlugins(appId as never)).bytes, bytes);
+  await chargeStoredBytes(tx, quotas, userId, bytes, nowMs);
+}
+
+/** Returns the best state of provenance: attached, or from trusted publishing. */
+export function stateOfProvenance(
+  attestations: readonly Pick<AttestationRecord, 'kind' | 'state' | 'signer'>[],
+): ProvenanceState {
+  const isFromCi = ({ kind, signer }: Pick<AttestationRecord, 'kind' | 'signer'>) =>
+    kind === 'publish' && signer !== null && signer.issuer !== null;
+  const states = attestations.filter((one) => one.kind === 'provenance' || isFromCi(one)).map(({ state }) => state);
+  if (states.includes('verified')) return 'verified';
+  return states.length > 0 ? 'failed' : 'absent';
+}

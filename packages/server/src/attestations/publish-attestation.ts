@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import { type AttestationSigner, type CiClaims, newId, pluginId } from '@tenon/protocol';
+import { defaultBaseUrl } from '../config/listen-address.ts';
+import type { AttestationWithBundle } from '../db/attestation-records.ts';
+import type { TokenRecord, VersionRecord } from '../db/records.ts';
+import type { Transaction } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
+import { signerOfClaims } from './ci-claims.ts';
+import { openOwnBundle, type Statement, signStatement } from './dsse.ts';
+import { currentSigningKey } from './signing-keys.ts';
+
+export const statementType = 'https://in-toto.io/Statement/v1';
+const publishPredicateType = 'urn:tenon:attestation:publish:v1';
+
+/** How a version was published. */
+export interface PublishMeans {
+  readonly means: 'token' | 'session' | 'trusted_publishing';
+  /** The verified claims of the CI job, from trusted publishing. */
+  readonly claims: CiClaims | null;
+}
+
+/** How a token publishes. */
+export function meansOf({ claims, sessionId }: Pick<TokenRecord, 'claims' | 'sessionId'>): PublishMeans {
+  if (claims !== null) return { means: 'trusted_publishing', claims };
+  return { means: sessionId === null ? 'token' : 'session', claims };
+}
+
+/** The subject of the attestations of a version. */
+export function subjectOf(version: VersionRecord) {
+  const { extensionPointId, userId, name, number, contentAddress } = version;
+  const sha256 = sha256Of(contentAddress);
+  return [{ name: `${pluginId(extensionPointId, userId, name)}@${number}`, digest: { sha256 } }];
+}
+
+/** Returns a content address as in-toto writes digests. */
+export function sha256Of(contentAddress: string): string {
+  return Buffer.from(contentAddress, 'base64url').toString('hex');
+}
+
+/** Signs and inserts the server's attestation of a new version, in the transaction that inserts the version. */
+export async function insertPublishAttestation(
+  deps: Deps,
+  tx: Transaction,
+  appId: string,
+  version: VersionRecord,
+  { means, claims }: PublishMeans,
+): Promise<void> {
+  const { extensionPointId, userId, name, number, id, semver, size, createdAtMs } = version;
+  const { publicUrl, host, port } = deps.settings;
+  const key = await currentSigningKey(deps, tx);
+  const bundle = signStatement(key, {
+    _type: statementType,
+    subject: subjectOf(version),
+    predicateType: publishPredicateType,
+    predicate: {
+      server: publicUrl ?? defaultBaseUrl(host, port),
+      appId,
+      extensionPointId,
+      plugin: pluginId(extensionPointId, userId, name),
+      publisher: userId,
+      name,
+      version: number,
+      versionId: id,
+      semver,
+      size,
+      publishedAt: new Date(createdAtMs).toISOString(),
+      means,
+      ...(claims !== null && { claims }),
+    },
+  });
+  await tx.insertAttestation({
+    id: newId('attestation'),
+    versionId: id,
+    kind: 'publish',
+    predicateType: publishPredicateType,
+    state: 'verified',
+    detail: null,
+    signer: { ...(claims === null ? noSigner : signerOfClaims(claims)), keyId: key.id },
+    size: 0,
+    digest: hash('sha256', bundle, 'hex'),
+    userId: null,
+    createdAtMs,
+    bundle,
+  });
+}
+
+export const noSigner: AttestationSigner = {
+  keyId: null,
+  issuer: null,
+  identity: null,
+  repository: null,
+  workflow: null,
+  commit: null,
+  runUrl: null,
+};
+
+/**
+ * Verifies an attestation that this server signed.
+ *
+ * @returns why it fails; `null` if it is valid
+ */
+export function faultOfOwn(
+  { bundle, kind, versionId }: Pick<AttestationWithBundle, 'bundle' | 'kind' | 'versionId'>,
+  contentAddress: string,
+  publicKeyOf: (id: string) => string | undefined,
+): string | null {
+  const opened = openOwnBundle(bundle, publicKeyOf);
+  if ('fault' in opened) return opened.fault;
+  const { subject, predicate } = opened.statement;
+  if (!hasSubject(opened.statement, contentAddress))
+    return `no subject has the digest of the content: ${JSON.stringify(subject)}`;
+  const attested = (predicate as { readonly versionId?: unknown }).versionId;
+  return kind === 'publish' && attested !== versionId ? `it attests another version, ${String(attested)}` : null;
+}
+
+/** Whether a subject of a statement has the digest of a content. */
+export function hasSubject({ subject }: Statement, contentAddress: string): boolean {
+  const sha256 = sha256Of(contentAddress);
+  return Array.isArray(subject) && subject.some((one) => one?.digest?.sha256 === sha256);
+}

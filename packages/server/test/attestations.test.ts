@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict';
+import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { Attestation, Plugin, ProvenancePolicyInput, SigningKey } from '@tenon/protocol';
+import { openOwnBundle } from '../src/attestations/dsse.ts';
+import { verifyAttestations } from '../src/attestations/read-attestations.ts';
+import { revokeSigningKey, rotateSigningKey } from '../src/attestations/signing-keys.ts';
+import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
+import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { formOf, freshModule, type List, makeWorld, type World } from './helpers/world.ts';
+
+const api = '/api/v1';
+
+let service: TestService;
+let authority: CiAuthority;
+let world: World;
+before(async () => {
+  authority = await openCiAuthority();
+  service = await openService({ config: { trustedRoots: [authority.trustedRoot] } });
+  world = await makeWorld(service);
+});
+after(() => service.close());
+
+let lastName = 0;
+
+interface PublishOptions {
+  readonly provenance?: unknown;
+  readonly sbom?: unknown;
+  readonly name?: string;
+  readonly query?: string;
+}
+
+function tryPublish(content: Buffer, { provenance, sbom, name = `p${lastName++}`, query = '' }: PublishOptions = {}) {
+  const part = (field: string, value: unknown) =>
+    value === undefined ? [] : [{ name: field, content: typeof value === 'string' ? value : JSON.stringify(value) }];
+  const form = formOf([{ name: 'artifact', content }, ...part('provenance', provenance), ...part('sbom', sbom)]);
+  const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/${name}${query}`;
+  return service.call('PUT', path, { token: world.guest.token, ...form });
+}
+
+async function publish(content: Buffer, options?: PublishOptions): Promise<Plugin> {
+  const response = await tryPublish(content, options);
+  assert.ok(response.statusCode < 300, response.payload);
+  return response.json();
+}
+
+async function attestationsOf({ id, version }: Plugin, query = ''): Promise<Attestation[]> {
+  const path = `${api}/artifacts/${id}/versions/${version.number}/attestations${query}`;
+  const response = await service.call('GET', path, { token: world.guest.token });
+  assert.equal(response.statusCode, 200, response.payload);
+  return (response.json() as List<Attestation>).objects;
+}
+
+function attach({ id, version }: Plugin, document: unknown, token = world.guest.token) {
+  const path = `${api}/artifacts/${id}/versions/${version.number}/attestations`;
+  return service.call('POST', path, { token, json: document });
+}
+
+async function keys(): Promise<SigningKey[]> {
+  return (await service.call('GET', '/.well-known/tenon-signing-keys.json')).json().keys;
+}
+
+async function setPolicy(provenance: ProvenancePolicyInput): Promise<void> {
+  const path = `${api}/extension-points/${world.extensionPointId}`;
+  const response = await service.call('PUT', path, { token: world.owner.token, json: { provenance } });
+  assert.equal(response.statusCode, 200, response.payload);
+}
+
+const sbom = { bomFormat: 'CycloneDX', specVersion: '1.6', components: [{ type: 'library', name: 'left-pad' }] };
+
+describe('a publish', () => {
+  it('is attested with a published key', async () => {
+    const content = freshModule();
+    const plugin = await publish(content);
+    const [attestation] = await attestationsOf(plugin);
+    const { id: _, bundle, createdAt, ...rest } = attestation as Attestation;
+    const [key] = await keys();
+    assert.ok(key);
+    const noClaims = { issuer: null, identity: null, repository: null, workflow: null, commit: null, runUrl: null };
+    assert.deepEqual(rest, {
+      kind: 'publish',
+      predicateType: 'urn:tenon:attestation:publish:v1',
+      version: 1,
+      state: 'verified',
+      detail: null,
+      signer: { ...noClaims, keyId: key.keyId },
+    });
+    const opened = openOwnBundle(JSON.stringify(bundle), (id) => (id === key.keyId ? key.publicKey : undefined));
+    assert.deepEqual(opened, {
+      statement: {
+        _type: 'https://in-toto.io/Statement/v1',
+        subject: [{ name: `${plugin.id}@1`, digest: { sha256: createHash('sha256').update(content).digest('hex') } }],
+        predicateType: 'urn:tenon:attestation:publish:v1',
+        predicate: {
+          server: 'http://localhost:0',
+          appId: world.appId,
+          extensionPointId: world.extensionPointId,
+          plugin: plugin.id,
+          publisher: world.guest.id,
+          name: plugin.name,
+          version: 1,
+          versionId: plugin.version.id,
+          semver: null,
+          size: content.length,
+          publishedAt: createdAt,
+          means: 'token',
+        },
+      },
+    });
+    assert.equal(plugin.version.provenance, 'absent');
+  });
+
+  it('is not attested again with the same bytes', async () => {
+    const content = freshModule();
+    const plugin = await publish(content, { name: 'same' });
+    await publish(content, { name: 'same' });
+    assert.equal((await attestationsOf(plugin)).length, 1);
+  });
+
+  it('records the claims of trusted publishing', async () => {
+    const claims = { issuer: jobClaims.issuer, subject: 'repo:acme/median', repository: 'acme/median', sha: 'abc' };
+    const token = await service.token(world.guest.id);
+    await setClaims(token, claims);
+    const form = formOf([{ name: 'artifact', content: freshModule() }]);
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/from-ci`;
+    const plugin = (await service.call('PUT', path, { token, ...form })).json() as Plugin;
+    assert.equal(plugin.version.provenance, 'verified');
+    const [attestation] = await attestationsOf(plugin);
+    assert.equal(attestation?.signer?.repository, 'acme/median');
+    assert.ok(attestation);
+    const { dsseEnvelope } = attestation.bundle as { readonly dsseEnvelope: { readonly payload: string } };
+    const { predicate } = JSON.parse(Buffer.from(dsseEnvelope.payload, 'base64').toString());
+    assert.equal(predicate.means, 'trusted_publishing');
+    assert.deepEqual(predicate.claims, claims);
+  });
+});
+
+describe('GET /.well-known/tenon-signing-keys.json', () => {
+  it('needs no credentials, is cacheable, and shows no private key', async () => {
+    const response = await service.call('GET', '/.well-known/tenon-signing-keys.json');
+    assert.equal(response.statusCode, 200);
+    assert.match(String(response.headers['cache-control']), /^public, max-age=\d+$/);
+    assert.doesNotMatch(response.payload, /PRIVATE/);
+    const headers = { 'if-none-match': String(response.headers['etag']) };
+    const again = await service.call('GET', '/.well-known/tenon-signing-keys.json', { headers });
+    assert.equal(again.statusCode, 304);
+    for (const { keyId, publicKey } of response.json().keys as SigningKey[]) {
+      const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
+      assert.equal(keyId, createHash('sha256').update(der).digest('hex'));
+    }
+  });
+});
+
+describe('attached provenance', () => {
+  it('is verified, with what the certificate says', async () => {
+    const content = freshModule();
+    const plugin = await publish(content, { provenance: await authority.sign(provenanceOf(content)) });
+    assert.equal(plugin.version.provenance, 'verified');
+    const [own, attached] = await attestationsOf(plugin);
+    assert.equal(own?.kind, 'publish');
+    assert.equal(attached?.state, 'verified', String(attached?.detail));
+    assert.deepEqual(attached?.signer, { keyId: null, identity: jobClaims.workflow, ...jobClaims });
+  });
+
+  const failing: Readonly<Record<string, readonly [(content: Buffer) => Promise<unknown>, RegExp]>> = {
+    'of another content': [() => authority.sign(provenanceOf(freshModule())), /another content/],
+    'of an authority that is not trusted': [
+      async (content) => (await openCiAuthority()).sign(provenanceOf(content)),
+      /certificate/i,
+    ],
+    'with another signature': [
+      async (content) => {
+        const bundle = await authority.sign(provenanceOf(content));
+        const other = await authority.sign(provenanceOf(content));
+        return { ...bundle, dsseEnvelope: { ...bundle.dsseEnvelope, signatures: other.dsseEnvelope.signatures } };
+      },
+      /signature/i,
+    ],
+    'without an entry of the log': [
+      async (content) => {
+        const bundle = await authority.sign(provenanceOf(content));
+        return { ...bundle, verificationMaterial: { ...bundle.verificationMaterial, tlogEntries: [] } };
+      },
+      /timestamps/,
+    ],
+    'with the entry of another bundle': [
+      async (content) => {
+        const bundle = await authority.sign(provenanceOf(content));
+        const { verificationMaterial } = await authority.sign(provenanceOf(content));
+        const { tlogEntries } = verificationMaterial;
+        return { ...bundle, verificationMaterial: { ...bundle.verificationMaterial, tlogEntries } };
+      },
+      /signature mismatch/,
+    ],
+    'with a key instead of a certificate': [
+      async (content) => {
+        const bundle = await authority.sign(provenanceOf(content));
+        const { certificate: _, ...others } = bundle.verificationMaterial;
+        return { ...bundle, verificationMaterial: { ...others, publicKey: { hint: 'a' } } };
+      },
+      /with a key/,
+    ],
+    'with a certificate of garbage': [
+      async (content) => {
+        const bundle = await authority.sign(provenanceOf(content));
+        const certificate = { rawBytes: Buffer.alloc(900, 0x30).toString('base64') };
+        return { ...bundle, verificationMaterial: { ...bundle.verificationMaterial, certificate } };
+      },
+      /./,
+    ],
+  };
+  for (const [what, [make, message]] of Object.entries(failing)) {
+    it(`fails ${what}, and is shown as failed`, async () => {
+      const content = freshModule();
+      const plugin = await publish(content, { provenance: await make(content) });
+      assert.equal(plugin.version.provenance, 'failed');
+      const attached = (await attestationsOf(plugin, '?kind=provenance'))[0];
+      assert.equal(attached?.state, 'failed');
+      assert.match(String(attached?.detail), message);
+      assert.equal(attached?.signer, null);
+    });
+  }
+
+  it('can be attached later, by the publisher only', async () => {
+    const content = freshModule();
+    const plugin = await publish(content);
+    const bundle = await authority.sign(provenanceOf(content));
+    assertProblem(await attach(plugin, bundle, world.owner.token), 403, 'forbidden');
+    const response = await attach(plugin, bundle);
+    assert.equal(response.statusCode, 201, response.payload);
+    assert.equal((response.json() as Attestation).state, 'verified');
+    const again = (await attach(plugin, bundle)).json() as Attestation;
+    assert.equal(again.id, (response.json() as Attestation).id);
+    assert.equal((await attestationsOf(plugin)).length, 2);
+    const path = `${api}/artifacts/${plugin.id}/versions/1`;
+    assert.equal((await service.call('GET', path, { token: world.guest.token })).json().provenance, 'verified');
+  });
+
+  it('is listed for hosts by content, for members only', async () => {
+    const content = freshModule();
+    const plugin = await publish(content);
+    const path = `${api}/artifacts/${plugin.id}/attestations?contentAddress=${plugin.contentAddress}`;
+    const read = (token: string, query = '') => service.call('GET', path + query, { token });
+    assert.equal((await read(world.viewer.token, '&kind=publish')).json().objects.length, 1);
+    assert.equal((await read(world.viewer.token, '&kind=sbom')).json().objects.length, 0);
+    assertProblem(await read(world.otherGuest.token), 404, 'not_found');
+    const unknown = `${api}/artifacts/${plugin.id}/attestations?contentAddress=${'A'.repeat(43)}`;
+    const none = await service.call('GET', unknown, { token: world.viewer.token });
+    assert.deepEqual(none.json().objects, []);
+  });
+
+  it('counts in the quotas, and a version has at most ten', async () => {
+    const content = freshModule();
+    const plugin = await publish(content);
+    for (let number = 0; number < 10; number++) {
+      const response = await attach(plugin, { ...sbom, serialNumber: String(number) });
+      assert.equal(response.statusCode, 201, response.payload);
+    }
+    assertProblem(await attach(plugin, { ...sbom, serialNumber: 'x' }), 422, 'limit_exceeded');
+    assert.deepEqual(await service.store.check(), []);
+  });
+
+  it('refuses what is malformed before it stores anything', async () => {
+    const content = freshModule();
+    assertProblem(await tryPublish(content, { provenance: '{"a":1,"a":2}', name: 'malformed' }), 422, 'invalid_field');
+    assertProblem(await tryPublish(content, { provenance: sbom, name: 'malformed' }), 422, 'invalid_field');
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/malformed`;
+    assertProblem(await service.call('GET', path, { token: world.guest.token }), 404, 'not_found');
+  });
+});
+
+describe('an SBOM', () => {
+  it('is signed by the server if it has no signature', async () => {
+    const content = freshModule();
+    const plugin = await publish(content, { sbom });
+    const [, attached] = await attestationsOf(plugin);
+    assert.equal(attached?.kind, 'sbom');
+    assert.equal(attached?.state, 'verified');
+    assert.match(String(attached?.detail), /no signature of the publisher/);
+    assert.notEqual(attached?.signer?.keyId, null);
+    assert.equal(plugin.version.provenance, 'absent');
+  });
+});
+
+describe('the policy `require`', () => {
+  const source = { issuer: jobClaims.issuer, repository: 'acme/*', workflow: '*/publish.yml@refs/tags/*' };
+
+  before(() => setPolicy({ mode: 'require', sources: [source] }));
+  after(() => setPolicy({ mode: 'none', sources: [] }));
+
+  const refused: Readonly<Record<string, readonly [(content: Buffer) => Promise<unknown>, RegExp]>> = {
+    'without provenance': [async () => undefined, /no provenance is attached/],
+    'with failed provenance': [() => authority.sign(provenanceOf(freshModule())), /not valid: it is about another/],
+    'from another repository': [
+      (content) =>
+        authority.sign(provenanceOf(content), {
+          claims: { ...jobClaims, repository: 'https://github.com/evil/median' },
+        }),
+      /another source: issuer .*evil\/median/,
+    ],
+    'from another issuer': [
+      (content) => authority.sign(provenanceOf(content), { claims: { ...jobClaims, issuer: 'https://gitlab.com' } }),
+      /another source: issuer https:\/\/gitlab.com/,
+    ],
+    'without a repository': [
+      (content) =>
+        authority.sign(provenanceOf(content), { claims: { issuer: jobClaims.issuer, workflow: jobClaims.workflow } }),
+      /another source/,
+    ],
+  };
+  for (const [what, [make, message]] of Object.entries(refused)) {
+    for (const query of ['', '?dryRun=true']) {
+      it(`refuses a publish ${what}${query}, and stores nothing`, async () => {
+        const content = freshModule();
+        const options = { provenance: await make(content), name: 'refused', query };
+        const response = await tryPublish(content, options);
+        assertProblem(response, 422, 'provenance_required');
+        assert.match(response.json().detail, message);
+        assert.match(response.json().detail, /It accepts: issuer .*acme/);
+        const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/refused`;
+        assertProblem(await service.call('GET', path, { token: world.guest.token }), 404, 'not_found');
+        const address = createHash('sha256').update(content).digest('base64url');
+        assert.equal(await service.store.read.blob(address as never), undefined);
+      });
+    }
+  }
+
+  it('accepts provenance from a source', async () => {
+    const content = freshModule();
+    const plugin = await publish(content, { provenance: await authority.sign(provenanceOf(content)) });
+    assert.equal(plugin.version.provenance, 'verified');
+    // Nothing changes, and the version has its provenance already.
+    assert.equal((await tryPublish(content, { name: plugin.name })).statusCode, 200);
+  });
+
+  it('accepts the claims of trusted publishing', async () => {
+    const token = await service.token(world.guest.id);
+    const claims = {
+      issuer: jobClaims.issuer,
+      subject: 'repo:acme/median',
+      repository: 'acme/median',
+      workflowRef: 'acme/median/.github/workflows/publish.yml@refs/tags/v2',
+    };
+    await setClaims(token, claims);
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/trusted`;
+    const send = () => service.call('PUT', path, { token, ...formOf([{ name: 'artifact', content: freshModule() }]) });
+    assert.equal((await send()).statusCode, 201);
+    await setClaims(token, { ...claims, repository: 'evil/median' });
+    assertProblem(await send(), 422, 'provenance_required');
+  });
+});
+
+describe('the policy `record`', () => {
+  before(() => setPolicy({ mode: 'record', sources: [{ issuer: jobClaims.issuer }] }));
+  after(() => setPolicy({ mode: 'none', sources: [] }));
+
+  it('writes what `require` would refuse to the audit trail', async () => {
+    const plugin = await publish(freshModule());
+    const path = `${api}/apps/${world.appId}/audit?action=plugin.publish&target=${encodeURIComponent(plugin.id)}`;
+    const [event] = (await service.call('GET', path, { token: world.owner.token })).json().objects;
+    assert.equal(event.details.provenance, 'absent');
+    assert.equal(event.details.provenanceFault, 'no provenance is attached');
+  });
+});
+
+describe('signing keys', () => {
+  it('rotate with an overlap, and a revoked key fails', async () => {
+    const deps = service.services.deps;
+    const before = await publish(freshModule());
+    const { key, previous } = await rotateSigningKey(deps, 60_000);
+    assert.deepEqual((await keys()).map(({ keyId }) => keyId).slice(0, 2), [key.id, previous.id]);
+    const during = await publish(freshModule());
+    assert.equal((await attestationsOf(during))[0]?.signer?.keyId, previous.id);
+    await assert.rejects(rotateSigningKey(deps, 0), /rotation is pending/);
+    service.advance(60_001);
+    const afterwards = await publish(freshModule());
+    assert.equal((await attestationsOf(afterwards))[0]?.signer?.keyId, key.id);
+    assert.equal((await attestationsOf(before))[0]?.state, 'verified');
+
+    await revokeSigningKey(deps, previous.id);
+    assert.ok((await keys()).every(({ keyId }) => keyId !== previous.id));
+    const [failed] = await attestationsOf(before);
+    assert.equal(failed?.state, 'failed');
+    assert.match(String(failed?.detail), /unknown or revoked/);
+
+    await revokeSigningKey(deps, key.id);
+    const last = await publish(freshModule());
+    const [attestation] = await attestationsOf(last);
+    assert.equal(attestation?.state, 'verified');
+    assert.ok(![key.id, previous.id].includes(String(attestation?.signer?.keyId)));
+    assert.deepEqual((await verifyAttestations(deps)).faults, []);
+  });
+
+  it('come from a file if one is set', async () => {
+    const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const signingKey = { path: 'key.pem', privateKeyPem: pem, isExposed: false };
+    const other = await openService({ config: { signingKey } });
+    try {
+      const own = await makeWorld(other);
+      const stored = await other.store.read.signingKeys();
+      assert.deepEqual(
+        stored.map(({ origin }) => origin),
+        ['file'],
+      );
+      assert.equal(own.plugin.version.number, 1);
+      await assert.rejects(rotateSigningKey(other.services.deps, 0), /in a file/);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+/** Makes a token one of trusted publishing. */
+async function setClaims(token: string, claims: object): Promise<void> {
+  const { hashSecret } = await import('../src/auth/secrets.ts');
+  const found = await service.store.read.tokenByHash(hashSecret(token));
+  assert.ok(found);
+  const { suspendedAtMs: _, ...record } = found as typeof found & { suspendedAtMs?: unknown };
+  await service.store.write(async (tx) => {
+    await tx.deleteToken(record.id);
+    await tx.insertToken({ ...record, claims } as never);
+  });
+}
