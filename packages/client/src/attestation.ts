@@ -66,7 +66,7 @@ const payloadType = 'application/vnd.in-toto+json';
 const statementType = 'https://in-toto.io/Statement/v1';
 
 /** Longer texts are rejected unread. A publish attestation has about 2 KiB. */
-const maxTextChars = 64 * 1024;
+const maxPublishTextChars = 64 * 1024;
 
 /**
  * Verifies a publish attestation: a Sigstore bundle v0.3 with an in-toto statement in a DSSE envelope.
@@ -89,19 +89,43 @@ export async function verifyAttestation(
 }
 
 async function verify(bundle: unknown, plugin: AttestedPlugin, keys: readonly TrustedKey[]): Promise<Provenance> {
-  const envelope = readBundle(bundle);
+  const { keyId, validKeys, statement } = await openBundle(bundle, keys);
+  const predicate = readStatement(statement, plugin);
+  const { publication, publishedMs } = readPublication(predicate);
+  if (!validKeys.some(({ validFromMs, validUntilMs }) => validFromMs <= publishedMs && publishedMs <= validUntilMs)) {
+    throw failed('key_validity', `The key is not valid at ${publication.publishedAt}, when the version was published`);
+  }
+  return Object.freeze({ state: 'verified', keyId, publication });
+}
+
+/** What a trusted key signed. */
+export interface SignedStatement {
+  readonly keyId: string;
+  /** The trusted keys with this id. Their periods are not checked. */
+  readonly validKeys: readonly TrustedKey[];
+  /** The JSON of the in-toto statement, of which nothing is checked. */
+  readonly statement: unknown;
+}
+
+/**
+ * Verifies the signature of a Sigstore bundle v0.3 with a public key.
+ *
+ * @param maxTextChars rejects a bundle with longer texts
+ * @throws ClientError `provenance_failed`, whose `reason` is a `ProvenanceReason`
+ */
+export async function openBundle(
+  bundle: unknown,
+  keys: readonly TrustedKey[],
+  maxTextChars: number = maxPublishTextChars,
+): Promise<SignedStatement> {
+  const envelope = readBundle(bundle, maxTextChars);
   if (envelope.payloadType !== payloadType) throw failed('payload_type', `The payload type is not "${payloadType}"`);
   const found = await findKeys(keys, envelope.keyId);
   const [first] = found;
   if (first === undefined) throw failed('unknown_key', 'The attestation is signed with a key that is not trusted');
   const isSigned = await verifySignature(first, envelope.signature, preAuthEncoding(envelope));
   if (!isSigned) throw failed('signature', 'The signature does not match the attestation');
-  const predicate = readStatement(parseJson(envelope.payload), plugin);
-  const { publication, publishedMs } = readPublication(predicate);
-  if (!found.some(({ validFromMs, validUntilMs }) => validFromMs <= publishedMs && publishedMs <= validUntilMs)) {
-    throw failed('key_validity', `The key is not valid at ${publication.publishedAt}, when the version was published`);
-  }
-  return Object.freeze({ state: 'verified', keyId: envelope.keyId, publication });
+  return { keyId: envelope.keyId, validKeys: found, statement: parseJson(envelope.payload) };
 }
 
 interface Envelope {
@@ -113,7 +137,7 @@ interface Envelope {
 }
 
 /** Unknown fields are rejected: a stricter verifier might read them. */
-function readBundle(value: unknown): Envelope {
+function readBundle(value: unknown, maxTextChars: number): Envelope {
   const bundle = readObject(value, 'The bundle', ['mediaType', 'verificationMaterial', 'dsseEnvelope']);
   if (bundle.mediaType !== bundleType) throw malformed(`The bundle's media type is not "${bundleType}"`);
   const material = readObject(
@@ -139,7 +163,7 @@ function readBundle(value: unknown): Envelope {
   readText(keyid, '`keyid`');
   return {
     payloadType: readText(envelope.payloadType, '`payloadType`'),
-    payload: readBytes(envelope.payload, '`payload`'),
+    payload: readBytes(envelope.payload, '`payload`', maxTextChars),
     signature: readBytes(sig, '`sig`'),
     keyId: readText(hint, '`hint`'),
   };
@@ -222,13 +246,13 @@ function readObject<R extends string, O extends string = never>(
   return fields as Readonly<Record<R | O, unknown>>;
 }
 
-function readText(value: unknown, what: string): string {
+function readText(value: unknown, what: string, maxTextChars = maxPublishTextChars): string {
   if (typeof value === 'string' && value.length <= maxTextChars) return value;
   throw malformed(`${what} must be a text of at most ${maxTextChars} characters`);
 }
 
-function readBytes(value: unknown, what: string): Uint8Array<ArrayBuffer> {
-  const bytes = decodeBase64(readText(value, what));
+function readBytes(value: unknown, what: string, maxTextChars?: number): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64(readText(value, what, maxTextChars));
   if (bytes === undefined || bytes.length === 0) throw malformed(`${what} must be base64`);
   return bytes;
 }

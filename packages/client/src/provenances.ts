@@ -109,7 +109,7 @@ export function createProvenances({ settings, events, requester, breaker, store 
     }
     const request = {
       operation: 'attestations',
-      path: `/api/v1/artifacts/${plugin.id}/attestations?contentAddress=${plugin.contentAddress}`,
+      path: `/api/v1/artifacts/${plugin.id}/attestations?contentAddress=${plugin.contentAddress}&kind=publish`,
       headers: { accept: 'application/json' },
       maxBytes: settings.limits.maxListBytes,
       cache: 'no-store',
