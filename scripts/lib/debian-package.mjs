@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { entriesBelow } from './installed-tree.mjs';
+import { formatBom, serverBom } from './sbom.mjs';
 import { root } from './workspace.mjs';
 
 /** Debian's names of the machines for which the registry has a Node.js. */
@@ -27,6 +28,7 @@ export function makeDebianPackage({ tree, staging, out, version, builtAt, compre
   write('etc/tenon/tenon.env', readFileSync(join(systemd, 'tenon.env'), 'utf8').replaceAll(/^(?=TENON_)/gm, '# '));
   write('usr/share/doc/tenon/copyright', copyright());
   write('usr/share/doc/tenon/changelog.gz', gzipSync(readFileSync(join(root, 'CHANGELOG.md')), { level: 9 }));
+  write('usr/share/doc/tenon/tenon.cdx.json', formatBom(serverBom()));
   const size = folderSize(staging);
   for (const name of ['postinst', 'prerm', 'postrm']) write(`DEBIAN/${name}`, readDebian(name), 0o755);
   write('DEBIAN/conffiles', '/etc/tenon/tenon.env\n');

@@ -66,6 +66,7 @@ describe('the Debian package', { skip: !hasDpkg && 'there is no dpkg-deb' }, () 
       './opt/tenon/packages/server/dist/current',
       './opt/tenon/packages/server/docs/current',
       './usr/share/doc/tenon/copyright',
+      './usr/share/doc/tenon/tenon.cdx.json',
     ]) {
       assert.ok(paths.includes(path), path);
     }

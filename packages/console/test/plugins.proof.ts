@@ -74,6 +74,41 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     page.locator('.history-entry').filter({ has: page.getByRole('heading', { name: `Version ${number} ` }) });
   const gone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 
+  it('shows the bill of materials, and where it comes from', async () => {
+    const { page } = owner;
+    const text = (value: string) => [value.length, ...Buffer.from(value)];
+    const section = [...text('producers'), 1, ...text('processed-by'), 1, ...text('rustc'), ...text('1.90.0')];
+    const made = Buffer.concat([greetThatSays('made 1'), Buffer.from([0, section.length, ...section])]);
+    await ada.publish(workshop.point.id, 'made', made);
+    await ada.publish(workshop.point.id, 'made', greetThatSays('made 2'));
+    const bom = {
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      components: [{ name: 'zlib', version: '1.3' }, { name: 7 }],
+    };
+    await ada.call('POST', `${apiPath('made')}/versions/2/attestations`, bom);
+    await ada.publish(workshop.point.id, 'made', greetThatSays('made 3'));
+    await open(owner, teamPath('made'));
+    const versionOf = (number: number) =>
+      page.locator('.history-entry').filter({ has: page.getByRole('heading', { name: `Version ${number}` }) });
+    for (const [number, words] of [
+      [3, 'The publisher has attached none'],
+      [2, 'Attached by the publisher. It has no signature of the publisher.'],
+      [1, 'The module names the languages, tools, and SDKs that made it, and no libraries.'],
+    ] as const) {
+      await versionOf(number).getByText('Bill of materials').click();
+      await versionOf(number).getByText(words).waitFor();
+    }
+    assert.deepEqual(await versionOf(2).locator('.version-diff li').allInnerTexts(), ['zlib 1.3']);
+    assert.deepEqual(await versionOf(1).locator('.version-diff li').allInnerTexts(), ['rustc 1.90.0']);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      button(page, 'Download made-2.cdx.json').click(),
+    ]);
+    assert.deepEqual(JSON.parse(await readFile(await download.path(), 'utf8')), bom);
+    assert.deepEqual(await faultsInBothColours(page), []);
+  });
+
   it('tells the team of every version, by whom, how large, and lets old ones be saved', async () => {
     await publish('median', 2);
     const { page } = owner;

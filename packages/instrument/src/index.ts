@@ -1,5 +1,6 @@
 export type { ExternalKind } from './binary/imports.ts';
 export { countTypes } from './binary/module.ts';
+export type { ProducersField, ProducersValue } from './binary/producers.ts';
 export { type Proposal, proposalNames } from './binary/proposals.ts';
 export type {
   ChangedExport,
@@ -33,6 +34,7 @@ export {
 export { InstrumentError, type InstrumentErrorCode } from './errors.ts';
 export { type InstrumentReport, type InstrumentResult, instrument } from './instrument.ts';
 export { type FunctionDescription, type FunctionList, listFunctions } from './list-functions.ts';
+export { listProducers } from './list-producers.ts';
 export { inspectModule, listProposals, type ModuleInspection } from './list-proposals.ts';
 export { listSections, type SectionDescription } from './list-sections.ts';
 export type { Note } from './notes.ts';

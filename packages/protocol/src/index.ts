@@ -19,6 +19,7 @@ export * from './oauth.ts';
 export * from './pages.ts';
 export * from './password-length.ts';
 export * from './plugin-about.ts';
+export * from './producers-bom.ts';
 export * from './quotas.ts';
 export * from './rounded-integers.ts';
 export * from './schema-revisions.ts';

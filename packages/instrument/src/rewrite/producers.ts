@@ -1,15 +1,11 @@
-import { type ByteReader, expectEnd, readCount, readerOver, readName } from '../binary/reader.ts';
+import { type ProducersField, readProducers } from '../binary/producers.ts';
 import type { Section } from '../binary/sections.ts';
 import { type ByteWriter, writeName, writeU32 } from '../binary/writer.ts';
-import { InstrumentError, invalidModule } from '../errors.ts';
-import { maxProducersBytes } from '../limits.ts';
+import { InstrumentError } from '../errors.ts';
 import type { Note } from '../notes.ts';
 import { version } from '../version.ts';
 
-interface Field {
-  readonly name: string;
-  readonly values: { readonly name: string; readonly version: string }[];
-}
+const processedBy = 'processed-by';
 
 /**
  * Writes the contents of a `producers` section that names Tenon among the tools.
@@ -21,13 +17,8 @@ export function writeProducers(
   section: Section | undefined,
   notes: Note[],
 ): void {
-  const fields = section === undefined ? [] : readProducers(bytes, section, notes);
-  let processedBy = fields.find(({ name }) => name === 'processed-by');
-  if (processedBy === undefined) {
-    processedBy = { name: 'processed-by', values: [] };
-    fields.push(processedBy);
-  }
-  if (!processedBy.values.some(({ name }) => name === 'tenon')) processedBy.values.push({ name: 'tenon', version });
+  const present = section === undefined ? [] : readOrReplace(bytes, section, notes);
+  const fields = withTenon(present);
   writeU32(writer, fields.length);
   for (const { name, values } of fields) {
     writeName(writer, name);
@@ -39,29 +30,25 @@ export function writeProducers(
   }
 }
 
-function readProducers(bytes: Uint8Array, section: Section, notes: Note[]): Field[] {
-  const reader = readerOver(bytes, section.contentStart, section.end);
+function withTenon(fields: readonly ProducersField[]): readonly ProducersField[] {
+  const ours = { name: 'tenon', version };
+  if (!fields.some(({ name }) => name === processedBy)) return [...fields, { name: processedBy, values: [ours] }];
+  // Only the first field of a name counts.
+  const first = fields.findIndex(({ name }) => name === processedBy);
+  return fields.map((field, index) =>
+    index === first && !field.values.some(({ name }) => name === 'tenon')
+      ? { ...field, values: [...field.values, ours] }
+      : field,
+  );
+}
+
+function readOrReplace(bytes: Uint8Array, section: Section, notes: Note[]): readonly ProducersField[] {
   try {
-    const size = section.end - section.contentStart;
-    if (size > maxProducersBytes) {
-      throw invalidModule(`Expected at most ${maxProducersBytes} bytes, found ${size}`, section.contentStart);
-    }
-    const fields = Array.from({ length: readCount(reader, 'the number of fields', 2) }, () => readField(reader));
-    expectEnd(reader, 'the producers section');
-    return fields;
+    return readProducers(bytes, section);
   } catch (error) {
     if (!(error instanceof InstrumentError) || error.offset === undefined) throw error;
     const message = `The producers section is malformed and is replaced: ${error.message}`;
     notes.push({ code: 'section_malformed', message, section: 'producers', offset: error.offset });
     return [];
   }
-}
-
-function readField(reader: ByteReader): Field {
-  const name = readName(reader, 'the name of a field');
-  const values = Array.from({ length: readCount(reader, 'the number of values', 2) }, () => ({
-    name: readName(reader, 'the name of a tool'),
-    version: readName(reader, 'the version of a tool'),
-  }));
-  return { name, values };
 }

@@ -11,6 +11,7 @@ import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
+import { SbomDetails } from './sbom-details.tsx';
 import type { PluginData } from './use-plugin.ts';
 import {
   hasMoreGuests,
@@ -123,6 +124,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
         against={['testing', 'failed', 'awaiting_approval'].includes(state) || number === 1 ? undefined : number - 1}
         of={`version ${number}`}
       />
+      <SbomDetails versionPath={`${apiPath}/versions/${number}`} version={version} name={name} />
     </li>
   );
 }
