@@ -61,6 +61,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         summary: 'download a plugin and verify its bytes, as a host does',
         load: async () => (await import('./commands/fetch.ts')).addFetchCommand,
       },
+      {
+        name: 'signing-keys',
+        summary: 'show the keys with which the server signs publish attestations',
+        load: async () => (await import('./commands/signing-keys.ts')).addSigningKeysCommand,
+      },
     ],
   },
   {

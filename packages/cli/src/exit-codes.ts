@@ -12,6 +12,8 @@ export const exitCodes = {
   timedOut: 9,
   errored: 10,
   noTests: 11,
+  provenanceFailed: 12,
+  provenanceAbsent: 13,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -35,6 +37,8 @@ export const exitCodeMeanings: readonly (readonly [ExitCode, string])[] = [
   [exitCodes.timedOut, 'a simulation exceeded its time limit'],
   [exitCodes.errored, 'a simulation could not be run; its plugin is neither passed nor failed'],
   [exitCodes.noTests, 'there is no simulation to run'],
+  [exitCodes.provenanceFailed, 'an attestation of a plugin is invalid'],
+  [exitCodes.provenanceAbsent, 'a plugin has no attestation'],
   [exitCodes.interrupted, 'interrupted (Ctrl-C)'],
   [exitCodes.terminated, 'ended by SIGTERM'],
 ];

@@ -42,6 +42,17 @@ export function aboutVersion(command: Command): Command {
   return command.argument('<plugin@version>', help, parseVersion).use(withProject, withServer);
 }
 
+/** A plugin and perhaps a version of it. */
+export interface OptionalVersion {
+  readonly plugin: string | undefined;
+  readonly number: number | undefined;
+}
+
+/** Reads `greet`, `greet@3` or `@3`. */
+export function optionalVersion(text: string | undefined): OptionalVersion {
+  return text === undefined || !text.includes('@') ? { plugin: text, number: undefined } : parseVersion(text);
+}
+
 function parseVersion(text: string): VersionReference {
   const [, plugin, digits] = /^(.*)@(\d{1,10})$/s.exec(text) ?? [];
   const number = Number(digits);

@@ -12,8 +12,10 @@ import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
 import { addPushCommand } from './plugin-push.ts';
 import { addRunCommands } from './plugin-runs.ts';
+import { addSbomCommand } from './plugin-sbom.ts';
 import { addTestCommand } from './plugin-test.ts';
 import { addTestedCommands } from './plugin-tested.ts';
+import { addVerifyCommand } from './plugin-verify.ts';
 import { addVersionCommands } from './plugin-versions.ts';
 
 export function addPluginCommands(program: Command, io: Io): void {
@@ -26,6 +28,8 @@ export function addPluginCommands(program: Command, io: Io): void {
   addCallCommand(group, io);
   addListCommand(group, io);
   addVersionCommands(group, io);
+  addVerifyCommand(group, io);
+  addSbomCommand(group, io);
   addRunCommands(group, io);
   addTestedCommands(group, io);
   addControlCommands(group, io);

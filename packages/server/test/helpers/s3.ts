@@ -5,6 +5,8 @@ import {
   CreateBucketCommand,
   DeleteBucketCommand,
   DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -18,6 +20,8 @@ export interface ObjectStore {
   options(bucket: string): S3Options & { readonly endpoint: string; readonly credentials: Credentials };
   /** Copies all objects of a bucket into another, as a backup does. @returns how many there are */
   copyBucket(from: string, to: string): Promise<number>;
+  /** Replaces the bytes of all objects of a bucket. @returns how many there are */
+  changeObjects(bucket: string, change: (bytes: Uint8Array) => Uint8Array): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -41,6 +45,7 @@ async function startEmulator(buckets: readonly string[]): Promise<ObjectStore> {
     port: server.port,
     options: (bucket) => ({ bucket, endpoint: `http://127.0.0.1:${server.port}`, credentials }),
     copyBucket: (from, to) => copyAll(client, from, to),
+    changeObjects: (bucket, change) => changeAll(client, bucket, change),
     async stop() {
       client.destroy();
       await server.stop();
@@ -64,6 +69,7 @@ async function useOwn(endpoint: string, buckets: readonly string[]): Promise<Obj
       return { bucket: nameOf(bucket), endpoint, credentials };
     },
     copyBucket: (from, to) => copyAll(client, nameOf(from), nameOf(to)),
+    changeObjects: (bucket, change) => changeAll(client, nameOf(bucket), change),
     async stop() {
       for (const bucket of used) await removeBucket(client, nameOf(bucket));
       client.destroy();
@@ -84,6 +90,17 @@ async function copyAll(client: S3Client, from: string, to: string): Promise<numb
   let count = 0;
   for await (const Key of keysOf(client, from)) {
     await client.send(new CopyObjectCommand({ Bucket: to, Key, CopySource: `${from}/${Key}` }));
+    count++;
+  }
+  return count;
+}
+
+async function changeAll(client: S3Client, Bucket: string, change: (bytes: Uint8Array) => Uint8Array): Promise<number> {
+  let count = 0;
+  for await (const Key of keysOf(client, Bucket)) {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+    const bytes = await Body?.transformToByteArray();
+    await client.send(new PutObjectCommand({ Bucket, Key, Body: change(bytes ?? new Uint8Array()) }));
     count++;
   }
   return count;
