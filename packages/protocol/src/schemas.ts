@@ -4,7 +4,7 @@ import { heldGuest, memberRole } from './guests.ts';
 import { maxCounted } from './list-limits.ts';
 import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { pluginAboutFields } from './plugin-about.ts';
-import { ciClaims, ownPlugin } from './trust.ts';
+import { ciClaims, maxTokenNetworks, ownPlugin } from './trust.ts';
 import { Type } from './type.ts';
 import { pluginStatus, versionSummary } from './versions.ts';
 
@@ -183,6 +183,19 @@ export const tokenInput = Type.Object({
     }),
   ),
   appId: Type.Optional(id('app', 'restrict it to one application')),
+  plugin: Type.Optional(
+    Type.Object(ownPlugin.properties, {
+      description:
+        'restrict it to one of your plugins, which need not exist yet: it publishes, rolls back, yanks, and reads it',
+    }),
+  ),
+  networks: Type.Optional(
+    Type.Array(Type.String({ maxLength: 50 }), {
+      minItems: 1,
+      maxItems: maxTokenNetworks,
+      description: 'restrict it to networks: IPv4 or IPv6 addresses, or CIDR blocks such as `192.0.2.0/24`',
+    }),
+  ),
   expiresInDays: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -1,14 +1,22 @@
-import { revokedCredentials, type TokenScope, tokenCreated, tokenInfo } from '@tenon/protocol';
+import {
+  type OwnPlugin,
+  revokedCredentials,
+  type TokenInfo,
+  type TokenScope,
+  tokenCreated,
+  tokenInfo,
+} from '@tenon/protocol';
 import { Option } from 'commander';
 import { path } from '../api.ts';
-import { type Command, withConfirmation, withServer } from '../command.ts';
+import { type Command, collect, withConfirmation, withExtensionPoint, withServer } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { assertToken, findConnection } from '../connection.ts';
 import { parseLifetimeDays } from '../duration.ts';
+import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { createReporter } from '../output.ts';
-import { resolveApp } from '../resolve.ts';
+import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { parseScopes } from '../scopes.ts';
 import type { ConnectionOptions } from '../server-choice.ts';
 import { calling, type Session } from '../session.ts';
@@ -40,6 +48,9 @@ export function addTokenCommands(program: Command, io: Io): void {
       parseScopes,
     )
     .option('--app <app>', 'restrict it to one application, by id or name')
+    .option('--plugin <name>', 'restrict it to one of your plugins, at the extension point of --extension-point')
+    .option('--network <cidr>', 'restrict it to networks, such as 192.0.2.0/24; separate several by commas', collect)
+    .use((command) => withExtensionPoint(command, 'with --plugin: TENON_EXTENSION_POINT_ID, else the only one'))
     .addOption(
       new Option('--expires-in <duration>', 'the lifetime (default: 90d with read alone, otherwise 7d)').argParser(
         parseLifetimeDays,
@@ -47,7 +58,10 @@ export function addTokenCommands(program: Command, io: Io): void {
     )
     .description('create a token, with at most the scopes and lifetime of the token that you use')
     .use(withServer)
-    .examples('tenon token create "CI of greet" --scope publish --app "Acme Editor"')
+    .examples(
+      'tenon token create "CI of greet" --scope publish --app "Acme Editor"',
+      'tenon token create "CI of greet" --plugin greet --network 192.0.2.0/24',
+    )
     .action(calling(io, createToken));
 
   group
@@ -81,7 +95,7 @@ async function listTokens(session: Session, options: ListOptions): Promise<void>
       token.name,
       token.id,
       token.scopes.join(', '),
-      token.appId ?? '-',
+      onlyFor(token),
       formatTime(token.expiresAt),
       formatTime(token.lastUsedAt),
       token.lastUsedAddress ?? '-',
@@ -90,15 +104,39 @@ async function listTokens(session: Session, options: ListOptions): Promise<void>
   });
 }
 
-async function createToken(
-  session: Session,
-  options: { scope?: TokenScope[]; app?: string; expiresIn?: number },
-  name: string,
-): Promise<void> {
+interface TokenOptions {
+  readonly scope?: TokenScope[];
+  readonly app?: string;
+  readonly plugin?: string;
+  readonly extensionPoint?: string;
+  readonly network?: string[];
+  readonly expiresIn?: number;
+}
+
+async function pluginOf(session: Session, { plugin, extensionPoint }: TokenOptions): Promise<OwnPlugin | undefined> {
+  if (plugin !== undefined) {
+    return { extensionPointId: await resolveExtensionPoint(session, extensionPoint), name: plugin };
+  }
+  if (extensionPoint === undefined) return undefined;
+  throw usageError(
+    '--extension-point needs --plugin.',
+    'A token is restricted to a plugin, not to an extension point.',
+  );
+}
+
+/** What a token is restricted to. */
+function onlyFor({ appId, plugin, guestId, networks }: TokenInfo): string {
+  const resource = plugin === null ? (guestId ?? appId) : `${plugin.name} at ${plugin.extensionPointId}`;
+  return [...(resource === null ? [] : [resource]), ...(networks ?? [])].join(', ') || '-';
+}
+
+async function createToken(session: Session, options: TokenOptions, name: string): Promise<void> {
   const { api, out } = session;
-  const { scope: scopes, app, expiresIn: expiresInDays } = options;
+  const { scope: scopes, app, network: networks, expiresIn: expiresInDays } = options;
   const appId = app === undefined ? undefined : await resolveApp(session, app);
-  const made = await api.send('POST', '/api/v1/tokens', { name, scopes, appId, expiresInDays }, tokenCreated);
+  const plugin = await pluginOf(session, options);
+  const input = { name, scopes, appId, plugin, networks, expiresInDays };
+  const made = await api.send('POST', '/api/v1/tokens', input, tokenCreated);
   const end = formatTime(made.expiresAt);
   out.note(`Created ${made.id} (${made.scopes.join(', ')}; until ${end}). It is shown only once:`);
   out.result(made, () => out.write(`${printable(made.token)}\n`));

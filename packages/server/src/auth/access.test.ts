@@ -6,6 +6,7 @@ import { createRecords, someTimeMs } from '../../test/helpers/records.ts';
 import { openStoreFixture, type StoreFixture } from '../../test/helpers/store-fixture.ts';
 import { createCache } from '../cache/cache.ts';
 import type { UserRecord } from '../db/records.ts';
+import { unrestricted } from '../db/trust-records.ts';
 import type { Deps } from '../deps.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint } from './access.ts';
 
@@ -34,6 +35,7 @@ describe('the cache of memberships', () => {
     appId: null,
     sessionId: null,
     expiresAtMs: Number.MAX_SAFE_INTEGER,
+    ...unrestricted,
   });
   /** How often something had to be read that was read before. */
   const forgottenAfter = async (ask: () => Promise<unknown>) => {

@@ -21,11 +21,14 @@ import type {
   UserRecord,
 } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
+import type { TokenRestriction } from '../db/trust-records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import type { NetworkSet } from '../http/networks.ts';
+import { type PluginPath, requireWithinRestriction } from './token-restriction.ts';
 
 /** A signed-in user, and what the presented token allows. */
-export interface Actor {
+export interface Actor extends TokenRestriction {
   readonly userId: UserId;
   readonly tokenId: TokenId;
   readonly scopes: readonly TokenScope[];
@@ -34,6 +37,8 @@ export interface Actor {
   /** The browser's session that the token belongs to; `null` for a program's token. */
   readonly sessionId: SessionId | null;
   readonly expiresAtMs: number;
+  /** The networks that the token may be used from; `null` for all. */
+  readonly networks: NetworkSet | null;
 }
 
 /** A user's role in an application. A member may also be a guest. */
@@ -67,6 +72,7 @@ export const permissions = {
   readUsage: { scope: 'read', roles: members },
   publish: { scope: 'publish', roles: ['guest'] },
   changePlugins: { scope: 'manage', roles: managers, ownScope: 'publish' },
+  deletePlugins: { scope: 'manage', roles: managers, ownScope: 'publish' },
   decideOnPlugins: { scope: 'manage', roles: managers },
 } as const satisfies Record<string, Permission>;
 
@@ -134,21 +140,28 @@ export async function authorizeApp(
   const access = isId('app', appId) ? await findAppAccess(deps, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
   requirePermission(actor, access, permission);
+  requireWithinRestriction(actor, permission);
   return { ...access, actor };
 }
 
-/** As {@link authorizeApp}, for an extension point. */
+/**
+ * As {@link authorizeApp}, for an extension point.
+ *
+ * @param plugin the plugin of the request's path; a token that is restricted to a plugin needs it
+ */
 export async function authorizeExtensionPoint(
   deps: Deps,
   actor: Actor,
   permission: PermissionName,
   extensionPointId: string,
+  plugin?: PluginPath,
 ): Promise<ExtensionPointAccess> {
   if (!isId('extensionPoint', extensionPointId)) throw notFound('extension point');
   const extensionPoint = await findExtensionPoint(deps, extensionPointId);
   const access = extensionPoint && (await findAppAccess(deps, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
   requirePermission(actor, access, permission);
+  requireWithinRestriction(actor, permission, extensionPointId, plugin);
   return { ...access, actor, extensionPoint };
 }
 
@@ -161,7 +174,7 @@ export function requireScope(actor: Actor, scope: TokenScope): void {
   );
 }
 
-/** @throws DomainError `forbidden` for a token that is restricted to one application */
+/** @throws DomainError `forbidden` for a token that is restricted to one application, plugin, or guest */
 export function requireUnrestrictedToken(actor: Actor): void {
   if (actor.appId === null) return;
   throw new DomainError(

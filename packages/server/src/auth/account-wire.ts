@@ -1,7 +1,6 @@
 import type {
   Account,
   ApiKeyInfo,
-  OwnPlugin,
   PendingLogin,
   QuotaUse,
   Session,
@@ -12,12 +11,12 @@ import type {
 import { noticeNames } from '../db/mail-records.ts';
 import type { ApiKeyRecord, DeviceGrantRecord, SessionRecord, TokenRecord } from '../db/records.ts';
 import type { WithLastAddress } from '../db/store.ts';
-import type { TokenRestriction } from '../db/trust-records.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
 import type { AccountDetails } from './accounts.ts';
 import type { UserWithAppCount } from './manage-users.ts';
 import type { QuotaUsage } from './quotas.ts';
+import { toOwnPlugin } from './token-restriction.ts';
 import type { UserDescription } from './users.ts';
 
 export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
@@ -43,11 +42,6 @@ export function toTokenInfo(token: TokenRecord): TokenInfo {
     expiresAt: time(expiresAtMs),
     lastUsedAt: timeOrNull(lastUsedAtMs),
   };
-}
-
-/** Returns the one plugin of a restriction. */
-export function toOwnPlugin({ extensionPointId, pluginName }: TokenRestriction): OwnPlugin | null {
-  return extensionPointId === null || pluginName === null ? null : { extensionPointId, name: pluginName };
 }
 
 export function toApiKeyInfo({ id, name, createdAtMs, expiresAtMs, lastUsedAtMs }: ApiKeyRecord): ApiKeyInfo {

@@ -8,11 +8,12 @@ import { hasRepeatedField, type Request } from '../http/request.ts';
 import type { Access, AuthContext } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { type Actor, authorizeApp, authorizeExtensionPoint, requireScope, requireUnrestrictedToken } from './access.ts';
-import { authenticateApiKey, authenticateToken } from './authenticate.ts';
+import { authenticateApiKey, authenticateToken, invalidToken } from './authenticate.ts';
 import { authorizeContent } from './content-access.ts';
 import type { CredentialId } from './last-used-log.ts';
 import { requireOperator } from './operators.ts';
 import { authenticateSession } from './sessions.ts';
+import { isRestricted, outsideRestriction } from './token-restriction.ts';
 
 /**
  * Authorizes a request by the access rule of its route. Checks in the order 401, 429, 404, 403.
@@ -42,6 +43,8 @@ export async function authorizeRequest(
     return { apiKey };
   }
   const actor = await authenticateToken(deps, secret);
+  // A token that is used from another network is rejected like an unknown one, and its use isn't noted.
+  if (actor.networks?.has(services.clients.of(request.message)) === false) throw invalidToken();
   if (!isAgain) count(services, request, credentialOf(actor), actor.userId);
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
@@ -51,7 +54,7 @@ export async function authorizeRequest(
       return { actor, access: await authorizeApp(deps, actor, access.purpose, params.appId ?? '') };
     case 'extensionPoint': {
       const id = params.extensionPointId ?? '';
-      return { actor, access: await authorizeExtensionPoint(deps, actor, access.purpose, id) };
+      return { actor, access: await authorizeExtensionPoint(deps, actor, access.purpose, id, params) };
     }
     case 'content':
       return { actor, address: await authorizeContent(deps, actor, params.contentAddress ?? '') };
@@ -83,6 +86,8 @@ async function authorizeUser(
 ): Promise<AuthContext<typeof access>> {
   if (access.scope !== undefined) requireScope(actor, access.scope);
   if (access.userLevel === true) requireUnrestrictedToken(actor);
+  // A restricted token can only read itself and revoke itself.
+  if (access.scope !== undefined && isRestricted(actor)) throw outsideRestriction();
   if (access.operator === true) await requireOperator(deps.store.read, actor);
   return { actor };
 }

@@ -3,6 +3,7 @@ import type { CacheSpec } from '../cache/cache.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
+import { createNetworkSet } from '../http/networks.ts';
 import { type Actor, actorCacheTags, requireNotSuspended } from './access.ts';
 import { hashSecret } from './secrets.ts';
 
@@ -54,13 +55,27 @@ export async function authenticateApiKey(deps: Deps, secret: string): Promise<Ap
   return record;
 }
 
-function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs }: TokenRecord): Actor {
-  return { tokenId: id, userId, scopes, appId, sessionId, expiresAtMs };
+/** Returns the actor of a token. */
+export function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs, ...token }: TokenRecord): Actor {
+  const { extensionPointId, pluginName, guestId, networks } = token;
+  return {
+    tokenId: id,
+    userId,
+    scopes,
+    appId,
+    sessionId,
+    expiresAtMs,
+    extensionPointId,
+    pluginName,
+    guestId,
+    networks: networks === null ? null : createNetworkSet(networks),
+  };
 }
 
-function invalidToken(): DomainError {
+/** The error for a token that doesn't work. It doesn't say why. */
+export function invalidToken(): DomainError {
   return new DomainError(
     'invalid_token',
-    'The token is unknown, revoked, expired, or of a kind that this request does not accept.',
+    'The token is unknown, revoked, expired, restricted to other networks, or of a kind that this request does not accept.',
   );
 }

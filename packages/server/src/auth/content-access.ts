@@ -4,6 +4,7 @@ import { allContentsTag, type CacheTag, readableContentsTag } from '../cache/cac
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, actorCacheTags, requireScope } from './access.ts';
+import { isRestricted } from './token-restriction.ts';
 
 /** Cached by {@link readableKey}. Only permissions are cached, not denials. */
 const readable: CacheSpec<true> = {
@@ -23,12 +24,12 @@ export function contentCacheTags(actor: Actor): readonly CacheTag[] {
 
 /**
  * Authorizes an actor to read bytes by their content address. Members may read the bytes of all versions in their application,
- * guests those that they published there. Bytes of yanked versions stay readable, because hosts may have an older binding list.
+ * guests those that they published there. Tokens that are restricted to a plugin or a guest may read none. Bytes of yanked versions stay readable, because hosts may have an older binding list.
  *
  * @throws DomainError `not_found` (also for bytes that the actor may not read), otherwise `insufficient_scope`
  */
 export async function authorizeContent(deps: Deps, actor: Actor, address: string): Promise<ContentAddress> {
-  if (!isContentAddress(address)) throw notFound('content');
+  if (!isContentAddress(address) || isRestricted(actor)) throw notFound('content');
   const { userId, appId } = actor;
   const load = async () => (await deps.store.read.mayReadContent(userId, address, appId ?? undefined)) || undefined;
   const mayRead = await deps.cache.of(readable).getOrLoad(readableKey(actor, address), load);

@@ -12,13 +12,15 @@ import { type AuditActor, record } from '../audit/record.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { CreationSort, SortedPage, Transaction, WithLastAddress } from '../db/store.ts';
-import { unrestricted } from '../db/trust-records.ts';
+import { type TokenOrigin, unrestricted } from '../db/trust-records.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { isWithin, toCidr } from '../http/networks.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
 import { requireStepUp } from './confirmation.ts';
 import { requireQuota } from './quotas.ts';
 import { hashSecret } from './secrets.ts';
+import { toOwnPlugin } from './token-restriction.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -50,7 +52,7 @@ export function lifetimeEnd(lifetime: LifetimeDays, days: number | undefined, no
 
 type TokenDeps = Pick<Deps, 'store' | 'clock' | 'random'>;
 
-export interface TokenFields {
+export interface TokenFields extends Partial<TokenOrigin> {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   /** The application that the token is restricted to. */
@@ -59,6 +61,8 @@ export interface TokenFields {
   readonly sessionId?: SessionId;
   readonly expiresAtMs: number;
 }
+
+type Restriction = Pick<TokenRecord, 'appId' | 'extensionPointId' | 'pluginName' | 'networks'>;
 
 /** A new credential. Only the hash of its secret is stored. */
 interface WithSecret<R> {
@@ -104,15 +108,17 @@ export async function storeToken(
   tx: Transaction,
   actor: AuditActor,
   token: TokenRecord,
-  means: 'operator' | 'token' | 'login',
+  means: 'operator' | 'token' | 'login' | 'trusted_publishing',
 ): Promise<void> {
   await tx.insertToken(token);
-  const { userId, scopes, appId, expiresAtMs } = token;
+  const { userId, scopes, appId, expiresAtMs, guestId, networks, trustRuleId, claims } = token;
+  const expiresAt = new Date(expiresAtMs).toISOString();
+  const restrictions = { plugin: toOwnPlugin(token), guestId, networks, trustRuleId, claims };
   await record(deps, tx, actor, {
     action: 'token.create',
     accountId: userId,
     target: token,
-    details: { scopes, appId, expiresAt: new Date(expiresAtMs).toISOString(), means },
+    details: { scopes, appId, expiresAt, means, ...withoutNulls(restrictions) },
   });
 }
 
@@ -128,27 +134,31 @@ export interface TokenInput {
   readonly name: string;
   readonly scopes?: readonly TokenScope[] | undefined;
   readonly appId?: string | undefined;
+  readonly plugin?: { readonly extensionPointId: string; readonly name: string } | undefined;
+  /** Addresses and CIDR blocks. */
+  readonly networks?: readonly string[] | undefined;
   readonly expiresInDays?: number | undefined;
 }
 
 /**
- * Creates a token for the actor. It can't have more scopes or applications than the actor's token. It can't outlive a program's
+ * Creates a token for the actor. It can't have more scopes, applications or networks than the actor's token. It can't outlive a program's
  * token; in a browser's session it can, but the password must have been entered there recently.
  *
- * @throws DomainError `forbidden` for more scopes or a longer lifetime than the actor's token has; `invalid_field` for an application
- *   that the actor may not see, or a lifetime above the maximum; `step_up_required`, `quota_exceeded`
+ * @throws DomainError `forbidden` for more scopes, more networks or a longer lifetime than the actor's token has; `invalid_field` for an
+ *   application or extension point that the actor may not see, invalid networks, a plugin with the scope `manage`, or a lifetime above
+ *   the maximum; `step_up_required`, `quota_exceeded`
  */
 export async function createToken(deps: Deps, actor: Actor, input: TokenInput): Promise<NewToken> {
-  const scopes = input.scopes ?? actor.scopes;
+  const scopes = input.scopes ?? actor.scopes.filter((scope) => input.plugin === undefined || scope !== 'manage');
   const missing = scopes.filter((scope) => !actor.scopes.includes(scope));
   if (missing.length > 0) {
     const names = missing.map((scope) => `"${scope}"`).join(', ');
     throw new DomainError('forbidden', `A token can't create a token with more scopes. Your token lacks ${names}.`);
   }
-  const appId = await resolveAppRestriction(deps, actor, input.appId);
+  const restriction = await resolveRestriction(deps, actor, input, scopes);
   const expiresAtMs = expiryOf(actor, input.expiresInDays, tokenLifetimeDays(scopes), deps.clock());
   await requireStepUp(deps, actor.sessionId);
-  const token = makeToken(deps, actor.userId, { name: input.name, scopes, appId, expiresAtMs });
+  const token = makeToken(deps, actor.userId, { name: input.name, scopes, ...restriction, expiresAtMs });
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     await requireTokenQuota(deps, tx, actor.userId);
@@ -173,22 +183,68 @@ function expiryOf(actor: Actor, days: number | undefined, lifetime: LifetimeDays
   );
 }
 
+/** Checks the application, plugin and networks that a new token is to be restricted to. */
+async function resolveRestriction(
+  deps: Deps,
+  actor: Actor,
+  { appId, plugin, networks }: TokenInput,
+  scopes: readonly TokenScope[],
+): Promise<Restriction> {
+  const ofNetworks = resolveNetworks(actor, networks);
+  if (plugin === undefined) {
+    const ofApp = await resolveAppRestriction(deps, actor, appId);
+    return { appId: ofApp, extensionPointId: null, pluginName: null, networks: ofNetworks };
+  }
+  if (scopes.includes('manage')) {
+    throw invalidField('/scopes', 'must be "read" and "publish" at most for a token that is restricted to a plugin');
+  }
+  const { extensionPointId, name: pluginName } = plugin;
+  const found = isId('extensionPoint', extensionPointId)
+    ? await deps.store.read.extensionPoint(extensionPointId)
+    : undefined;
+  const isOfApp = found !== undefined && (appId === undefined || appId === found.appId);
+  if (!isOfApp || !(await maySeeApp(deps, actor, found.appId))) {
+    throw invalidField(
+      '/plugin/extensionPointId',
+      'there is no such extension point, or you are not allowed to see it',
+    );
+  }
+  return { appId: found.appId, extensionPointId: found.id, pluginName, networks: ofNetworks };
+}
+
+/** Returns the networks of a new token as CIDR blocks. Omitted, they are those of the actor's token. */
+function resolveNetworks({ networks: own }: Actor, requested: readonly string[] | undefined): readonly string[] | null {
+  if (requested === undefined) return own?.cidrs ?? null;
+  return requested.map((text, at) => {
+    const cidr = toCidr(text);
+    if (cidr === undefined) {
+      throw invalidField(`/networks/${at}`, 'must be an IPv4 or IPv6 address, or a CIDR block such as 192.0.2.0/24');
+    }
+    if (own === null || isWithin(cidr, own.cidrs)) return cidr;
+    throw new DomainError(
+      'forbidden',
+      `A token can't create a token for more networks. Yours has ${own.cidrs.join(', ')}.`,
+    );
+  });
+}
+
 /** Checks the application that a new token is to be restricted to. */
 async function resolveAppRestriction(deps: Deps, actor: Actor, appId: string | undefined): Promise<AppId | null> {
   if (appId === undefined) {
     requireUnrestrictedToken(actor);
     return null;
   }
-  const { read } = deps.store;
-  const mayUse = actor.appId === null || actor.appId === appId;
-  if (mayUse && isId('app', appId)) {
-    const [member, guests] = await Promise.all([
-      read.member(appId, actor.userId),
-      read.guestsHeldBy(actor.userId, appId, { limit: 1 }),
-    ]);
-    if (member !== undefined || guests.length > 0) return appId;
-  }
+  if (isId('app', appId) && (await maySeeApp(deps, actor, appId))) return appId;
   throw invalidField('/appId', 'there is no such application, or you are not allowed to see it');
+}
+
+async function maySeeApp({ store: { read } }: Deps, actor: Actor, appId: AppId): Promise<boolean> {
+  if (actor.appId !== null && actor.appId !== appId) return false;
+  const [member, guests] = await Promise.all([
+    read.member(appId, actor.userId),
+    read.guestsHeldBy(actor.userId, appId, { limit: 1 }),
+  ]);
+  return member !== undefined || guests.length > 0;
 }
 
 /** Lists the actor's tokens. If the actor's token is restricted to an application, lists only tokens with the same restriction. */
@@ -215,13 +271,18 @@ function isInScopeOf(actor: Actor, token: TokenRecord): boolean {
   return actor.appId === null || actor.appId === token.appId;
 }
 
+function withoutNulls(fields: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
 const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
 
 /**
  * Creates an API key for the actor. A key that a program's token creates can't outlive the token, and is revoked with it. In a
  * browser's session, the password must have been entered recently.
  *
- * @throws DomainError `forbidden` for a key that would outlive the token, `invalid_field` for a lifetime above the maximum,
+ * @throws DomainError `forbidden` for a key that would outlive the token, and for a token that is restricted to networks;
+ *   `invalid_field` for a lifetime above the maximum,
  *   `step_up_required`, `quota_exceeded`
  */
 export async function createApiKey(
@@ -229,6 +290,9 @@ export async function createApiKey(
   actor: Actor,
   { name, expiresInDays }: { readonly name: string; readonly expiresInDays?: number | undefined },
 ): Promise<NewApiKey> {
+  if (actor.networks !== null) {
+    throw new DomainError('forbidden', 'The token is restricted to networks, and API keys work from all networks.');
+  }
   const expiresAtMs = expiryOf(actor, expiresInDays, apiKeyLifetimeDays, deps.clock());
   await requireStepUp(deps, actor.sessionId);
   const tokenId = actor.sessionId === null ? actor.tokenId : null;

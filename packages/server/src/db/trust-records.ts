@@ -53,11 +53,11 @@ export interface TokenOrigin extends TokenRestriction {
 }
 
 /** The restrictions of a token that has none. */
-export const unrestricted: TokenOrigin = {
+export const unrestricted = {
   extensionPointId: null,
   pluginName: null,
   guestId: null,
   networks: null,
   trustRuleId: null,
   claims: null,
-};
+} as const satisfies TokenOrigin;

@@ -3,7 +3,8 @@ import { type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import { createApp } from '../apps/apps.ts';
 import { inviteGuest } from '../apps/guests.ts';
 import { acceptInvitation } from '../apps/invitations.ts';
-import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
+import type { AppAccess, ExtensionPointAccess } from '../auth/access.ts';
+import { toActor } from '../auth/authenticate.ts';
 import { insertFirstOperator } from '../auth/operators.ts';
 import { hashSecret } from '../auth/secrets.ts';
 import { issueApiKey, issueToken, type NewToken, tokenLifetimeDays } from '../auth/tokens.ts';
@@ -76,7 +77,7 @@ export async function createDemo(
   await insertFirstOperator(within, tx, owner.id);
   const token = await issueDemoToken(within, owner.id);
   const apiKey = await issueApiKey(within, owner.id, demoSecretName);
-  const actor: Actor = { ...token.record, tokenId: token.record.id };
+  const actor = toActor(token.record);
 
   const access: AppAccess = await createApp(within, actor, 'Demo');
   const { extensionPoint } = await createExtensionPoint(within, access, { name: 'Greetings', schema });

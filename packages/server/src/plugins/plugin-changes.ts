@@ -1,6 +1,7 @@
 import { type AppId, pluginId } from '@tenon/protocol';
 import { type AppAction, type AppEntry, record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from '../auth/access.ts';
+import { requirePluginAllowed } from '../auth/token-restriction.ts';
 import type { PluginKey, PluginRecord, PluginRole } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -81,6 +82,7 @@ export async function changePlugin<T>(
   const write = async (tx: Transaction) => {
     const renewed = await renewAccess(tx, access, 'changePlugins');
     const plugin = await findPlugin(tx, actor, renewed, target);
+    requirePluginAllowed(actor, 'changePlugins', plugin);
     await requireNoPendingRebind(tx, plugin);
     const effects = await change({
       tx,

@@ -128,7 +128,7 @@ export const pluginRoutes: readonly Route[] = [
   }),
   withDryRun(
     route('DELETE', artifactPath, {
-      access: { kind: 'extensionPoint', purpose: 'changePlugins' },
+      access: { kind: 'extensionPoint', purpose: 'deletePlugins' },
       id: 'deletePlugin',
       summary: 'Delete a plugin with its versions and bindings',
       description:

@@ -6,6 +6,7 @@ import { auditedProvenance, evidenceOf, requireProvenance } from '../attestation
 import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
+import { guestWithinRestriction, requirePluginAllowed } from '../auth/token-restriction.ts';
 import { leaseOf, writeWithBlob } from '../blobs/with-blob.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -57,7 +58,7 @@ export function contentAddressOf(bytes: Uint8Array): ContentAddress {
 /**
  * Checks the path and query of a publish. Needs no body, so that a request can be rejected before its body is read.
  *
- * @throws DomainError `forbidden` for another user's plugin, `not_a_guest` for a guest that the actor doesn't hold,
+ * @throws DomainError `forbidden` for another user's plugin, and outside of the token's restriction; `not_a_guest` for a guest that the actor doesn't hold,
  *   `invalid_request` for an invalid plugin name
  */
 export function authorizePublish(actor: Actor, access: ExtensionPointAccess, target: PublishTarget): void {
@@ -65,7 +66,8 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
     throw new DomainError('forbidden', `You can publish only under your own user id, ${actor.userId}.`);
   }
   const { guests, hasMoreGuests } = access;
-  if (target.guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === target.guestId)) {
+  const guestId = guestWithinRestriction(actor, target.guestId);
+  if (guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === guestId)) {
     throw new DomainError('not_a_guest', 'You do not hold the guest named by "guest".');
   }
   if (!isPluginName(target.name)) {
@@ -103,7 +105,8 @@ export async function publish(
   authorizePublish(actor, access, target);
   requireValidLabels(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
-  const request: PublishRequest = { actor, appId: access.app.id, key, guestId: target.guestId };
+  const guestId = guestWithinRestriction(actor, target.guestId);
+  const request: PublishRequest = { actor, appId: access.app.id, key, guestId };
   const contentAddress = contentAddressOf(release.bytes);
   await requirePublishable(deps, request, release, contentAddress);
   const attachments: VerifiedAttachment[] = [];
@@ -220,6 +223,8 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     const token = await requireActiveToken(tx, actor);
+    requirePluginAllowed(token, 'publish', key);
+    guestWithinRestriction(token, guestId);
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameRequirements(extensionPoint, checked.requirements)) return { changedRequirements: extensionPoint };

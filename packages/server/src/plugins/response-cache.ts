@@ -16,7 +16,7 @@ import { type BindingListResponse, bindingLists } from './bindings.ts';
 
 /*
  * Hosts repeat the same requests for binding lists (A2) and contents (A3), and the response rarely changes. The `authorization` header, the
- * target and the stores alone determine it. So the cache serves repeated requests until the token expires, or until the token,
+ * target and the stores alone determine it, apart from the networks that a token is restricted to, which each request is compared with. So the cache serves repeated requests until the token expires, or until the token,
  * the account, the application, the extension point, or the list or content changes.
  */
 
@@ -29,7 +29,7 @@ interface CachedResponse {
   readonly resource: Resource;
   /** The route's path template, for metrics and spans. */
   readonly route: string;
-  readonly actor: Pick<Actor, 'userId' | 'expiresAtMs'>;
+  readonly actor: Pick<Actor, 'userId' | 'expiresAtMs' | 'networks'>;
   readonly credential: CredentialId;
   readonly tags: readonly CacheTag[];
   /** Counts its requests. */
@@ -95,7 +95,7 @@ export function cacheContent(
 function store(
   { cache }: Deps,
   request: CacheableRequest,
-  { userId, expiresAtMs, ...actor }: Actor,
+  { userId, expiresAtMs, networks, ...actor }: Actor,
   tags: readonly CacheTag[],
   resource: Resource,
 ): void {
@@ -104,7 +104,11 @@ function store(
   if (key === undefined) return;
   cache
     .of(responses)
-    .set(key, { resource, route, actor: { userId, expiresAtMs }, credential: credentialOf(actor), tags, usage }, since);
+    .set(
+      key,
+      { resource, route, actor: { userId, expiresAtMs, networks }, credential: credentialOf(actor), tags, usage },
+      since,
+    );
 }
 
 function getCached(
@@ -140,6 +144,8 @@ export function respondFromCache(
     return undefined;
   try {
     const cached = getCached(services.deps, headers.authorization, url);
+    // The rest of the pipeline rejects a token that is used from another network.
+    if (cached?.actor.networks?.has(services.clients.of(message)) === false) return undefined;
     if (cached === undefined || !respond(services, message, response, cached, requestIdOf)) return undefined;
     services.lastUsed.note(cached.credential, cached.actor.userId, message);
     if (cached.usage !== undefined && method === 'GET') services.usage.note(cached.usage, headers);

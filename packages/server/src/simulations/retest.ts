@@ -1,6 +1,7 @@
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from '../auth/access.ts';
 import { chargeTest } from '../auth/quotas.ts';
+import { requirePluginAllowed } from '../auth/token-restriction.ts';
 import type { SimulationRunRecord } from '../db/simulation-run-records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -49,6 +50,7 @@ async function queueRetest(
   const { actor, app, extensionPoint } = access;
   const renewed = await renewAccess(tx, access, 'changePlugins');
   const plugin = await findPlugin(tx, actor, renewed, target);
+  requirePluginAllowed(actor, 'changePlugins', plugin);
   const roles = requirePluginRoles(actor, renewed, plugin);
   if (!roles.includes('host')) requireNotBlocked(plugin);
   const version = await findVersion(tx, plugin, number);

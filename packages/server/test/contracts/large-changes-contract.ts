@@ -12,6 +12,7 @@ import { createStoredContents } from '../../src/blobs/stored-contents.ts';
 import { createCache } from '../../src/cache/cache.ts';
 import { maxRelatedRows } from '../../src/db/paging.ts';
 import type { Mutations, Store } from '../../src/db/store.ts';
+import { unrestricted } from '../../src/db/trust-records.ts';
 import type { Deps } from '../../src/deps.ts';
 import { dryRun } from '../../src/plugins/dry-run.ts';
 import { deleteExtensionPoint } from '../../src/plugins/extension-points.ts';
@@ -136,6 +137,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         appId: null,
         sessionId: null,
         expiresAtMs: Number.POSITIVE_INFINITY,
+        ...unrestricted,
       };
       const access = { actor, app, extensionPoint, role: 'owner', guests, hasMoreGuests: false } as const;
       const target = { userId: publisher.id, name: 'plugin' };

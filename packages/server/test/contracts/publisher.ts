@@ -101,6 +101,7 @@ export async function openPublisher(
     appId: null,
     sessionId: null,
     expiresAtMs: Infinity,
+    ...unrestricted,
   };
   const access = { actor, app, extensionPoint, role: 'guest', guests: [guest], hasMoreGuests: false } as const;
   const publishBytes: Publisher['publishBytes'] = async (name, bytes) => {

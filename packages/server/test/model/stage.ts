@@ -19,6 +19,7 @@ import {
   type ExtensionPointAccess,
   type PermissionName,
 } from '../../src/auth/access.ts';
+import { toActor } from '../../src/auth/authenticate.ts';
 import { authorizeContent } from '../../src/auth/content-access.ts';
 import { makeToken } from '../../src/auth/tokens.ts';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
@@ -243,9 +244,7 @@ async function setUp(deps: Deps) {
       await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }
   });
-  const actors = new Map(
-    [...tokens].map(([person, token]): [Person, Actor] => [person, { ...token, tokenId: token.id }]),
-  );
+  const actors = new Map([...tokens].map(([person, token]): [Person, Actor] => [person, toActor(token)]));
   return { appId, extensionPointId, guestIds, actors };
 }
 
