@@ -6,6 +6,25 @@ import type { Io } from './io.ts';
 import type { Reporter } from './output.ts';
 import { formatTime, printable } from './text.ts';
 
+/** A position in the hash chain over the audit trail. */
+interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Writes a head as {@link parseHead} reads it. */
+export function formatHead({ seq, hash }: AuditHead): string {
+  return `${seq}:${hash}`;
+}
+
+/** Reads the head that `tenon admin audit-head` wrote. */
+export function parseHead(text: string): AuditHead {
+  const [, seq, hash] = /^(\d{1,15}):([\w-]{43}|)$/.exec(text) ?? [];
+  if (seq !== undefined && hash !== undefined && (Number(seq) === 0) === (hash === ''))
+    return { seq: Number(seq), hash };
+  throw new InvalidArgumentError('It is a number, a colon, and a hash, as "tenon admin audit-head" writes them.');
+}
+
 /** Which entries of an audit trail a command is about. */
 export interface AuditOptions {
   readonly action?: AuditAction;

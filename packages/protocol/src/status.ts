@@ -134,6 +134,13 @@ export const serverStatus = Type.Object({
     }),
     { description: 'the queue of mails; `null` on a server that sends none' },
   ),
+  audit: Type.Object(
+    {
+      seq: integer('the sequence number of the newest event'),
+      hash: Type.String({ description: 'the hash of its link' }),
+    },
+    { description: 'the head of the hash chain over the audit trail' },
+  ),
   process: processStatus,
   nodes: Type.Array(nodeStatus, {
     description:

@@ -3,6 +3,8 @@
 export { deleteUser } from './apps/delete-account.ts';
 export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
+export { readAuditHead, sealIfPossible } from './audit/seal.ts';
+export { type AuditVerification, verifyAuditChain } from './audit/verify-chain.ts';
 export { toUser, toUserDetails } from './auth/account-wire.ts';
 export {
   type Credential,
@@ -29,6 +31,7 @@ export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config
 export { type Setting, type Settings, settings } from './config/settings.ts';
 export { describeStore } from './config/store-places.ts';
 export { version } from './config/version.ts';
+export type { AuditPosition } from './db/audit-chain-records.ts';
 export type { StoreFault } from './db/blob-records.ts';
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './db/records.ts';
 export type { Deps } from './deps.ts';

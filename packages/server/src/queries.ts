@@ -5,6 +5,7 @@ import { invitationMutations, invitationQueries } from './apps/invitation-querie
 import { overviewQueries } from './apps/overview-queries.ts';
 import { attestationMutations, attestationQueries } from './attestations/attestation-queries.ts';
 import { auditMutations, auditQueries } from './audit/audit-queries.ts';
+import { auditChainMutations, auditChainQueries } from './audit/chain-queries.ts';
 import { expiredMutations } from './auth/expired-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './auth/one-time-link-queries.ts';
@@ -55,6 +56,7 @@ const allQueries = {
   ...blobQueries,
   ...leaseQueries,
   ...auditQueries,
+  ...auditChainQueries,
   ...changeQueries,
   ...operatorQueries,
   ...nodeQueries,
@@ -86,6 +88,7 @@ const allMutations = {
   ...blobMutations,
   ...leaseMutations,
   ...auditMutations,
+  ...auditChainMutations,
   ...changeMutations,
   ...operatorMutations,
   ...nodeMutations,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { finishPendingChanges } from './apps/finish-deletions.ts';
 import { ensureSigningKey } from './attestations/signing-keys.ts';
+import { startAuditSealer } from './audit/sealer.ts';
 import { createClockCheck } from './blobs/clock-gap.ts';
 import { startGarbageCollector } from './blobs/garbage-collector.ts';
 import { assertBlobsKnown, assertBlobsPresent, MissingBlobsError, UnknownBlobsError } from './blobs/unknown-objects.ts';
@@ -114,6 +115,8 @@ export async function serve(
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
   const mailSender = isFirstWorker ? startMailSenderOf(services) : undefined;
   if (mailSender !== undefined) metrics.watchMails(mailSender);
+  const sealer = isFirstWorker ? startAuditSealer({ deps: data.deps, log }) : undefined;
+  if (sealer !== undefined) metrics.watchAuditChain(sealer);
   if (isFirstWorker) data.simulationRuns.start();
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
@@ -131,6 +134,7 @@ export async function serve(
     await flushUsage(services);
     await collected;
     await mailSender?.stop();
+    await sealer?.stop();
     await data.simulationRuns.stop();
     await heartbeat?.stop();
     await data.close();

@@ -341,7 +341,9 @@ describe('audit trails after a deletion', () => {
 });
 
 describe('purgeExpiredAuditEvents()', () => {
-  it('deletes all events that are older than the retention time', async () => {
+  it('deletes all events that are older than the retention time', async (t) => {
+    const service = await openService();
+    t.after(() => service.close());
     const appId = newId('app');
     const nowMs = service.services.deps.clock();
     const day = 24 * 3_600_000;

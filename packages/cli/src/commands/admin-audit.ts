@@ -1,7 +1,7 @@
 import { auditActions, isId, type UserId } from '@tenon/protocol';
-import { type Deps, listAllAudit, toOperatorAuditEntry } from '@tenon/server';
+import { type Deps, listAllAudit, readAuditHead, sealIfPossible, toOperatorAuditEntry } from '@tenon/server';
 import { Option } from 'commander';
-import { type AuditOptions, auditTable, withAuditFilter } from '../audit-options.ts';
+import { type AuditOptions, auditTable, formatHead, withAuditFilter } from '../audit-options.ts';
 import type { Command } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -18,6 +18,20 @@ export function addAdminAuditCommand(group: Command, io: Io): void {
     .action((options: AdminOptions & AuditOptions) =>
       withPresentData(io, options, (deps, out) => showAudit(deps, out, options)),
     );
+  group
+    .command('audit-head')
+    .description(
+      'write the head of the hash chain over the audit trail, to store elsewhere for "admin verify --audit-head"',
+    )
+    .use(withStore)
+    .examples('tenon admin audit-head', 'tenon admin audit-head --json')
+    .action((options: AdminOptions) => withPresentData(io, options, (deps, out) => showHead(deps, out)));
+}
+
+async function showHead(deps: Deps, out: Reporter): Promise<void> {
+  await sealIfPossible(deps);
+  const head = await readAuditHead(deps);
+  out.result(head, () => out.write(`${formatHead(head)}\n`));
 }
 
 async function showAudit(deps: Deps, out: Reporter, options: AuditOptions): Promise<void> {

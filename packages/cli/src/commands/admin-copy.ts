@@ -87,12 +87,17 @@ async function copyWithProgress(io: Io, out: Reporter, from: Config, to: Config)
   }
 }
 
-function showCopied(out: Reporter, { rows, contents, bytes }: CopiedStore): void {
+function showCopied(out: Reporter, { rows, contents, bytes, auditFaults }: CopiedStore): void {
   const all = Object.values(rows).reduce((sum, many) => sum + many, 0);
   out.fields([
     ['metadata', `${count(all, 'row')} of ${count(Object.keys(rows).length, 'table')}`],
     ['plugins', `${count(contents, 'content')}, ${formatSize(bytes)}`],
   ]);
+  if (auditFaults.length > 0) {
+    out.note(
+      `The hash chain of the audit trail has ${count(auditFaults.length, 'fault')}, as in the source: see "tenon admin verify".`,
+    );
+  }
   out.note(
     'The copy is verified. It holds all plugins, guest keys and e-mail addresses: keep it where only you can read it.',
   );

@@ -1,4 +1,5 @@
 import {
+  type AuditPosition,
   type CollectResult,
   collect,
   type Deps,
@@ -6,7 +7,9 @@ import {
   type VerifyOptions,
   type VerifyResult,
   verify,
+  verifyAuditChain,
 } from '@tenon/server';
+import { formatHead, parseHead } from '../audit-options.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -21,20 +24,31 @@ import { addTrustClockCommand } from './admin-trust-clock.ts';
 export function addMaintenanceCommands(group: Command, io: Io): void {
   group
     .command('verify')
-    .description('read all data, hash every plugin, and check every reference')
+    .description(
+      'read all data, hash every plugin, check every reference, and verify the hash chain over the audit trail',
+    )
+    .option(
+      '--audit-head <head>',
+      'a head that "tenon admin audit-head" wrote earlier; the chain must contain it',
+      parseHead,
+    )
     .use(withStore)
     .examples(
       'tenon admin verify',
       'tenon admin verify --store /var/backups/tenon/monday',
       'tenon admin verify --json | jq .faults',
+      'tenon admin verify --audit-head "$(cat /mnt/elsewhere/audit-head)"',
     )
     .addHelpText(
       'after',
       `The exit code is 1 if something is wrong, and 8 if the only fault is that the database does not know some files: it has lost
-commits, or was replaced by an older copy.`,
+commits, or was replaced by an older copy. An attacker who can write to the database can also compute a new hash chain: only
+--audit-head detects that.`,
     )
-    .action((options: AdminOptions) =>
-      withPresentData(io, options, (deps, out, config) => runVerify(io, deps, out, describeStore(config))),
+    .action((options: AdminOptions & { auditHead?: AuditPosition }) =>
+      withPresentData(io, options, (deps, out, config) =>
+        runVerify(io, deps, out, { store: describeStore(config), expected: options.auditHead }),
+      ),
     );
 
   group
@@ -62,9 +76,19 @@ commits, or was replaced by an older copy.`,
   addTrustClockCommand(group, io);
 }
 
-async function runVerify(io: Io, deps: Deps, out: Reporter, store: string): Promise<void> {
+interface VerifyRequest {
+  /** The store in words. */
+  readonly store: string;
+  readonly expected: AuditPosition | undefined;
+}
+
+async function runVerify(io: Io, deps: Deps, out: Reporter, { store, expected }: VerifyRequest): Promise<void> {
   const found = await withProgress(io, out, 'Verifying', (progress) =>
-    io.interruptible((signal) => verify(deps, { onProgress: progress, signal })),
+    io.interruptible(async (signal) => {
+      const data = await verify(deps, { onProgress: progress, signal });
+      const audit = await verifyAuditChain(deps, { expected, signal });
+      return { ...data, faults: [...data.faults, ...audit.faults], auditLinks: audit.links, auditHead: audit.head };
+    }),
   );
   const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
   out.result({ store, isWhole: faults + unknown === 0, ...found }, () => showVerified(out, found));
@@ -80,9 +104,14 @@ async function runVerify(io: Io, deps: Deps, out: Reporter, store: string): Prom
   });
 }
 
+interface VerifiedStore extends VerifyResult {
+  readonly auditLinks: number;
+  readonly auditHead: AuditPosition;
+}
+
 function showVerified(
   out: Reporter,
-  { blobs, blobBytes, referencedContents, versions, faults, unknownObjects }: VerifyResult,
+  { blobs, blobBytes, referencedContents, versions, faults, unknownObjects, auditLinks, auditHead }: VerifiedStore,
 ): void {
   for (const { subject, detail } of faults) {
     out.write(`${out.style.error('fault')}  ${printable(subject)}: ${printable(detail)}\n`);
@@ -94,6 +123,8 @@ function showVerified(
   out.fields([
     ['plugin contents', `${count(blobs, 'file')}, ${formatSize(blobBytes)}`],
     ['versions', `${count(versions, 'version')} of ${count(referencedContents, 'content')}`],
+    ['audit trail', count(auditLinks, 'event')],
+    ['audit head', formatHead(auditHead)],
     ['unknown files', unknownObjects.length === 0 ? none : String(unknownObjects.length)],
     ['faults', faults.length === 0 ? none : String(faults.length)],
   ]);

@@ -1,4 +1,5 @@
 import { type NodeStatus, type ProcessStatus, requestKinds, type ServerStatus, serverStatus } from '@tenon/protocol';
+import { formatHead } from '../audit-options.ts';
 import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
@@ -39,7 +40,7 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   }
 }
 
-function show(out: Reporter, { readAt, metadata, blobs, mail, process, nodes }: ServerStatus): void {
+function show(out: Reporter, { readAt, metadata, blobs, mail, audit, process, nodes }: ServerStatus): void {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   out.fields([
     ['as of', formatTime(readAt)],
@@ -49,6 +50,7 @@ function show(out: Reporter, { readAt, metadata, blobs, mail, process, nodes }: 
     ],
     ['plugins in', reach(out, blobs.kind === 's3' ? 'object store' : 'folder', blobs)],
     ...(mail === null ? [] : [['mail', `${mail.queued} waiting, ${mail.failed} failed in 7 days`] as Field]),
+    ['audit head', formatHead(audit)],
     ...processFields(out, process),
   ]);
   if (nodes.length === 0) return;

@@ -1,5 +1,6 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
+import { deleteAuditSalts } from '../audit/chain-queries.ts';
 import { allContentsTag, membershipTag, readableContentsTag } from '../cache/cache-tag.ts';
 import { appsOfGuestUser, appsOfMember, type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
@@ -157,6 +158,8 @@ export const appMutations = {
       usesDiskReserve: true,
     },
     async (db: Db, id: AppId): Promise<void> => {
+      const events = db.selectFrom('audit_events').select('id').where('appId', '=', id);
+      await deleteAuditSalts(db, ['guestsSalt'], events.where('guestKeys', 'is not', null));
       await db
         .updateTable('audit_events')
         .set({ guestKeys: null })

@@ -9,15 +9,13 @@ import {
   requireUser,
 } from '../auth/manage-users.ts';
 import { requirePassword, requireUnchangedPassword } from '../auth/passwords/passwords.ts';
+import { deletedUserName } from '../db/audit-records.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { finishRebind } from '../plugins/rebind.ts';
 import { revokeInvitationsOf } from './invitations.ts';
-
-/** The name of a deleted user in the lists of other users. */
-const deletedUserName = 'Deleted user';
 
 /**
  * Deletes the actor's account in one transaction: sign-in, sessions, tokens, keys, memberships, guests, and plugins with their

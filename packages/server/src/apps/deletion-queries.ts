@@ -1,5 +1,6 @@
 import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
+import { deleteAuditSalts } from '../audit/chain-queries.ts';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { type Db, isOfPlugin } from '../db/db.ts';
 import type { DeletionScope } from '../db/deletion-scope.ts';
@@ -116,7 +117,9 @@ async function eraseGuestKeys(db: Db, appId: AppId, limit: number): Promise<bool
     .select('id')
     .where('appId', '=', appId)
     .where('guestKeys', 'is not', null)
+    .orderBy('id')
     .limit(limit);
+  await deleteAuditSalts(db, ['guestsSalt'], withKeys);
   const { numUpdatedRows } = await db
     .updateTable('audit_events')
     .set({ guestKeys: null })

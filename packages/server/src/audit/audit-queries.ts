@@ -77,20 +77,4 @@ export const auditMutations = {
       }
     },
   ),
-
-  /** Deletes at most `limit` events from before a time, the oldest first. @returns the number of deleted events */
-  deleteAuditBefore: mutation(
-    { audit: false, invalidates: nothing, usesDiskReserve: true },
-    async (db: Db, beforeMs: number, limit: number): Promise<number> => {
-      const old = db
-        .selectFrom('audit_events')
-        .select('id')
-        .where('atMs', '<', beforeMs)
-        .orderBy('atMs')
-        .orderBy('id')
-        .limit(limit);
-      const { numDeletedRows } = await db.deleteFrom('audit_events').where('id', 'in', old).executeTakeFirstOrThrow();
-      return Number(numDeletedRows);
-    },
-  ),
 };

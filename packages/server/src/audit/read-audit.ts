@@ -11,6 +11,7 @@ import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
 import type { Page } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
+import { sealIfPossible } from './seal.ts';
 
 /** How many events one query of an export reads. */
 const exportBatchSize = 500;
@@ -73,20 +74,21 @@ export function exportAppAudit(
 const purgeBatchSize = 1000;
 
 /**
- * Deletes audit events that are older than the retention time.
+ * Deletes audit events that are older than the retention time, from the beginning of the hash chain.
  *
  * @returns the number of deleted events
  */
 export async function purgeExpiredAuditEvents(
-  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  deps: Pick<Deps, 'store' | 'clock' | 'random'>,
   retentionMs: number,
   signal?: AbortSignal,
 ): Promise<number> {
-  const beforeMs = clock() - retentionMs;
+  const beforeMs = deps.clock() - retentionMs;
+  await sealIfPossible(deps, signal);
   for (let deleted = 0; ; ) {
     signal?.throwIfAborted();
-    const count = await store.write((tx) => tx.deleteAuditBefore(beforeMs, purgeBatchSize));
-    deleted += count;
-    if (count < purgeBatchSize) return deleted;
+    const batch = await deps.store.write((tx) => tx.deleteAuditBefore(beforeMs, purgeBatchSize));
+    deleted += batch.deleted;
+    if (batch.isDone) return deleted;
   }
 }

@@ -1,5 +1,6 @@
 import type { UserId } from '@tenon/protocol';
 import { sql } from 'kysely';
+import { allAuditSalts, deleteAuditSalts } from '../audit/chain-queries.ts';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
@@ -193,7 +194,20 @@ export const userMutations = {
 
 /** Deletes the events that only the user can read, and replaces the user's name in the others. */
 async function anonymizeAudit(db: Db, id: UserId, name: string): Promise<void> {
+  const events = db.selectFrom('audit_events').select('id');
+  const isOfAccount = events.where('accountId', '=', id);
+  await deleteAuditSalts(db, allAuditSalts, isOfAccount.where('appId', 'is', null));
+  const isAboutUser = isOfAccount.where((eb) => eb.or([eb('userId', '=', id), eb('userId', 'is', null)]));
+  await deleteAuditSalts(db, ['personSalt'], isAboutUser);
+  await deleteAuditSalts(db, ['targetSalt'], events.where('targetId', '=', id));
   await db.deleteFrom('audit_events').where('accountId', '=', id).where('appId', 'is', null).execute();
+  // Refused token exchanges have an address and no user.
+  await db
+    .updateTable('audit_events')
+    .set({ address: null })
+    .where('accountId', '=', id)
+    .where('userId', 'is', null)
+    .execute();
   await db
     .updateTable('audit_events')
     .set({ userName: name, viaName: null, address: null })

@@ -40,6 +40,9 @@ export interface AuditEventRecord {
   readonly guestKeys: Readonly<Record<GuestId, string>> | null;
 }
 
+/** The name of deleted users in audit events. */
+export const deletedUserName = 'Deleted user';
+
 /** What happened to which resource, and when. */
 export type NewestAction = Pick<AuditEventRecord, 'id' | 'atMs' | 'action' | 'targetId'>;
 

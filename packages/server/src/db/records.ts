@@ -20,12 +20,14 @@ import type {
   VersionId,
   VersionState,
 } from '@tenon/protocol';
+import type { Generated } from 'kysely';
 import type {
   AttestationRecord,
   AttestationWithBundle,
   SigningKeyRecord,
   StoredSigningKey,
 } from './attestation-records.ts';
+import type { AuditLinkRecord, AuditPositionRecord } from './audit-chain-records.ts';
 import type { AccountAuditEvent, AuditCredentialId, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
@@ -466,7 +468,10 @@ export interface Database {
   blobs: BlobRecord;
   blob_deletions: BlobDeletion;
   leases: LeaseRecord;
-  audit_events: AuditEventRecord;
+  /** `isSealed`: whether the hash chain contains the event; `null` if not yet. */
+  audit_events: AuditEventRecord & { readonly isSealed: Generated<boolean | null> };
+  audit_links: AuditLinkRecord;
+  audit_positions: AuditPositionRecord;
   change_heads: ChangePosition & { readonly appId: AppId };
   change_events: ChangeEventRecord;
   operators: OperatorRecord;
@@ -593,6 +598,9 @@ export const columns = {
   ]),
   attestations: columnsOf<AttestationRecord>()('attestations', [
     'id versionId kind predicateType state detail signer size digest userId createdAtMs',
+  ]),
+  auditLinks: columnsOf<AuditLinkRecord>()('audit_links', [
+    'seq eventId sealedAtMs subjectId body bodySalt marks person personSalt target targetSalt guests guestsSalt hash',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

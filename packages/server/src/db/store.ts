@@ -9,7 +9,15 @@ export * from './store-errors.ts';
 /** The queries and mutations that are safe at the isolation level "read committed". */
 type LockingTransaction = Pick<
   Transaction,
-  'leaseHolders' | 'markUnused' | 'markForDeletion' | 'deleteBlobDeletions' | 'addUsage'
+  | 'leaseHolders'
+  | 'markUnused'
+  | 'markForDeletion'
+  | 'deleteBlobDeletions'
+  | 'addUsage'
+  | 'lockAuditHead'
+  | 'takeUnsealedAuditEvents'
+  | 'insertAuditLinks'
+  | 'putAuditPosition'
 >;
 
 /** Called for each commit. `undefined` invalidates everything. */

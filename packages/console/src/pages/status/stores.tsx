@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { ReachBadge } from './state-badge.tsx';
 import { duration } from './status-model.ts';
 
-export function Stores({ status: { metadata, blobs, mail } }: { readonly status: ServerStatus }) {
+export function Stores({ status: { metadata, blobs, mail, audit } }: { readonly status: ServerStatus }) {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (
     <ul class="stores">
@@ -45,6 +45,17 @@ export function Stores({ status: { metadata, blobs, mail } }: { readonly status:
           />
         </li>
       )}
+      <li>
+        <div class="node-head">
+          <h3>Audit trail</h3>
+        </div>
+        <Facts
+          of={[
+            ['Events in the hash chain', audit.seq.toLocaleString('en')],
+            ['Newest hash', <code>{audit.hash.slice(0, 12)}</code>],
+          ]}
+        />
+      </li>
     </ul>
   );
 }

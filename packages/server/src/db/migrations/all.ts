@@ -8,6 +8,7 @@ import { simulationRuns } from './0006-simulation-runs.ts';
 import { trustedPublishing } from './0009-trusted-publishing.ts';
 import { policy } from './0010-policy.ts';
 import { quotas } from './0011-quotas.ts';
+import { auditChain } from './0012-audit-chain.ts';
 import { attestations } from './0013-attestations.ts';
 
 /**
@@ -24,5 +25,6 @@ export const migrations: readonly Migration[] = [
   trustedPublishing,
   policy,
   quotas,
+  auditChain,
   attestations,
 ];

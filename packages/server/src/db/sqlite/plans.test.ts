@@ -297,6 +297,10 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   newestActions: (ask) => [ask.newestActions(app, 9)],
   auditOfAccount: (ask) => everyAuditFilter.map((filter) => ask.auditOfAccount(user, filter, { limit: 9 })),
   auditOfAll: (ask) => everyAuditFilter.map((filter) => ask.auditOfAll(filter, { limit: 9 })),
+  auditPosition: (ask) => [ask.auditPosition('head')],
+  isAnyAuditEventUnsealed: (ask) => [ask.isAnyAuditEventUnsealed()],
+  auditLinks: (ask) => [ask.auditLinks(1, 9)],
+  strayAuditEvents: (ask) => [ask.strayAuditEvents(9)],
   changeHeads: (ask) => [ask.changeHeads([app]), ask.changeHeads([app, newId('app')])],
   changes: (ask) => [ask.changes(app, 7, 9)],
   boundLists: (ask) => everyBindingFilter.map((of) => ask.boundLists(of)),
@@ -484,6 +488,9 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putLease: (tx) => tx.putLease({ kind: 'collect', holder: 'a', untilMs: 1 }),
   deleteLease: (tx) => tx.deleteLease({ kind: 'collect', holder: 'a' }),
   deleteEndedLeases: (tx) => tx.deleteEndedLeases('collect', 1),
+  lockAuditHead: (tx) => tx.lockAuditHead(),
+  takeUnsealedAuditEvents: (tx) => tx.takeUnsealedAuditEvents(9),
+  putAuditPosition: (tx) => tx.putAuditPosition({ kind: 'anchor', seq: 1, hash: 'a' }),
   deleteAuditBefore: (tx) => tx.deleteAuditBefore(1, 9),
   deleteChangesBefore: (tx) => tx.deleteChangesBefore(1, 9),
   putOperator: (tx) => tx.putOperator({ userId: user, createdAtMs: 1 }),
@@ -542,10 +549,10 @@ describe('query plans', () => {
         .map(({ detail }) => String(detail)),
     );
   }
-  /** `matches` are the rows of a subquery that are counted. The partial index `plugins_pending` has no rows but those that are asked for. */
+  /** `matches` are the rows of a subquery that are counted. The partial indexes `plugins_pending` and `audit_events_unsealed` have no rows but those that are asked for. */
   const scans = (plans: string[]) =>
     plans.filter((line) =>
-      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|matches$|plugins USING .*INDEX plugins_pending$)/.test(
+      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|matches$|plugins USING .*INDEX plugins_pending$|audit_events USING .*INDEX audit_events_unsealed$)/.test(
         line,
       ),
     );
@@ -554,6 +561,7 @@ describe('query plans', () => {
   const stopEarly: readonly string[] = [
     'anyUser',
     'auditOfAll',
+    'strayAuditEvents',
     'operators',
     'hasOtherOperator',
     'users',

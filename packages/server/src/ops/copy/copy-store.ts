@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
+import { sealIfPossible } from '../../audit/seal.ts';
+import { verifyAuditChain } from '../../audit/verify-chain.ts';
 import { type Lease, takeLease } from '../../blobs/leases.ts';
 import { verify } from '../../blobs/verify.ts';
+import type { StoreFault } from '../../db/blob-records.ts';
 import type { Db } from '../../db/db.ts';
 import { NewerSchemaError } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/all.ts';
@@ -36,6 +39,8 @@ export interface CopiedStore {
   readonly rows: Readonly<Record<string, number>>;
   readonly contents: number;
   readonly bytes: number;
+  /** Faults of the source's audit chain, which the copy has too. They don't keep the copy from being used. */
+  readonly auditFaults: readonly StoreFault[];
 }
 
 /** How long the lease of a killed copy blocks the garbage collection of the source. */
@@ -105,6 +110,7 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
   const lease = await takeCopyLease(copy);
   let digests: Digests;
   try {
+    await sealIfPossible({ ...copy, store: source.store }, signal);
     await onStep('copy_rows');
     digests = await copyRows(copy, lease);
     await onStep('copy_blobs');
@@ -127,6 +133,7 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
     if (copied.get(table)?.sha256 !== sha256) throw differs(`the rows of ${table} are different`);
   }
   const { blobs, blobBytes, faults, unknownObjects } = await verify(target, copy);
+  const chain = await verifyAuditChain({ ...copy, store: target.store }, signal === undefined ? {} : { signal });
   const [fault] = [...faults, ...unknownObjects];
   if (fault !== undefined) throw differs(`${fault.subject}: ${fault.detail}`);
   await onStep('finish');
@@ -138,6 +145,7 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
     rows: Object.fromEntries([...digests].map(([table, { rows }]) => [table, rows])),
     contents: blobs,
     bytes: blobBytes,
+    auditFaults: chain.faults,
   };
 }
 

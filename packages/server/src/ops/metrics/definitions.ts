@@ -136,6 +136,15 @@ export const definitions = {
   ),
   tenon_new_network_uses_total: counter([], 'uses of an access token or an API key from a network that is new to it'),
 
+  tenon_audit_chain_length: gauge(
+    [],
+    'audit events in the hash chain, including deleted ones; only the first worker of a node counts them',
+  ),
+  tenon_audit_chain_faults: gauge(
+    [],
+    'faults that the last verification of the newest 10,000 links of the chain found; each hour, by the first worker of a node',
+  ),
+
   process_cpu_seconds_total: counter([], 'CPU time of all threads'),
   process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),
   process_resident_memory_bytes: gauge([], 'resident memory of the process'),

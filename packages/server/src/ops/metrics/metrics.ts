@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
+import type { AuditSealer } from '../../audit/sealer.ts';
 import type { RefusalCounts } from '../../auth/refusal-reasons.ts';
 import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
 import { version } from '../../config/version.ts';
@@ -85,6 +86,11 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
       );
       registry.valueAtScrape('tenon_mails_queued', () => state.queue?.queued ?? 0);
       registry.valueAtScrape('tenon_mail_server_reachable', () => Number(state.unreachable === undefined));
+    },
+    /** Reads the state of the sealer of the audit chain at each scrape. */
+    watchAuditChain({ state }: Pick<AuditSealer, 'state'>): void {
+      registry.valueAtScrape('tenon_audit_chain_length', () => state.head?.seq ?? 0);
+      registry.valueAtScrape('tenon_audit_chain_faults', () => state.faults);
     },
     close: eventLoop.close,
   };

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { newId, type ServerStatus } from '@tenon/protocol';
+import { readAuditHead } from '../../audit/seal.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type StorePlaceSettings, storePlaces } from '../../config/store-places.ts';
 import { version } from '../../config/version.ts';
@@ -100,12 +101,13 @@ export function createStatus(deps: StatusDeps) {
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [pings, failures, writeFailures, nodes, queue] = await Promise.all([
+      const [pings, failures, writeFailures, nodes, queue, audit] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
         hasNodes ? store.read.nodes() : [],
         settings.smtp === undefined ? undefined : store.read.mailQueue(),
+        readAuditHead(deps),
       ]);
       return {
         readAt: time(clock()),
@@ -121,6 +123,7 @@ export function createStatus(deps: StatusDeps) {
           ...reachability(pings.blobs),
         },
         mail: queue === undefined ? null : mailOf(queue),
+        audit,
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { type AppId, newId, type UserId } from '@tenon/protocol';
+import { sealAuditEvents } from '../../../src/audit/seal.ts';
 import { type AuditEventRecord, type AuditFilter, auditCursor } from '../../../src/db/audit-records.ts';
 import type { Store } from '../../../src/db/store.ts';
 import { auditEvent, createRecords, someTimeMs } from '../../helpers/records.ts';
@@ -180,10 +182,13 @@ export function auditContract(backend: Backend): void {
           for (const event of events) await tx.insertAuditEvent(event);
         });
         const timesLeft = async () => (await own.read.auditOfApp(appId, {}, whole)).map(({ atMs }) => atMs);
-        assert.equal(await own.write((tx) => tx.deleteAuditBefore(4, 2)), 2);
+        const deleteBefore = (timeMs: number) => own.write((tx) => tx.deleteAuditBefore(timeMs, 2));
+        assert.deepEqual(await deleteBefore(4), { deleted: 0, isDone: true }, 'none is sealed yet');
+        await sealAuditEvents({ store: own, clock: () => 9, random: randomBytes });
+        assert.deepEqual(await deleteBefore(4), { deleted: 2, isDone: false });
         assert.deepEqual(await timesLeft(), [5, 4, 3]);
-        assert.equal(await own.write((tx) => tx.deleteAuditBefore(4, 2)), 1);
-        assert.equal(await own.write((tx) => tx.deleteAuditBefore(4, 2)), 0);
+        assert.deepEqual(await deleteBefore(4), { deleted: 1, isDone: true });
+        assert.deepEqual(await deleteBefore(4), { deleted: 0, isDone: true });
         assert.deepEqual(await timesLeft(), [5, 4]);
       } finally {
         await own.close();
