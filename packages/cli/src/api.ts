@@ -59,7 +59,7 @@ export function createApi(options: Target): Api {
     const entries: Static<typeof item>[] = [];
     for (let cursor = ''; ; ) {
       const most = Math.min(maxPageLimit, limit - entries.length);
-      const { objects, nextCursor } = await get(`${path}?limit=${most}${cursor}`, page);
+      const { objects, nextCursor } = await get(`${path}${path.includes('?') ? '&' : '?'}limit=${most}${cursor}`, page);
       entries.push(...objects);
       if (nextCursor === undefined || entries.length >= limit) return { entries, isAll: nextCursor === undefined };
       cursor = `&cursor=${encodeURIComponent(nextCursor)}`;

@@ -1,6 +1,7 @@
-import type { ExtensionPoint, ExtensionPointLimits } from '@tenon/protocol';
+import { type ExtensionPoint, type ExtensionPointLimits, maxVersionAgeSeconds } from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { type Command, InvalidArgumentError } from 'commander';
+import { formatDuration, parseDuration } from './duration.ts';
 import { formatNumber, formatSize } from './text.ts';
 
 /** No limit. Commander takes `null` for no value. */
@@ -9,6 +10,7 @@ const any = 'any';
 /** The options of an extension point other than name and schema. */
 export interface SettingFlags {
   readonly requiresApproval?: boolean;
+  readonly minVersionAge?: number;
   readonly maxModuleSize?: number | typeof any;
   readonly maxMemoryPages?: number | typeof any;
   readonly proposals?: readonly string[] | typeof any;
@@ -20,6 +22,11 @@ export function withSettings(command: Command): Command {
   return command
     .option('--requires-approval', 'a new version is bound once the team approves it')
     .option('--no-requires-approval', 'a new version is bound at once')
+    .option(
+      '--min-version-age <duration>',
+      'how old a new version is before it is bound automatically: 0, 12h, 7d',
+      parseAge,
+    )
     .option('--max-module-size <size>', 'the maximum size of a module: 500000, 512KiB, 2MiB, or any', parseSize)
     .option('--max-memory-pages <pages>', 'the maximum initial memory in pages of 64 KiB, or any', parsePages)
     .option(
@@ -34,9 +41,10 @@ export function withSettings(command: Command): Command {
 /** The fields of a request that the options stand for: those that are not given stay as they are. */
 export function settingFields(flags: SettingFlags): {
   readonly requiresApproval?: boolean;
+  readonly minVersionAgeSeconds?: number;
   readonly limits?: Partial<ExtensionPointLimits>;
 } {
-  const { requiresApproval, maxModuleSize, maxMemoryPages, proposals, wasi } = flags;
+  const { requiresApproval, minVersionAge, maxModuleSize, maxMemoryPages, proposals, wasi } = flags;
   const limits = {
     ...(maxModuleSize === undefined ? {} : { maxModuleBytes: bound(maxModuleSize) }),
     ...(maxMemoryPages === undefined ? {} : { maxInitialMemoryPages: bound(maxMemoryPages) }),
@@ -45,6 +53,7 @@ export function settingFields(flags: SettingFlags): {
   };
   return {
     ...(requiresApproval === undefined ? {} : { requiresApproval }),
+    ...(minVersionAge === undefined ? {} : { minVersionAgeSeconds: minVersionAge }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
@@ -54,10 +63,15 @@ function bound<T>(value: T | typeof any): T | null {
 }
 
 /** The settings as named values, for people. */
-export function shownSettings({ requiresApproval, limits }: ExtensionPoint): (readonly [string, string])[] {
+export function shownSettings({
+  requiresApproval,
+  minVersionAgeSeconds,
+  limits,
+}: ExtensionPoint): (readonly [string, string])[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     ['new versions', requiresApproval ? "wait for the team's approval" : 'are bound at once'],
+    ['minimum age', minVersionAgeSeconds === 0 ? 'none' : formatDuration(minVersionAgeSeconds * 1000)],
     ['module size', maxModuleBytes === null ? 'any that the server takes' : `at most ${formatSize(maxModuleBytes)}`],
     [
       'memory',
@@ -66,6 +80,13 @@ export function shownSettings({ requiresApproval, limits }: ExtensionPoint): (re
     ['proposals', proposals === null ? 'all' : proposals.join(', ') || 'none'],
     ['WASI', allowWasi ? 'allowed' : 'not allowed'],
   ];
+}
+
+/** A duration in whole seconds. */
+function parseAge(text: string): number {
+  const seconds = parseDuration(text) / 1000;
+  if (Number.isInteger(seconds) && seconds <= maxVersionAgeSeconds) return seconds;
+  throw new InvalidArgumentError('It takes whole seconds, at most 90d: 0, 12h, 7d.');
 }
 
 function parseSize(text: string): number | typeof any {

@@ -108,6 +108,9 @@ export const auditActions = {
   'plugin.unblock': action('app', 'plugin', 'unblocked the plugin', []),
   'plugin.delete': action('app', 'plugin', 'deleted the plugin', ['guestIds', 'versions']),
   'plugin.end_withdrawal': action('app', 'plugin', 'allowed withdrawn content of the plugin', ['contentAddress']),
+  'plugin.find_similar': action('app', 'plugin', 'found plugins with a name similar to that of', ['similar']),
+  'publisher.block': action('app', 'user', 'blocked all plugins of', ['reason', 'plugins']),
+  'publisher.unblock': action('app', 'user', 'unblocked the plugins of', []),
   'version.test': action('app', 'plugin', 'tested a version of the plugin', [
     'version',
     'versionId',
@@ -118,6 +121,12 @@ export const auditActions = {
   'version.approve': action('app', 'plugin', 'approved a version of the plugin', ['version', 'versionId', 'reason']),
   'version.reject': action('app', 'plugin', 'rejected a version of the plugin', ['version', 'versionId', 'reason']),
   'version.yank': action('app', 'plugin', 'yanked a version of the plugin', ['version', 'versionId', 'reason']),
+  'version.release': action('app', 'plugin', 'released a version of the plugin', [
+    'version',
+    'versionId',
+    'reason',
+    'state',
+  ]),
   'version.restore': action('app', 'plugin', 'restored a version of the plugin', ['version', 'versionId', 'reason']),
   'version.attach': action('app', 'plugin', 'attached an attestation to a version of the plugin', [
     'version',

@@ -14,6 +14,7 @@ export const errorCodes = {
   sign_up_closed: { status: 403, title: 'Sign-up is not open' },
   step_up_required: { status: 403, title: 'Step-up required' },
   plugin_blocked: { status: 403, title: 'The plugin is blocked' },
+  publisher_blocked: { status: 403, title: 'The publisher is blocked' },
   quota_exceeded: { status: 403, title: 'A quota is used up' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },
   not_found: { status: 404, title: 'Not found' },

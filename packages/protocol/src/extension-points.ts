@@ -41,6 +41,9 @@ export const extensionPoint = Type.Object({
   requiresApproval: Type.Boolean({
     description: "whether a new version is bound only after the application's team approves it",
   }),
+  minVersionAgeSeconds: Type.Integer({
+    description: 'how old a new version is before it is bound automatically; 0 for no minimum',
+  }),
   limits: extensionPointLimits,
   provenance: provenancePolicy,
   createdAt: timestamp('when it was created'),
@@ -80,11 +83,15 @@ export const extensionPointExample = {
   name: 'Formula functions',
   schema: { exports: { evaluate: { input: { type: 'string' }, output: { type: 'number' } } } },
   requiresApproval: true,
+  minVersionAgeSeconds: 86_400,
   limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   provenance: noProvenancePolicy,
   createdAt: '2026-03-01T12:00:00.000Z',
   updatedAt: '2026-03-01T12:00:00.000Z',
 } satisfies ExtensionPoint;
+
+/** The longest minimum age of new versions: 90 days. */
+export const maxVersionAgeSeconds = 90 * 24 * 60 * 60;
 
 const schemaInput = Type.Union([Type.Object({}, { additionalProperties: true }), Type.String()], {
   description: 'an object, or its YAML or JSON text',
@@ -95,6 +102,13 @@ export const extensionPointInput = Type.Object({
   schema: Type.Optional(schemaInput),
   requiresApproval: Type.Optional(
     Type.Boolean({ description: "whether a new version waits for the team's approval; default `false`" }),
+  ),
+  minVersionAgeSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxVersionAgeSeconds,
+      description: 'how old a new version is before it is bound automatically; at most 90 days, default 0',
+    }),
   ),
   // Rejects unknown properties: a misspelt limit would silently have no effect.
   limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),

@@ -14,6 +14,7 @@ export * from './ids.ts';
 export * from './instrumentation.ts';
 export * from './list-limits.ts';
 export * from './login.ts';
+export * from './mass-yank.ts';
 export * from './names.ts';
 export * from './oauth.ts';
 export * from './pages.ts';

@@ -6,7 +6,7 @@ import { contentAddressPattern, pluginNamePattern } from './names.ts';
 import { pluginAboutFields } from './plugin-about.ts';
 import { ciClaims, maxTokenNetworks, ownPlugin } from './trust.ts';
 import { Type } from './type.ts';
-import { pluginStatus, versionSummary } from './versions.ts';
+import { pluginStatus, similarPlugin, versionSummary } from './versions.ts';
 
 export const tokenScope = oneOf(['read', 'publish', 'manage']);
 export type TokenScope = Static<typeof tokenScope>;
@@ -107,6 +107,11 @@ const pluginFields = {
   hasMoreGuests: Type.Boolean({
     description: 'whether it has more than 5,000 guests; `guestIds` and `status` cover the first 5,000',
   }),
+  similarPlugins: Type.Optional(
+    Type.Array(similarPlugin, {
+      description: 'plugins of other publishers with similar names, for members; absent in lists',
+    }),
+  ),
   createdAt: timestamp('when it was first published'),
   updatedAt: timestamp('when its newest version was published'),
 };

@@ -8,7 +8,15 @@ import { Type } from './type.ts';
 /* A plugin's versions, the host's decisions on them, and the resulting bindings. */
 
 /** The state of a version. `docs/explanation/publishing.md` has a diagram of the transitions. */
-export const versionState = oneOf(['testing', 'failed', 'awaiting_approval', 'rejected', 'published', 'yanked']);
+export const versionState = oneOf([
+  'testing',
+  'failed',
+  'awaiting_approval',
+  'cooling_down',
+  'rejected',
+  'published',
+  'yanked',
+]);
 export type VersionState = Static<typeof versionState>;
 
 /** A text for people: not blank, at most {@link maxReasonLength} characters. */
@@ -24,10 +32,15 @@ const versionFields = {
   semver: nullable(Type.String({ description: "the publisher's semantic version" })),
   note: nullable(Type.String({ description: "the publisher's note" })),
   state: versionState,
-  stateReason: nullable(Type.String({ description: 'the reason given for the yank or the rejection; why it failed' })),
+  stateReason: nullable(
+    Type.String({ description: 'the reason given for the yank, the rejection, or the release; why it failed' }),
+  ),
   verdict: nullable(verdict, { description: 'the result of its simulations; `null` until there is one' }),
   provenance: provenanceState,
   createdAt: timestamp('when it was published'),
+  releaseAt: nullable(
+    timestamp('when it has the minimum age of the extension point at the time of its publish; `null` without one'),
+  ),
 };
 
 /** A version, as part of its plugin. */
@@ -68,6 +81,7 @@ export const pluginStatus = Type.Object({
     description: "the newest version's state; `blocked` for a blocked plugin",
   }),
   reason: nullable(Type.String({ description: 'why it is blocked, rejected or yanked, or failed its simulations' })),
+  isPublisherBlocked: Type.Boolean({ description: "whether the team has blocked all the publisher's plugins" }),
   detail: Type.String({ description: 'a description for people' }),
   bindings: Type.Array(Type.Object(bindingFields)),
 });
@@ -79,6 +93,14 @@ export const versionChoice = Type.Object({
   version: Type.Integer({ minimum: 1, description: "the version's number" }),
 });
 
+/** A plugin of another publisher whose name people may confuse with the plugin's. */
+export const similarPlugin = Type.Object({
+  pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
+  name: Type.String({ pattern: pluginNamePattern }),
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
+});
+export type SimilarPlugin = Static<typeof similarPlugin>;
+
 /** A version that waits for the application's team. */
 export const approval = Type.Object({
   pluginId: Type.String({ description: '`<extension_point_id>/plugin/<user_id>/<plugin_name>`' }),
@@ -87,6 +109,9 @@ export const approval = Type.Object({
   name: Type.String({ pattern: pluginNamePattern, description: "the plugin's name" }),
   guests: Type.Array(Type.Object({ id: id('guest', 'the guest'), guestKey: Type.String() }), {
     description: "the first three of the version's guests",
+  }),
+  similarPlugins: Type.Array(similarPlugin, {
+    description: 'plugins of other publishers with similar names; at most 5',
   }),
   version,
 });
@@ -127,3 +152,11 @@ export const withdrawal = Type.Object({
   withdrawnAt: timestamp('when the plugin was deleted'),
 });
 export type Withdrawal = Static<typeof withdrawal>;
+
+/** A publisher whose plugins the application's team has blocked, in the whole application. */
+export const blockedPublisher = Type.Object({
+  user: Type.Object({ id: id('user', 'the publisher'), name: Type.String() }),
+  reason: Type.String(),
+  blockedAt: timestamp('when the publisher was blocked'),
+});
+export type BlockedPublisher = Static<typeof blockedPublisher>;

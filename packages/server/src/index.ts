@@ -44,4 +44,6 @@ export { CopyError, type CopyErrorCode } from './ops/copy/errors.ts';
 export { type FirstStart, type NoDemoReason, usesDataFolder } from './ops/first-start.ts';
 export { definitions as metricDefinitions } from './ops/metrics/definitions.ts';
 export { readQuickstart } from './ops/quickstart-file.ts';
+export { listPublishedVersions, yankPublished } from './plugins/mass-yank.ts';
+export { toMassYank, toPublishedVersion } from './plugins/mass-yank-wire.ts';
 export { type RunningServer, serve } from './server.ts';

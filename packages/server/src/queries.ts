@@ -24,9 +24,12 @@ import { mailMutations, mailQueries } from './mail/mail-queries.ts';
 import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
 import { bindingMutations, bindingQueries } from './plugins/binding-queries.ts';
+import { blockedPublisherMutations, blockedPublisherQueries } from './plugins/blocked-publisher-queries.ts';
 import { extensionPointMutations, extensionPointQueries } from './plugins/extension-point-queries.ts';
+import { massYankQueries } from './plugins/mass-yank-queries.ts';
 import { pluginListQueries } from './plugins/plugin-list-queries.ts';
 import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
+import { similarNameMutations, similarNameQueries } from './plugins/similar-name-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
 import { simulationMutations, simulationQueries } from './simulations/simulation-queries.ts';
@@ -49,6 +52,9 @@ const allQueries = {
   ...deletionQueries,
   ...versionQueries,
   ...withdrawalQueries,
+  ...blockedPublisherQueries,
+  ...similarNameQueries,
+  ...massYankQueries,
   ...bindingQueries,
   ...quotaQueries,
   ...bindingFactsQueries,
@@ -82,6 +88,8 @@ const allMutations = {
   ...deletionMutations,
   ...versionMutations,
   ...withdrawalMutations,
+  ...blockedPublisherMutations,
+  ...similarNameMutations,
   ...bindingMutations,
   ...quotaMutations,
   ...tokenMutations,

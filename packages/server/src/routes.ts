@@ -29,6 +29,7 @@ import { bindingRoutes } from './plugins/binding-routes.ts';
 import { contentRoutes } from './plugins/content-routes.ts';
 import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
 import { hostControlRoutes } from './plugins/host-control-routes.ts';
+import { massYankRoutes } from './plugins/mass-yank-routes.ts';
 import { pluginRoutes } from './plugins/plugin-routes.ts';
 import { versionRoutes } from './plugins/version-routes.ts';
 import { simulationRoutes } from './simulations/simulation-routes.ts';
@@ -45,6 +46,7 @@ export const allRoutes: readonly Route[] = [
   ...signingKeyRoutes,
   ...simulationRunRoutes,
   ...hostControlRoutes,
+  ...massYankRoutes,
   ...appRoutes,
   ...memberRoutes,
   ...quotaRoutes,

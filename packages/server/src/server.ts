@@ -29,6 +29,7 @@ import { statusTickMs } from './ops/status/status.ts';
 import type { Tracing } from './ops/tracing/tracing.ts';
 import { offerPackages } from './packages/offer-packages.ts';
 import { bindingsPath } from './plugins/binding-routes.ts';
+import { releaseDueVersions } from './plugins/release-versions.ts';
 import type { Addresses, Services } from './services.ts';
 
 /** A server that listens. */
@@ -58,6 +59,9 @@ const maintenanceIntervalMs = 60 * 60_000;
 
 /** How often the server finishes changes that another process has started but not finished. */
 const finishIntervalMs = 60_000;
+
+/** How often the server looks for versions that have their minimum age. */
+const releaseIntervalMs = 5_000;
 
 /**
  * Opens the stores and serves them over HTTP.
@@ -110,6 +114,7 @@ export async function serve(
   if (isFirstWorker) {
     timers.push(setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs));
     timers.push(setInterval(() => void finishChanges(services, stopping.signal), finishIntervalMs));
+    timers.push(setInterval(() => void releaseVersions(services, stopping.signal), releaseIntervalMs));
   }
   for (const timer of timers) timer.unref();
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
@@ -257,5 +262,17 @@ async function finishChanges({ deps, log }: Services, signal: AbortSignal): Prom
     if (settled.plugins + settled.deletions > 0) log.info(settled, 'finished pending changes');
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'pending changes could not be finished');
+  }
+}
+
+/** Publishes the versions that have their minimum age. Never rejects. */
+async function releaseVersions({ deps, log }: Services, signal: AbortSignal): Promise<void> {
+  try {
+    const versions = await releaseDueVersions(deps, signal);
+    if (versions > 0) log.info({ versions }, 'minimum age: published versions');
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof ReadOnlyError)) {
+      log.error({ err: error }, 'minimum age: versions could not be published');
+    }
   }
 }

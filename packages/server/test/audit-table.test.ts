@@ -121,6 +121,22 @@ async function deviceGrant({ service }: World): Promise<DeviceAuthorization> {
   return (await postForm(service, '/oauth/device_authorization', { client_id: cliClientId })).json();
 }
 
+/** The path of the block of a publisher who has nothing published. */
+async function publisherBlock({ service, owner, appId }: World): Promise<string> {
+  const user = await service.user('Mallory');
+  await makeGuest(service, owner, appId, newId('guest'), user);
+  return `/apps/${appId}/publishers/${user.id}/block`;
+}
+
+/** The credentials that published the versions of a plugin. */
+async function credentialsOf({ service, owner, appId }: World, pluginId: string): Promise<(string | null)[]> {
+  const path = `${api}/apps/${appId}/published-versions?userId=${pluginId.split('/')[2]}`;
+  const { objects } = (await service.call('GET', path, { token: owner.token })).json<{
+    objects: { pluginId: string; credentialId: string | null }[];
+  }>();
+  return objects.filter((one) => one.pluginId === pluginId).map(({ credentialId }) => credentialId);
+}
+
 const yanked = async (world: World): Promise<string> => {
   const version = `${await freshPlugin(world)}/versions/1`;
   await ok(world.service, 'POST', `${api}${version}/yank`, { token: world.owner.token, json: { reason: 'why' } });
@@ -401,6 +417,59 @@ const rows: Readonly<Record<string, Row>> = {
     prepare: async (world) =>
       calling(world, world.admin, 'POST', `${await awaitingVersion(world)}/reject`, { reason: 'why' }),
   },
+  [`POST ${artifact}/versions/:number/release`]: {
+    actions: ['version.release'],
+    prepare: async (world) => {
+      const at = await makeExtensionPoint(world.service, world.owner, world.appId);
+      const age = { token: world.owner.token, json: { minVersionAgeSeconds: 60 } };
+      await ok(world.service, 'PUT', `${api}/extension-points/${at}`, age);
+      const path = `${await freshPlugin(world, at)}/versions/1/release`;
+      return calling(world, world.admin, 'POST', path, { reason: 'why' });
+    },
+  },
+  'PUT /api/v1/apps/:appId/publishers/:userId/block': {
+    actions: ['publisher.block'],
+    prepare: async (world) => calling(world, world.admin, 'PUT', await publisherBlock(world), { reason: 'why' }),
+  },
+  'DELETE /api/v1/apps/:appId/publishers/:userId/block': {
+    actions: ['publisher.unblock'],
+    prepare: async (world) => {
+      const path = await publisherBlock(world);
+      await ok(world.service, 'PUT', `${api}${path}`, { token: world.owner.token, json: { reason: 'why' } });
+      return calling(world, world.admin, 'DELETE', path);
+    },
+  },
+  'POST /api/v1/apps/:appId/published-versions/yank': {
+    // The token is revoked in two trails: the team member's, and the publisher's.
+    actions: ['version.yank', 'version.reject', 'token.revoke', 'token.revoke'],
+    prepare: async (world) => {
+      const { service, owner, appId } = world;
+      const user = await service.user('Mallory');
+      await makeGuest(service, owner, appId, newId('guest'), user);
+      const at = await makeExtensionPoint(service, owner, appId);
+      const { id } = await publishAs(service, user, at, 'median', freshModule());
+      await ok(service, 'PUT', `${api}/extension-points/${at}`, {
+        token: owner.token,
+        json: { requiresApproval: true },
+      });
+      await publishAs(service, user, at, 'median', freshModule());
+      const [tokenId] = await credentialsOf(world, id);
+      const path = `/apps/${appId}/published-versions/yank`;
+      const { send } = calling(world, world.admin, 'POST', path, { credentialId: tokenId, reason: 'why' });
+      return { send };
+    },
+  },
+  'POST /api/v1/me/published-versions/yank': {
+    actions: ['version.yank', 'token.revoke'],
+    prepare: async (world) => {
+      const { service, owner, appId, extensionPointId } = world;
+      const user = await service.user('Mallory');
+      await makeGuest(service, owner, appId, newId('guest'), user);
+      const { id } = await publishAs(service, user, extensionPointId, `p-${newId('version')}`, freshModule());
+      const [credentialId] = await credentialsOf(world, id);
+      return calling(world, user, 'POST', '/me/published-versions/yank', { credentialId, reason: 'why' });
+    },
+  },
   [`POST ${artifact}/rollback`]: {
     actions: ['plugin.roll_back'],
     prepare: async (world) =>
@@ -662,6 +731,16 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
 
 /** What happens with no route of its own, or beside another change. */
 const others: Readonly<Record<string, Row>> = {
+  'a publish of a similar name': {
+    actions: ['plugin.publish', 'plugin.find_similar'],
+    prepare: async ({ service, owner, appId, guest, otherGuest }) => {
+      const at = await makeExtensionPoint(service, owner, appId);
+      await publishAs(service, guest, at, 'median', freshModule());
+      const path = `${api}/artifacts/${at}/plugin/${otherGuest.id}/rnedian`;
+      const headers = { 'content-type': 'application/wasm' };
+      return { send: () => service.call('PUT', path, { token: otherGuest.token, body: freshModule(), headers }) };
+    },
+  },
   'denying a login that came with a redirect': {
     actions: ['login.deny'],
     prepare: async ({ service }) => {

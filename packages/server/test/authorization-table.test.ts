@@ -122,6 +122,21 @@ async function awaitingPlugin(world: World): Promise<string> {
   return freshPlugin(world, at);
 }
 
+/** A plugin of the guest's whose first version waits for its minimum age; its path. */
+async function coolingPlugin(world: World): Promise<string> {
+  const { service, owner, appId } = world;
+  const at = await makeExtensionPoint(service, owner, appId);
+  const json = { minVersionAgeSeconds: 3600 };
+  await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json });
+  return freshPlugin(world, at);
+}
+
+/** The path of the block of a publisher who has nothing published. */
+async function publisherBlock(world: World): Promise<string> {
+  const { user } = await guestToLose(world);
+  return `${api}/apps/${world.appId}/publishers/${user.id}/block`;
+}
+
 const anSbom = { bomFormat: 'CycloneDX', specVersion: '1.6' };
 
 const aSimulation = {
@@ -684,6 +699,56 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: () => ({ path: `${api}/me/audit` }),
   },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/release': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await coolingPlugin(world)}/versions/1/release`, json: { reason: 'why' } }),
+  },
+  'GET /api/v1/apps/:appId/blocked-publishers': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/blocked-publishers'),
+  },
+  'PUT /api/v1/apps/:appId/publishers/:userId/block': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: await publisherBlock(world), json: { reason: 'why' } }),
+  },
+  'DELETE /api/v1/apps/:appId/publishers/:userId/block': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const path = await publisherBlock(world);
+      await ok(world.service, 'PUT', path, { token: world.owner.token, json: { reason: 'why' } });
+      return { path };
+    },
+  },
+  'GET /api/v1/apps/:appId/published-versions': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => inApp(`/published-versions?userId=${world.otherGuest.id}`)(world),
+  },
+  'POST /api/v1/apps/:appId/published-versions/yank': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: (world) => ({
+      ...inApp('/published-versions/yank')(world),
+      json: { userId: world.viewer.id, reason: 'why' },
+    }),
+  },
+  'GET /api/v1/me/published-versions': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/me/published-versions` }),
+  },
+  'POST /api/v1/me/published-versions/yank': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'manage',
+    target: () => ({
+      path: `${api}/me/published-versions/yank`,
+      json: { credentialId: newId('token'), reason: 'why' },
+    }),
+  },
   'GET /api/v1/apps/:appId/approvals': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',
@@ -931,11 +996,11 @@ const dryRuns = new Set(
   allRoutes.filter(({ query }) => query?.properties.dryRun).map(({ method, path }) => `${method} ${path}`),
 );
 
-/** A dry run fails as the action does, word for word, and otherwise returns the effects, or of a publish the plugin. */
+/** A dry run fails as the action does, word for word, and otherwise returns the effects, or what a publish or a mass yank returns. */
 function assertSameAnswer(tried: Response, response: Response, caller: Caller): void {
   if (response.statusCode < 400) {
     assert.equal(tried.statusCode, 200, tried.payload);
-    if (tried.payload.includes('isNewVersion')) {
+    if (tried.payload.includes('isNewVersion') || tried.payload.includes('isDryRun')) {
       assert.deepEqual(Object.keys(tried.json()), Object.keys(response.json()));
       return;
     }

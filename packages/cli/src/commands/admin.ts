@@ -29,6 +29,7 @@ import { addOperatorCommands } from './admin-operators.ts';
 import { addTokenListCommands } from './admin-tokens.ts';
 import { confirmUser } from './admin-user.ts';
 import { addUserCommands } from './admin-users.ts';
+import { addAdminYankCommands } from './admin-yank.ts';
 
 const maxNameLength = 200;
 
@@ -124,6 +125,7 @@ export function addAdminCommands(program: Command, io: Io): void {
 
   addUserCommands(users, io);
   addTokenListCommands(tokens, io);
+  addAdminYankCommands(group, io);
   addOperatorCommands(group, io);
   addMaintenanceCommands(group, io);
   addCopyCommand(group, io);

@@ -9,6 +9,8 @@ import { calling, type Session } from '../session.ts';
 import { formatTime, printable } from '../text.ts';
 import { addAuditCommand } from './app-audit.ts';
 import { addMemberCommands } from './app-member.ts';
+import { addPublisherCommands } from './app-publisher.ts';
+import { addAppYankCommands } from './mass-yank.ts';
 import { addApprovalsCommand } from './plugin-control.ts';
 
 interface AppOptions {
@@ -61,6 +63,8 @@ export function addAppCommands(program: Command, io: Io): void {
     .action(calling(io, deleteApp));
 
   addApprovalsCommand(group, io);
+  addPublisherCommands(group, io);
+  addAppYankCommands(group, io);
   addMemberCommands(group, io);
   addAuditCommand(group, io);
 }

@@ -3,6 +3,7 @@ import {
   extensionPoint as extensionPointSchema,
   guestBinding as guestBindingSchema,
   plugin as pluginSchema,
+  type Version,
   version as versionSchema,
 } from '@tenon/protocol';
 import { path } from '../api.ts';
@@ -34,6 +35,15 @@ export function addControlCommands(group: Command, io: Io): void {
   )
     .examples('tenon plugin reject greet@3 --reason "Imports a clock, which we do not offer"')
     .action(callingForPlugin(io, reject));
+
+  aboutVersion(
+    group
+      .command('release')
+      .requiredOption('--reason <text>', 'the reason, for the audit trail')
+      .description('publish a version that waits for its minimum age now'),
+  )
+    .examples('tenon plugin release greet@3 --reason "Fixes the wrong totals"')
+    .action(callingForPlugin(io, release));
 
   addPinCommands(group, io);
 
@@ -94,9 +104,27 @@ async function approve(
   const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
   out.result(version, () =>
     out.note(
-      `Approved version ${number} of ${place.name}. It is active for ${countGuests(version.boundGuestIds, version.hasMoreGuests)} now.`,
+      version.state === 'cooling_down'
+        ? `Approved version ${number} of ${place.name}. It is published at ${formatTime(version.releaseAt ?? '')}.`
+        : `Approved version ${number} of ${place.name}. ${activity(version)}`,
     ),
   );
+}
+
+async function release(
+  session: PluginSession,
+  options: PluginChoice & { reason: string },
+  { plugin: named, number }: VersionReference,
+): Promise<void> {
+  const { api, out } = session;
+  const place = await findPlugin(session, options, named, 'team');
+  const body = { reason: options.reason };
+  const version = await api.send('POST', `${place.path}/versions/${number}/release`, body, versionSchema);
+  out.result(version, () => out.note(`Released version ${number} of ${place.name}. ${activity(version)}`));
+}
+
+function activity({ boundGuestIds, hasMoreGuests }: Version): string {
+  return `It is active for ${countGuests(boundGuestIds, hasMoreGuests)} now.`;
 }
 
 async function reject(
@@ -181,8 +209,19 @@ async function listApprovals(session: Session, options: ListOptions & { app?: st
     path`/api/v1/apps/${await resolveApp(session, options.app)}/approvals`,
     approvalSchema,
     {
-      headings: ['PLUGIN', 'VERSION', 'EXTENSION POINT', 'PUBLISHED BY', 'GUESTS', 'SIZE', 'PUBLISHED', 'ID', 'NOTE'],
-      row: ({ name, version, extensionPoint, user, guests, pluginId }) => [
+      headings: [
+        'PLUGIN',
+        'VERSION',
+        'EXTENSION POINT',
+        'PUBLISHED BY',
+        'GUESTS',
+        'SIZE',
+        'PUBLISHED',
+        'ID',
+        'NOTE',
+        'SIMILAR TO',
+      ],
+      row: ({ name, version, extensionPoint, user, guests, pluginId, similarPlugins }) => [
         name,
         `${version.number}${version.semver === null ? '' : ` (${version.semver})`}`,
         extensionPoint.name,
@@ -195,6 +234,7 @@ async function listApprovals(session: Session, options: ListOptions & { app?: st
         formatTime(version.createdAt),
         pluginId,
         version.note ?? '',
+        similarPlugins.map((other) => `${other.name} (${other.user.name})`).join(', '),
       ],
       whenEmpty: 'Nothing awaits approval.',
     },

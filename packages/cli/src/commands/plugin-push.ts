@@ -6,6 +6,7 @@ import {
   pluginNamePattern,
   plugin as pluginSchema,
   publishedPlugin,
+  type SimilarPlugin,
 } from '@tenon/protocol';
 import { path } from '../api.ts';
 import { type Command, withServer } from '../command.ts';
@@ -86,10 +87,16 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
   const now = isTesting ? await afterVerdict(session, published, place) : published;
   const { state } = now.version;
   if (state !== 'failed') out.note(isDryRun ? expectedOutcome(now) : outcome(now));
+  for (const other of published.similarPlugins ?? []) out.note(similarityWarning(other));
   if (about !== undefined && !isDryRun && (await putAbout(session, place, about))) out.note('Updated its description.');
   out.result(now, () => out.write(`${now.contentAddress}\n`));
   if (!isDryRun) await assertVerdict(session, plugin, now.version);
   else if (state === 'failed') throw failedDryRun(now);
+}
+
+/** Only members of the application's team get similar names. */
+function similarityWarning({ name, user }: SimilarPlugin): string {
+  return `Warning: the name is similar to that of the plugin ${name}, which ${printable(user.name)} publishes.`;
 }
 
 /** The plugin after the simulations of its newest version. */
@@ -146,6 +153,7 @@ function outcome({ name, version, size, status, guestIds, hasMoreGuests, isNewVe
 
 const expectedStates: Partial<Record<PublishedPlugin['version']['state'], string>> = {
   awaiting_approval: 'and would wait for approval',
+  cooling_down: 'and would wait for its minimum age',
   testing: 'and would be tested',
   failed: 'and would fail the simulations',
 };

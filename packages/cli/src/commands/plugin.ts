@@ -7,6 +7,7 @@ import { callingForPlugin, type PluginSession, withProjectFolder } from '../proj
 import { stateInWords } from '../project/plugin-words.ts';
 import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { formatSize, formatTime } from '../text.ts';
+import { addOwnYankCommands } from './mass-yank.ts';
 import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
@@ -33,6 +34,7 @@ export function addPluginCommands(program: Command, io: Io): void {
   addRunCommands(group, io);
   addTestedCommands(group, io);
   addControlCommands(group, io);
+  addOwnYankCommands(group, io);
 }
 
 interface PluginListOptions extends ListOptions {

@@ -154,11 +154,12 @@ export interface FoundPendingRebind extends PendingRebind {
 /** A binding with its guest's key. */
 export type PluginBinding = BindingRecord & Pick<GuestRecord, 'guestKey'>;
 
-/** A binding with the extension point's name, and the plugin's publisher and block. */
+/** A binding with the extension point's name, the plugin's publisher, and the blocks of both. */
 export type GuestBinding = BindingRecord & {
   readonly extensionPointName: string;
   readonly userName: string;
   readonly block: BlockRecord | null;
+  readonly publisherBlock: BlockRecord | null;
 };
 
 /** A version that is bound under at least one guest, with its interface, if it is stored. */

@@ -239,6 +239,8 @@ export interface PluginRecord extends PluginKey {
   readonly newest: VersionRecord;
   /** Set while the application's team blocks the plugin. */
   readonly block: BlockRecord | null;
+  /** Set while the application's team blocks the publisher. */
+  readonly publisherBlock: BlockRecord | null;
   readonly description: string | null;
   readonly homepage: string | null;
 }
@@ -400,7 +402,7 @@ interface VersionRow extends VersionRecord {
 }
 
 /** A publisher whom an application's team has blocked, with all plugins. */
-interface BlockedPublisherRow {
+export interface BlockedPublisherRecord {
   readonly appId: AppId;
   readonly userId: UserId;
   readonly block: BlockRecord;
@@ -485,7 +487,7 @@ export interface Database {
   simulations: SimulationRecord;
   /** The application and the size of the reports are for an index. */
   simulation_runs: SimulationRunRecord & { readonly appId: AppId | null; readonly reportBytes: number | null };
-  blocked_publishers: BlockedPublisherRow;
+  blocked_publishers: BlockedPublisherRecord;
   similar_names: SimilarNameRow;
   mails: MailRecord;
   mailed_codes: MailedCodeRecord;

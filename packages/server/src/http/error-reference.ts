@@ -66,6 +66,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: "the application's team has blocked the plugin: it takes no new version, its publisher can't delete it, and its bytes can't be published under another name",
     remedy: "Read the team's reason in the plugin's `status`, and contact the team.",
   },
+  publisher_blocked: {
+    when: "the application's team has blocked the publisher: none of their plugins takes a new version, and they can't delete them",
+    remedy: "Read the team's reason in the `status` of a plugin, and contact the team.",
+  },
   not_a_guest: {
     when: 'you publish in an application of which you are not a guest, or for a guest in `guest` that you do not hold',
     remedy: 'Accept an invitation first.',

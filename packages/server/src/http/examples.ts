@@ -98,6 +98,7 @@ const versionSummaryExample = {
   verdict: 'passed' as const,
   provenance: 'verified' as const,
   createdAt: example.time,
+  releaseAt: null,
 };
 
 export const versionExample = {
@@ -145,7 +146,34 @@ export const approvalExample = {
   user: { id: example.userId, name: 'Grace' },
   name: 'median',
   guests: [{ id: example.guestId, guestKey: 'customers/globex' }],
+  similarPlugins: [],
   version: versionExample,
+};
+
+export const publishedVersionExample = {
+  pluginId: `${example.extensionPointId}/plugin/${example.userId}/median`,
+  name: 'median',
+  app: { id: example.appId, name: 'Sheets' },
+  extensionPoint: { id: example.extensionPointId, name: 'Formula functions' },
+  user: { id: example.userId, name: 'Grace' },
+  version: versionSummaryExample,
+  credentialId: example.tokenId,
+  trustRuleId: null,
+};
+
+export const massYankExample = {
+  versions: [publishedVersionExample],
+  versionCount: 1,
+  pluginCount: 1,
+  appCount: 1,
+  revoked: [example.tokenId],
+  isDryRun: false,
+};
+
+export const blockedPublisherExample = {
+  user: { id: example.userId, name: 'Grace' },
+  reason: 'The account was taken over.',
+  blockedAt: example.time,
 };
 
 export const withdrawalExample = {
@@ -196,6 +224,7 @@ export const pluginExample = {
   status: {
     state: 'awaiting_approval' as const,
     reason: null,
+    isPublisherBlocked: false,
     detail: "Version 3 awaits approval by the application's team. Version 2 is active for 1 guest.",
     bindings: [bindingExample],
   },

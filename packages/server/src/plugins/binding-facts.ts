@@ -3,6 +3,7 @@ import { areOfSamePlugin, type Db, isOfPlugin, pluginBindings } from '../db/db.t
 import { setOf } from '../db/page-queries.ts';
 import type { BindingRange, BindingWithFacts } from '../db/query-types.ts';
 import type { PluginKey } from '../db/records.ts';
+import { isOfPublisher } from './blocked-publisher-queries.ts';
 
 export const bindingFactsQueries = {
   /**
@@ -15,6 +16,7 @@ export const bindingFactsQueries = {
     { guestIds, after, limit }: BindingRange = {},
   ): Promise<BindingWithFacts[]> {
     let facts = pluginBindings(db)
+      .leftJoin('blocked_publishers', (join) => join.on(isOfPublisher))
       .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
       .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
       .select((eb) => [
@@ -24,6 +26,7 @@ export const bindingFactsQueries = {
         'bindings.updatedAtMs',
         'bindings.selectedAtNumber',
         'plugins.block',
+        'blocked_publishers.block as publisherBlock',
         'plugins.deletedAtMs',
         'pinned.id as pinnedId',
         'pinned.state as pinnedState',
@@ -57,7 +60,7 @@ export const bindingFactsQueries = {
       selectedNumber: row.selectedNumber,
       selectedAtNumber: row.selectedAtNumber,
       updatedAtMs,
-      isBlocked: row.block !== null || row.deletedAtMs !== null,
+      isBlocked: row.block !== null || row.publisherBlock !== null || row.deletedAtMs !== null,
       pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
       selected: row.selectedState === 'published' ? row.selectedId : null,
       newest,

@@ -15,6 +15,7 @@ import type {
 } from '../db/query-types.ts';
 import { type BindingRecord, type BoundRecord, columns, type GuestRecord, type PluginKey } from '../db/records.ts';
 import { ConflictError } from '../db/store-errors.ts';
+import { isOfPublisher } from './blocked-publisher-queries.ts';
 
 const guestBindingOrders: Orders<'extensionPoint'> = {
   extensionPoint: [sql.ref('bindings.extensionPointId'), sql.ref('plugins.sortKey'), sql.ref('bindings.name')],
@@ -31,6 +32,8 @@ function bindingsOfGuestFound(db: Db, guestId: GuestId, text: string | undefined
     .innerJoin('users', 'users.id', 'bindings.userId')
     .innerJoin('extension_points', 'extension_points.id', 'bindings.extensionPointId')
     .select(['extension_points.name as extensionPointName', 'users.name as userName', 'plugins.block'])
+    .leftJoin('blocked_publishers', (join) => join.on(isOfPublisher))
+    .select('blocked_publishers.block as publisherBlock')
     .where('bindings.guestId', '=', guestId)
     .where('extension_points.deletedAtMs', 'is', null);
   return text === undefined ? bindings : bindings.where(contains('bindings.name', text));

@@ -1,4 +1,4 @@
-import type { GuestId, VersionId } from '@tenon/protocol';
+import { type GuestId, pluginId, type VersionId } from '@tenon/protocol';
 import type { PluginKey } from '../db/records.ts';
 import { DryRunComplete, type Store, type Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -84,7 +84,8 @@ function observe(tx: Transaction) {
     ...tx,
     async bindingFacts(key, range) {
       const facts = await tx.bindingFacts(key, range);
-      if (facts.length > (before.get(key.name)?.facts.length ?? -1)) before.set(key.name, { key, facts });
+      const id = pluginId(key.extensionPointId, key.userId, key.name);
+      if (facts.length > (before.get(id)?.facts.length ?? -1)) before.set(id, { key, facts });
       return facts;
     },
     putPendingRebind(key, progress) {

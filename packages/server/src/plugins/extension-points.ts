@@ -42,7 +42,7 @@ export async function createExtensionPoint(
     limits: { ...noLimits, ...fields.limits },
     provenance: changeProvenancePolicy(fields.provenance),
     simulationsRevision: 0,
-    minVersionAgeSeconds: 0,
+    minVersionAgeSeconds: fields.minVersionAgeSeconds ?? 0,
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -97,7 +97,7 @@ export async function listExtensionPoints(
 /**
  * Replaces the given fields. An omitted field keeps its value.
  *
- * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off
+ * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off, lower the minimum age
  *   or relax the provenance policy, `precondition_failed`,
  *   `quota_exceeded`
  */
@@ -116,8 +116,10 @@ export async function updateExtensionPoint(
     const present = await tx.extensionPoint(access.extensionPoint.id);
     if (present === undefined) throw notFound('extension point');
     const provenance = changeProvenancePolicy(fields.provenance, present.provenance);
+    const { minVersionAgeSeconds = present.minVersionAgeSeconds } = fields;
     const endsApproval = present.requiresApproval && fields.requiresApproval === false;
-    if (endsApproval || relaxesPolicy(present.provenance, provenance)) {
+    const isYounger = minVersionAgeSeconds < present.minVersionAgeSeconds;
+    if (endsApproval || isYounger || relaxesPolicy(present.provenance, provenance)) {
       await requireStepUp(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
@@ -126,7 +128,7 @@ export async function updateExtensionPoint(
       schemaJson: read?.schemaJson ?? present.schemaJson,
       requiresApproval: fields.requiresApproval ?? present.requiresApproval,
       limits: { ...present.limits, ...fields.limits },
-      minVersionAgeSeconds: present.minVersionAgeSeconds,
+      minVersionAgeSeconds,
       provenance,
       updatedAtMs: deps.clock(),
     };
@@ -170,8 +172,9 @@ export async function deleteExtensionPoint(deps: Deps, access: ExtensionPointAcc
 const maxAuditedSchema = 4096;
 
 /** Returns the audited fields of an extension point. The digest replaces a long schema. */
-function auditDetails({ name, schemaJson, requiresApproval, limits, provenance }: ExtensionPointRecord) {
+function auditDetails(extensionPoint: ExtensionPointRecord) {
+  const { name, schemaJson, requiresApproval, minVersionAgeSeconds, limits, provenance } = extensionPoint;
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
-  return { name, requiresApproval, limits, provenance, schema };
+  return { name, requiresApproval, minVersionAgeSeconds, limits, provenance, schema };
 }

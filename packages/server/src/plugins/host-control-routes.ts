@@ -1,6 +1,7 @@
 import {
   approval,
   approvalListQuery,
+  blockedPublisher,
   guestBinding,
   guestBindingListQuery,
   pageQuery,
@@ -10,18 +11,26 @@ import {
   withdrawal,
 } from '@tenon/protocol';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { approvalExample, guestBindingExample, pluginExample, withdrawalExample } from '../http/examples.ts';
+import {
+  approvalExample,
+  blockedPublisherExample,
+  guestBindingExample,
+  pluginExample,
+  withdrawalExample,
+} from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
+import { blockPublisher, listBlockedPublishers, unblockPublisher } from './blocked-publishers.ts';
 import { withDryRun } from './dry-run-route.ts';
 import { blockPlugin, listGuestBindings, pinBinding, unblockPlugin, unpinBinding } from './host-control.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
-import { toApproval, toGuestBinding, toPlugin, toWithdrawal } from './plugin-wire.ts';
+import { toApproval, toBlockedPublisher, toGuestBinding, toPlugin, toWithdrawal } from './plugin-wire.ts';
 import { listApprovals } from './versions.ts';
 import { endWithdrawal, listWithdrawals } from './withdrawals.ts';
 
 const route = routeTagged('Team control');
 const guestPath = '/api/v1/extension-points/:extensionPointId/guests/:guestId';
+const publisherPath = '/api/v1/apps/:appId/publishers/:userId/block';
 const withdrawalsPath = '/api/v1/extension-points/:extensionPointId/withdrawals';
 
 export const hostControlRoutes: readonly Route[] = [
@@ -115,4 +124,34 @@ export const hostControlRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, query }) =>
       toList(await listApprovals(deps, auth.access, toPage(query), query.q), (one) => toApproval(one, query.maxGuests)),
   }),
+  route('GET', '/api/v1/apps/:appId/blocked-publishers', {
+    access: { kind: 'app', purpose: 'readBindings' },
+    query: pageQuery,
+    id: 'listBlockedPublishers',
+    summary: 'List the publishers that the team has blocked',
+    responses: { 200: jsonList('the publishers, by user id', blockedPublisher, blockedPublisherExample) },
+    handle: async ({ deps }, { auth, query }) =>
+      toList(await listBlockedPublishers(deps, auth.access, toPage(query)), toBlockedPublisher),
+  }),
+  withDryRun(
+    route('PUT', publisherPath, {
+      access: { kind: 'app', purpose: 'decideOnPlugins' },
+      body: jsonBody(reasonInput, { reason: 'The account was taken over.' }),
+      id: 'blockPublisher',
+      summary: 'Block a publisher: remove the bindings of all their plugins and reject new versions',
+      description: 'For all extension points of the application. A repeated request replaces the reason.',
+      responses: { 200: json('the blocked publisher', blockedPublisher, blockedPublisherExample) },
+      handle: async ({ deps }, { auth, params, body }) =>
+        toBlockedPublisher(await blockPublisher(deps, auth.access, params.userId, body.reason)),
+    }),
+  ),
+  withDryRun(
+    route('DELETE', publisherPath, {
+      access: { kind: 'app', purpose: 'decideOnPlugins' },
+      id: 'unblockPublisher',
+      summary: 'Unblock a publisher and restore the bindings of their plugins',
+      responses: { 204: { description: 'unblocked' } },
+      handle: ({ deps }, { auth, params }) => unblockPublisher(deps, auth.access, params.userId),
+    }),
+  ),
 ];

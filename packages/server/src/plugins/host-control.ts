@@ -9,11 +9,12 @@ import type { BindingRecord, PluginKey, PluginRecord, VersionRecord } from '../d
 import type { GuestBinding, Page, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { requirePublisherNotBlocked } from './blocked-publishers.ts';
 import { changePlugin, maxAuditedGuests, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
 import { type PluginTarget, type PluginWithBindings, readPluginWithBindings } from './plugins.ts';
 import { nameReservationMs, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import { statePredicate } from './version-states.ts';
-import { yankCopies } from './versions.ts';
+import { withdrawCopies } from './versions.ts';
 
 /**
  * Rolls a plugin back to a version, under all guests under which that version was published. Rolling "back" to the newest version
@@ -66,7 +67,7 @@ export function blockPlugin(
       requireHostRole(roles);
       await tx.blockPlugin(plugin, { atMs: nowMs, reason });
       const copies = await tx.publishedCopies(plugin);
-      const pending = await yankCopies(deps, access, tx, copies, { reason, atMs: nowMs });
+      const pending = await withdrawCopies(deps, access, tx, copies, { action: 'yank', reason, atMs: nowMs });
       await recordAudit('plugin.block', { details: { reason } });
       await queueWithdrawalNotice(deps, tx, access, plugin, { what: 'blocked', reason });
       return { pending };
@@ -98,7 +99,7 @@ export async function unblockPlugin(deps: Deps, access: ExtensionPointAccess, ta
  * Only the host can delete a blocked or pinned plugin. Otherwise the publisher could remove the host's decision by deleting the
  * plugin and publishing it again.
  *
- * @throws DomainError `plugin_blocked`, `conflict` for a pinned plugin
+ * @throws DomainError `plugin_blocked`, `publisher_blocked`, `conflict` for a pinned plugin
  */
 export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, target: PluginTarget): Promise<void> {
   await changePlugin(
@@ -125,6 +126,7 @@ export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, tar
 }
 
 async function requireNoHostDecision(tx: Transaction, plugin: PluginRecord): Promise<void> {
+  requirePublisherNotBlocked(plugin.publisherBlock);
   if (plugin.block !== null) {
     throw new DomainError(
       'plugin_blocked',
@@ -234,7 +236,8 @@ async function readGuestBinding(
   const plugin = await tx.plugin({ extensionPointId, userId, name });
   const user = await tx.user(userId);
   if (binding === undefined || plugin === undefined || user === undefined) throw notFound('binding');
-  return { ...binding, extensionPointName, userName: user.name, block: plugin.block };
+  const { block, publisherBlock } = plugin;
+  return { ...binding, extensionPointName, userName: user.name, block, publisherBlock };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Attachment } from '../attestations/attachment.ts';
 import { type ProvenanceEvidence, stateOfEvidence } from '../attestations/require-provenance.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import { requirePublishQuota } from '../auth/quotas.ts';
-import type { ExtensionPointRecord, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
+import type { ExtensionPointRecord, PluginKey, PluginRecord, TokenRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { queueApprovalNotices } from '../mail/notices.ts';
@@ -45,11 +45,12 @@ type InitialState = Pick<VersionRecord, 'state' | 'stateReason' | 'verdict'>;
 /** The state of a new version. It costs a query only where the extension point has had simulations. */
 export async function initialState(
   tx: Transaction,
-  { id, simulationsRevision }: ExtensionPointRecord,
+  { id, simulationsRevision, minVersionAgeSeconds }: ExtensionPointRecord,
   { tried }: CheckedRelease,
   needsApproval: boolean,
 ): Promise<InitialState> {
-  const state = needsApproval ? 'awaiting_approval' : 'published';
+  const untested = minVersionAgeSeconds > 0 ? 'cooling_down' : 'published';
+  const state = needsApproval ? 'awaiting_approval' : untested;
   if (tried !== undefined) return triedState(tried, state);
   const isTested = simulationsRevision > 0 && (await tx.hasSimulations(id));
   return isTested
@@ -71,14 +72,16 @@ export interface NewVersion extends InitialState {
   readonly checked: CheckedRelease;
   readonly evidence: ProvenanceEvidence;
   readonly nowMs: number;
+  readonly minVersionAgeSeconds: number;
+  readonly trustRuleId: TokenRecord['trustRuleId'];
 }
 
 /** Inserts a version in its initial state, within the quotas. */
 export async function insertVersion(
   deps: Deps,
   tx: Transaction,
-  { appId, key }: PublishRequest,
-  { present, checked, evidence, nowMs, ...initial }: NewVersion,
+  { actor, appId, key }: PublishRequest,
+  { present, checked, evidence, nowMs, minVersionAgeSeconds, trustRuleId, ...initial }: NewVersion,
 ): Promise<VersionRecord> {
   const { bytes, contentAddress, semver = null, note = null, interfaceJson } = checked;
   if (semver !== null) await requireUnusedSemver(tx, key, semver, nowMs);
@@ -96,12 +99,12 @@ export async function insertVersion(
     ...initial,
     stateAtMs: createdAtMs,
     stateRole: null,
-    releaseAtMs: null,
+    releaseAtMs: minVersionAgeSeconds > 0 ? createdAtMs + minVersionAgeSeconds * 1000 : null,
     provenance: stateOfEvidence(evidence),
   };
   const { quotas } = deps.settings;
   const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
-  await tx.insertVersion(version, interfaceJson);
+  await tx.insertVersion(version, interfaceJson, { credentialId: actor.sessionId ?? actor.tokenId, trustRuleId });
   await tx.putPluginCharge(key, pluginChargedUntilMs);
   if (version.state === 'testing') await queueTest(tx, version, nowMs);
   if (version.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, appId);

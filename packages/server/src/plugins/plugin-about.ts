@@ -3,6 +3,7 @@ import { changedFields } from '../audit/record.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
+import { requirePublisherNotBlocked } from './blocked-publishers.ts';
 import { changePlugin } from './plugin-changes.ts';
 import { findPlugin, type PluginTarget } from './plugins.ts';
 
@@ -42,6 +43,7 @@ export function changePluginAbout(
         throw new DomainError('forbidden', "Only the plugin's publisher can change this. The team can remove it.");
       }
       if (plugin.block !== null) throw new DomainError('plugin_blocked', 'The team has blocked the plugin.');
+      requirePublisherNotBlocked(plugin.publisherBlock);
       const before = (await tx.pluginAbout(plugin)) ?? nothing;
       const after: PluginAbout = { ...before, ...change };
       const fields = Object.keys(changedFields(before, after));

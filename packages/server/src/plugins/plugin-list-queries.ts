@@ -45,7 +45,10 @@ function pluginsFound(db: Db, scope: PluginScope, search: PluginSearch) {
   if (userId !== undefined) plugins = plugins.where('plugins.userId', '=', userId);
   if (name !== undefined) plugins = plugins.where('plugins.name', '=', name);
   if (state !== undefined) {
-    plugins = plugins.where('plugins.block', state === 'blocked' ? 'is not' : 'is', null);
+    plugins = plugins.where((eb) => {
+      const isBlocked = eb.or([eb('plugins.block', 'is not', null), eb('blocked_publishers.block', 'is not', null)]);
+      return state === 'blocked' ? isBlocked : eb.not(isBlocked);
+    });
     if (state !== 'blocked') plugins = plugins.where('versions.state', '=', state);
   }
   if (isBound !== undefined) {

@@ -1,6 +1,7 @@
-import type { AppId, ContentAddress, ExtensionPointId, PluginAbout, UserId } from '@tenon/protocol';
+import type { AppId, ContentAddress, ExtensionPointId, PluginAbout, TrustRuleId, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
 import { allContentsTag } from '../cache/cache-tag.ts';
+import type { AuditCredentialId } from '../db/audit-records.ts';
 import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { naturalKey } from '../db/natural-key.ts';
@@ -15,6 +16,7 @@ import {
   type VersionRecord,
 } from '../db/records.ts';
 import { ConflictError } from '../db/store-errors.ts';
+import { isOfPublisher } from './blocked-publisher-queries.ts';
 
 export const pluginQueries = {
   async plugin(db: Db, key: PluginKey): Promise<PluginRecord | undefined> {
@@ -96,18 +98,30 @@ export function pluginsWithNewestVersion(db: Db) {
       join.on(areOfSamePlugin('versions', 'plugins')).onRef('versions.number', '=', 'plugins.lastNumber'),
     )
     .select(columns.versions)
+    .leftJoin('blocked_publishers', (join) => join.on(isOfPublisher))
     .select(['plugins.createdAtMs as pluginCreatedAtMs', 'plugins.block', 'plugins.description', 'plugins.homepage'])
+    .select('blocked_publishers.block as publisherBlock')
     .where('plugins.deletedAtMs', 'is', null);
 }
 
-export interface PluginRow extends VersionRecord, Pick<PluginRecord, 'block' | 'description' | 'homepage'> {
+/** The credential of a publish. */
+export interface PublishMeans {
+  readonly credentialId: AuditCredentialId | null;
+  readonly trustRuleId: TrustRuleId | null;
+}
+
+const noMeans: PublishMeans = { credentialId: null, trustRuleId: null };
+
+export interface PluginRow
+  extends VersionRecord,
+    Pick<PluginRecord, 'block' | 'publisherBlock' | 'description' | 'homepage'> {
   readonly pluginCreatedAtMs: number;
 }
 
 export function toRecord(row: PluginRow): PluginRecord {
-  const { pluginCreatedAtMs: createdAtMs, block, description, homepage, ...newest } = row;
+  const { pluginCreatedAtMs: createdAtMs, block, publisherBlock, description, homepage, ...newest } = row;
   const { extensionPointId, userId, name } = newest;
-  return { extensionPointId, userId, name, createdAtMs, newest, block, description, homepage };
+  return { extensionPointId, userId, name, createdAtMs, newest, block, publisherBlock, description, homepage };
 }
 
 const updatePlugin = (db: Db, key: PluginKey) => db.updateTable('plugins').where(isOfPlugin('plugins', key));
@@ -120,11 +134,23 @@ export const pluginMutations = {
    */
   insertVersion: mutation(
     { audit: true, invalidates: nothing },
-    async (db: Db, version: VersionRecord, interfaceJson: string | null = null): Promise<void> => {
+    async (
+      db: Db,
+      version: VersionRecord,
+      interfaceJson: string | null = null,
+      { credentialId, trustRuleId }: PublishMeans = noMeans,
+    ): Promise<void> => {
       await (version.number === 1 ? insertPlugin(db, version) : updateLastNumber(db, version));
       await db
         .insertInto('versions')
-        .values({ ...version, appId: appOf(db, version), interfaceJson, attestationBytes: 0 })
+        .values({
+          ...version,
+          appId: appOf(db, version),
+          interfaceJson,
+          credentialId,
+          trustRuleId,
+          attestationBytes: 0,
+        })
         .execute();
     },
   ),

@@ -74,6 +74,7 @@ export const pluginRoutes: readonly Route[] = [
     errors: [
       'not_a_guest',
       'plugin_blocked',
+      'publisher_blocked',
       'plugin_name_taken',
       'not_wasm',
       'component_not_supported',
@@ -135,7 +136,7 @@ export const pluginRoutes: readonly Route[] = [
         "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
         'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
       responses: { 204: { description: 'deleted' } },
-      errors: ['plugin_blocked', 'conflict'],
+      errors: ['plugin_blocked', 'publisher_blocked', 'conflict'],
       handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
     }),
   ),
@@ -154,7 +155,7 @@ export const pluginRoutes: readonly Route[] = [
     summary: 'Change what the publisher says about a plugin; absent fields keep their values',
     description: 'Only for the publisher. `null` removes a text.',
     responses: { 200: json('the texts', pluginAbout, aboutExample) },
-    errors: ['plugin_blocked', 'conflict'],
+    errors: ['plugin_blocked', 'publisher_blocked', 'conflict'],
     handle: ({ deps }, { auth, params, body }) => changePluginAbout(deps, auth.access, pluginTarget(params), body),
   }),
   route('DELETE', `${artifactPath}/about`, {

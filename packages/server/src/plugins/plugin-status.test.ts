@@ -7,7 +7,7 @@ import type { BindingRecord, BlockRecord, VersionRecord } from '../db/records.ts
 import { describePluginStatus } from './plugin-status.ts';
 import { toPlugin } from './plugin-wire.ts';
 
-const silent = { description: null, homepage: null };
+const silent = { publisherBlock: null, description: null, homepage: null };
 const key = { extensionPointId: 'ext_1', userId: 'usr_1', name: 'median' } as const;
 
 const unbound = { ...key, versionId: null, versionNumber: null, contentAddress: null, ...unheld, updatedAtMs: 0 };
@@ -40,6 +40,10 @@ describe('describePluginStatus()', () => {
     assert.equal(
       words({ state: 'awaiting_approval' }, [{ guestId: 'gst_a', versionNumber: 2 }]),
       "Version 3 awaits approval by the application's team. Version 2 is active for 1 guest.",
+    );
+    assert.equal(
+      words({ state: 'cooling_down', releaseAtMs: Date.UTC(2026, 2, 1) }, [{ guestId: 'gst_a', versionNumber: 2 }]),
+      'Version 3 is published automatically at 2026-03-01T00:00:00.000Z. Version 2 is active for 1 guest.',
     );
     assert.equal(
       words({ state: 'rejected', stateReason: 'It leaks', stateRole: 'host' }, [{ guestId: 'gst_a' }]),

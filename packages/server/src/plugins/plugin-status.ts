@@ -1,5 +1,6 @@
 import type { PluginStatus } from '@tenon/protocol';
 import type { BindingRecord, VersionRecord } from '../db/records.ts';
+import { time } from '../http/wire-time.ts';
 import type { PluginWithBindings } from './plugins.ts';
 
 /** A plugin's status as its publisher sees it, with the host's decisions and reasons. */
@@ -15,14 +16,16 @@ type PluginStatusFacts = Pick<PluginWithBindings, 'plugin' | 'hasMoreBindings'> 
 };
 
 export function describePluginStatus({ plugin, bindings, hasMoreBindings }: PluginStatusFacts): PluginStatusDetails {
-  const { newest, block } = plugin;
+  const { newest } = plugin;
+  const block = plugin.publisherBlock ?? plugin.block;
+  const blocked = plugin.publisherBlock === null ? 'the plugin' : 'all plugins of the publisher';
   return {
     state: block === null ? newest.state : 'blocked',
     reason: block === null ? newest.stateReason : block.reason,
     detail: [
       ...(block === null
         ? [newestSentence(newest)]
-        : [`The application's team has blocked the plugin: ${quoteSentence(block.reason)}`]),
+        : [`The application's team has blocked ${blocked}: ${quoteSentence(block.reason)}`]),
       ...(hasMoreBindings ? [`Of its first ${bindings.length} guests:`] : []),
       ...boundSentences(bindings),
       ...pinSentences(bindings),
@@ -30,7 +33,7 @@ export function describePluginStatus({ plugin, bindings, hasMoreBindings }: Plug
   };
 }
 
-function newestSentence({ number, state, stateReason, stateRole }: VersionRecord): string {
+function newestSentence({ number, state, stateReason, stateRole, releaseAtMs }: VersionRecord): string {
   const by = stateRole === 'host' ? " by the application's team" : '';
   const why = stateReason === null ? '.' : `: ${quoteSentence(stateReason)}`;
   switch (state) {
@@ -42,6 +45,8 @@ function newestSentence({ number, state, stateReason, stateRole }: VersionRecord
       return `Version ${number} is published.`;
     case 'awaiting_approval':
       return `Version ${number} awaits approval by the application's team.`;
+    case 'cooling_down':
+      return `Version ${number} is published automatically at ${time(releaseAtMs ?? 0)}.`;
     case 'rejected':
       return `Version ${number} was rejected${by}${why}`;
     case 'yanked':

@@ -3,11 +3,13 @@ import { pluginId } from '@tenon/protocol';
 import { type AppAccess, isMember } from '../auth/access.ts';
 import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/records.ts';
 import type { AppPlugin, GuestBinding, PluginBinding } from '../db/store.ts';
-import { time } from '../http/wire-time.ts';
+import { time, timeOrNull } from '../http/wire-time.ts';
+import type { NamedBlock } from './blocked-publishers.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
 import type { PluginWithBindings } from './plugins.ts';
 import type { Trial, TriedVersion } from './schema-trial.ts';
+import type { SimilarPlugin } from './similar-name-queries.ts';
 import type { AwaitingApproval, VersionWithGuests } from './versions.ts';
 import type { NamedWithdrawal } from './withdrawals.ts';
 
@@ -77,12 +79,18 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess, maxGuests
     contentAddress: newest.contentAddress,
     size: newest.size,
     version: toVersionSummary(newest),
-    status: { state, reason, detail, bindings },
+    status: { state, reason, isPublisherBlocked: found.plugin.publisherBlock !== null, detail, bindings },
+    ...(isMember(access) && found.similar !== undefined && { similarPlugins: found.similar.map(toSimilarPlugin) }),
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
     hasMoreGuests: found.hasMoreBindings || found.bindings.length > maxGuests,
     createdAt: time(createdAtMs),
     updatedAt: time(newest.createdAtMs),
   };
+}
+
+function toSimilarPlugin({ extensionPointId, otherUserId, otherName, otherUserName }: SimilarPlugin) {
+  const id = pluginId(extensionPointId, otherUserId, otherName);
+  return { pluginId: id, name: otherName, user: { id: otherUserId, name: otherUserName } };
 }
 
 /** The most active versions, and the most guests, that the summary of a plugin names. */
@@ -128,9 +136,10 @@ function toBinding(binding: PluginBinding, access: AppAccess) {
   };
 }
 
-function toVersionSummary(version: VersionRecord): wire.VersionSummary {
-  const { id, number, semver, note, state, stateReason, verdict, provenance, createdAtMs } = version;
-  return { id, number, semver, note, state, stateReason, verdict, provenance, createdAt: time(createdAtMs) };
+export function toVersionSummary(version: VersionRecord): wire.VersionSummary {
+  const { id, number, semver, note, state, stateReason, verdict, provenance, createdAtMs, releaseAtMs } = version;
+  const times = { createdAt: time(createdAtMs), releaseAt: timeOrNull(releaseAtMs) };
+  return { id, number, semver, note, state, stateReason, verdict, provenance, ...times };
 }
 
 export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_INFINITY): wire.Version {
@@ -155,6 +164,7 @@ export function toApproval(awaiting: AwaitingApproval, maxGuests?: number): wire
     user: { id: userId, name: userName },
     name,
     guests: [...awaiting.guests],
+    similarPlugins: awaiting.similar.map(toSimilarPlugin),
     version: toVersion(awaiting, maxGuests),
   };
 }
@@ -165,8 +175,13 @@ export function toWithdrawal(withdrawal: NamedWithdrawal): wire.Withdrawal {
   return { contentAddress, user, pluginName: name, state, reason, withdrawnAt: time(atMs) };
 }
 
+export function toBlockedPublisher({ userId, userName, block }: NamedBlock): wire.BlockedPublisher {
+  return { user: { id: userId, name: userName }, reason: block.reason, blockedAt: time(block.atMs) };
+}
+
 export function toGuestBinding(binding: GuestBinding): wire.GuestBinding {
-  const { extensionPointId, extensionPointName, userId, userName, name, block } = binding;
+  const { extensionPointId, extensionPointName, userId, userName, name, publisherBlock } = binding;
+  const block = publisherBlock ?? binding.block;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
     extensionPoint: { id: extensionPointId, name: extensionPointName },

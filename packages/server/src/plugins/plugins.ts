@@ -15,7 +15,9 @@ import type {
 } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { requirePublisherNotBlocked } from './blocked-publishers.ts';
 import { pluginCursor } from './plugin-list-queries.ts';
+import type { SimilarPlugin } from './similar-name-queries.ts';
 
 /** A plugin with its newest version and its bindings, one for each guest under which it has its name. */
 export interface PluginWithBindings<P extends PluginRecord = PluginRecord> {
@@ -24,6 +26,8 @@ export interface PluginWithBindings<P extends PluginRecord = PluginRecord> {
   readonly bindings: readonly PluginBinding[];
   /** Whether `bindings` is cut off. */
   readonly hasMoreBindings: boolean;
+  /** The plugins of other publishers with similar names, for the application's team; absent in lists. */
+  readonly similar?: readonly SimilarPlugin[];
 }
 
 type PluginFilter = Pick<PluginSearch, 'text' | 'name' | 'state' | 'isBound'> & {
@@ -175,7 +179,7 @@ export async function findVersion(
 }
 
 export async function readPluginWithBindings(
-  read: Pick<Queries, 'plugin' | 'userNames' | 'bindingsOfPlugins'>,
+  read: Pick<Queries, 'plugin' | 'userNames' | 'bindingsOfPlugins' | 'similarPlugins'>,
   key: PluginKey,
 ): Promise<PluginWithBindings> {
   const plugin = await read.plugin(key);
@@ -184,12 +188,14 @@ export async function readPluginWithBindings(
 }
 
 async function readBindingsOf(
-  read: Pick<Queries, 'userNames' | 'bindingsOfPlugins'>,
+  read: Pick<Queries, 'userNames' | 'bindingsOfPlugins' | 'similarPlugins'>,
   plugin: PluginRecord,
 ): Promise<PluginWithBindings> {
   const { rows, hasMore } = await readLimited((limit) => read.bindingsOfPlugins([plugin], limit));
   const names = await read.userNames([plugin.userId]);
-  return { plugin, publisherName: names.get(plugin.userId) ?? '', bindings: rows, hasMoreBindings: hasMore };
+  const publisherName = names.get(plugin.userId) ?? '';
+  const similar = await read.similarPlugins([plugin]);
+  return { plugin, publisherName, bindings: rows, hasMoreBindings: hasMore, similar };
 }
 
 /** Sorts as the database sorts a plugin's key. */
@@ -197,8 +203,9 @@ function pluginKeyText<T extends PluginKey>(plugin: T): string {
   return `${plugin.extensionPointId}/${plugin.userId}/${plugin.name}`;
 }
 
-/** @throws DomainError `plugin_blocked` */
+/** @throws DomainError `plugin_blocked`, `publisher_blocked` */
 export function requireNotBlocked(plugin: PluginRecord | undefined): void {
+  requirePublisherNotBlocked(plugin?.publisherBlock);
   if (plugin?.block == null) return;
   throw new DomainError(
     'plugin_blocked',

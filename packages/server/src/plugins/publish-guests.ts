@@ -111,8 +111,9 @@ async function requireNameNotReserved(
 }
 
 /**
- * Whether publishing the newest version's bytes again would create an equal version. This is so in three cases: the newest version
- * is published and no guest is rolled back, it awaits approval and so would the new one, or it is being tested.
+ * Whether publishing the newest version's bytes again would create an equal version. This is so in four cases: the newest version
+ * is published and no guest is rolled back, it awaits approval and so would the new one, it is being tested, or it waits for its minimum
+ * age.
  *
  * @param needsApproval whether a new version would need approval
  */
@@ -122,7 +123,7 @@ export async function isUnchanged(
   guestIds: readonly GuestId[],
   needsApproval: boolean,
 ): Promise<boolean> {
-  if (newest.state === 'testing') return true;
+  if (newest.state === 'testing' || newest.state === 'cooling_down') return true;
   if (newest.state !== 'published') return newest.state === 'awaiting_approval' && needsApproval;
   let isRolledBack = false;
   await inBatches(guestIds, async (batch) => {

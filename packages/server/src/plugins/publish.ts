@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ContentAddress, isPluginName, pluginNamePattern } from '@tenon/protocol';
+import { type AppId, type ContentAddress, isPluginName, pluginId, pluginNamePattern } from '@tenon/protocol';
 import { type VerifiedAttachment, verifyAttachment } from '../attestations/attach.ts';
 import { insertPublishAttestation, meansOf } from '../attestations/publish-attestation.ts';
 import { auditedProvenance, evidenceOf, requireProvenance } from '../attestations/require-provenance.ts';
@@ -13,6 +13,7 @@ import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { attachToPublished } from './attach-to-version.ts';
+import { requirePublisherNotBlocked } from './blocked-publishers.ts';
 import { writeAndRollBack } from './dry-run.ts';
 import { isSameRequirements, type ModuleRequirements, requireFit } from './module-checker.ts';
 import { type CheckedRelease, initialState, insertVersion, type PublishRequest, type Release } from './new-version.ts';
@@ -27,6 +28,7 @@ import {
 } from './publish-guests.ts';
 import { finishRebind, rebind, rebindBatch, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import { requireValidLabels } from './release-labels.ts';
+import { findSimilarNames } from './similar-names.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
@@ -90,7 +92,8 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
  * A dry run makes the same checks and tests, and rolls its only transaction back.
  *
  * @throws DomainError `invalid_field` for an invalid semantic version or note; a module error code for an invalid module;
- *   `interface_mismatch`, `provenance_required`, `plugin_blocked`, `plugin_name_taken`, `limit_exceeded`, `quota_exceeded`, `rate_limited`;
+ *   `interface_mismatch`, `provenance_required`, `plugin_blocked`, `publisher_blocked`, `plugin_name_taken`, `limit_exceeded`,
+ *   `quota_exceeded`, `rate_limited`;
  *   `conflict` for bytes that the host yanked and for a used semantic version; `not_a_guest`, `not_found` or `invalid_token`
  *   when the guest, the extension point or the token was removed during the publish
  */
@@ -166,6 +169,7 @@ async function requirePublishable(
   { bytes }: Release,
   contentAddress: ContentAddress,
 ): Promise<void> {
+  requirePublisherNotBlocked(await deps.store.read.publisherBlock(appId, key.userId));
   const plugin = await deps.store.read.plugin(key);
   requireNotBlocked(plugin);
   if (plugin?.newest.contentAddress === contentAddress) return;
@@ -231,6 +235,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     await requireNoPendingRebind(tx, key);
     const guests = await readHeldGuests(tx, actor.userId, appId, guestId);
     const guestIds = guests.map(({ id }) => id);
+    requirePublisherNotBlocked(await tx.publisherBlock(appId, key.userId));
     await requireNameAvailable(deps, tx, key, guestIds);
 
     const present = await tx.plugin(key);
@@ -250,6 +255,8 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
           checked,
           evidence,
           nowMs,
+          minVersionAgeSeconds: extensionPoint.minVersionAgeSeconds,
+          trustRuleId: token.trustRuleId,
           ...(await initialState(tx, extensionPoint, checked, needsApproval)),
         });
 
@@ -259,6 +266,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
+    if (present === undefined) await storeSimilarNames(deps, tx, appId, key);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {
       const details = {
@@ -276,4 +284,17 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
 
 function auditDetails({ number, id, semver, state, contentAddress, size }: VersionRecord, isNew: boolean) {
   return { version: number, versionId: id, semver, state, contentAddress, size, isNew };
+}
+
+/**
+ * Stores which plugins of other publishers have a similar name, for the application's team. Only the team learns of them, because a guest
+ * must not see other guests' plugins. So the audit event has no account in whose trail it is.
+ */
+async function storeSimilarNames(deps: Deps, tx: Transaction, appId: AppId, key: PluginKey): Promise<void> {
+  const { extensionPointId, userId, name } = key;
+  const others = findSimilarNames(name, await tx.pluginsOfOthers(extensionPointId, userId));
+  if (others.length === 0) return;
+  await tx.putSimilarNames(key, others);
+  const similar = others.map((other) => pluginId(extensionPointId, other.userId, other.name));
+  await record(deps, tx, 'system', pluginAuditEntry(appId, key, 'plugin.find_similar', { details: { similar } }));
 }

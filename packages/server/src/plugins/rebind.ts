@@ -50,6 +50,30 @@ export async function rebind(
 }
 
 /**
+ * As {@link rebind}, for several plugins. It moves at most {@link rebindBatchSize} bindings, and marks the other rebinds as pending.
+ *
+ * @returns the plugins whose rebinds are pending
+ * @throws PendingRebindError
+ */
+export async function rebindAll(tx: Transaction, keys: readonly PluginKey[], nowMs: number): Promise<PluginKey[]> {
+  const pending: PluginKey[] = [];
+  let room = rebindBatchSize;
+  for (const key of keys) {
+    await requireNoPendingRebind(tx, key);
+    const facts = room > 0 ? await tx.bindingFacts(key, { limit: room + 1 }) : [];
+    if (room > 0 && facts.length <= room) {
+      await moveBindings(tx, key, facts, { selection: null, nowMs, notifiesEachList: true });
+      room -= Math.max(1, facts.length);
+    } else {
+      room = 0;
+      await tx.putPendingRebind(key, { after: '', selection: null });
+      pending.push(key);
+    }
+  }
+  return pending;
+}
+
+/**
  * Completes a plugin's pending rebind, if there is one, with one transaction for each batch. Several processes may do this at the
  * same time.
  *

@@ -1,6 +1,6 @@
 import type { AppId, ContentAddress, ExtensionPointId, GuestId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
-import { type Db, isOfPlugin } from '../db/db.ts';
+import { areOfSamePlugin, type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { atMost, contains, countMatches, equals, inChunks, paged, setOf } from '../db/page-queries.ts';
 import type { AwaitingVersion, BoundVersion, Page, VersionGuest, VersionGuestsLimit } from '../db/query-types.ts';
@@ -95,6 +95,29 @@ export const versionQueries = {
           .where('bindings.versionId', 'is not', null),
       );
     return paged(bound, 'versions.id', page).execute();
+  },
+
+  /** Returns the ids of versions that have their minimum age at a time, and are not published yet, by id. */
+  async dueVersions(
+    db: Db,
+    nowMs: number,
+    { after, limit }: { readonly after: string; readonly limit: number },
+  ): Promise<VersionId[]> {
+    const due = await db
+      .selectFrom('versions')
+      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'versions')))
+      .innerJoin('extension_points', 'extension_points.id', 'versions.extensionPointId')
+      .select('versions.id')
+      // A literal, not a parameter, so that the planner can use the partial index.
+      .where('versions.state', '=', sql.lit('cooling_down' as const))
+      .where('versions.releaseAtMs', '<=', nowMs)
+      .where('versions.id', '>', after as VersionId)
+      .where('plugins.deletedAtMs', 'is', null)
+      .where('extension_points.deletedAtMs', 'is', null)
+      .orderBy('versions.id')
+      .limit(limit)
+      .execute();
+    return due.map(({ id }) => id);
   },
 
   /** Returns an application's versions that await approval, by id, with the names of their publishers and extension points. */

@@ -108,6 +108,10 @@ export const versionRoutes: readonly Route[] = [
     id: 'rejectVersion',
     summary: 'Reject a version that awaits approval, permanently',
   }),
+  decisionRoute('release', 'decideOnPlugins', 'Fixes the wrong totals of version 2.', {
+    id: 'releaseVersion',
+    summary: 'Release a version before it has the minimum age',
+  }),
   withDryRun(
     route('POST', `${artifactPath}/rollback`, {
       access: { kind: 'extensionPoint', purpose: 'changePlugins' },
@@ -129,7 +133,7 @@ export const versionRoutes: readonly Route[] = [
 
 /** @param reason an example of the reason, for a decision that needs one */
 function decisionRoute(
-  decision: 'yank' | 'restore' | 'approve' | 'reject',
+  decision: 'yank' | 'restore' | 'approve' | 'reject' | 'release',
   purpose: 'changePlugins' | 'decideOnPlugins',
   reason: string | undefined,
   doc: Pick<Route, 'id' | 'summary' | 'description'>,
@@ -139,7 +143,11 @@ function decisionRoute(
     access: { kind: 'extensionPoint', purpose },
     body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
     responses: { 200: json('the version', version, versionExample) },
-    errors: reason === undefined ? ['conflict', 'plugin_blocked'] : ['conflict'],
+    errors: [
+      ...(decision === 'release' ? (['step_up_required'] as const) : []),
+      ...(decision === 'yank' || decision === 'reject' ? [] : (['plugin_blocked'] as const)),
+      'conflict',
+    ],
     handle: async ({ deps }, { auth, params, body }) => {
       const target = pluginTarget(params);
       return toVersion(await decideVersion(deps, auth.access, target, params.number, decision, body?.reason));

@@ -4,10 +4,24 @@ import { describe, it } from 'node:test';
 import type { VersionState } from '@tenon/protocol';
 import type { PluginRole } from '../db/records.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import { publishTransitions, requireTransition, verdictTransitions, versionTransitions } from './version-states.ts';
+import {
+  ageTransitions,
+  publishTransitions,
+  requireTransition,
+  verdictTransitions,
+  versionTransitions,
+} from './version-states.ts';
 
-const states: VersionState[] = ['testing', 'failed', 'awaiting_approval', 'rejected', 'published', 'yanked'];
-const everyAction = ['retest', 'approve', 'reject', 'yank', 'restore'] as const;
+const states: VersionState[] = [
+  'testing',
+  'failed',
+  'awaiting_approval',
+  'cooling_down',
+  'rejected',
+  'published',
+  'yanked',
+];
+const everyAction = ['retest', 'approve', 'reject', 'release', 'yank', 'restore'] as const;
 const everyRoles: PluginRole[][] = [['publisher'], ['host'], ['publisher', 'host']];
 
 /** The result of an action: the new state and the deciding role, or the error code. */
@@ -16,9 +30,10 @@ function outcome(
   stateRole: PluginRole | null,
   action: (typeof everyAction)[number],
   roles: PluginRole[],
+  releaseAtMs: number | null = null,
 ): string {
   try {
-    const decision = requireTransition({ number: 3, state, stateRole }, action, roles);
+    const decision = requireTransition({ number: 3, state, stateRole, releaseAtMs }, action, roles, 1000);
     return `${decision.state} by ${decision.side}`;
   } catch (error) {
     assert.ok(error instanceof DomainError);
@@ -50,6 +65,15 @@ describe('requireTransition()', () => {
       'awaiting_approval reject as publisher: forbidden',
       'awaiting_approval reject as host: rejected by host',
       'awaiting_approval reject as publisher+host: rejected by host',
+      'cooling_down reject as publisher: forbidden',
+      'cooling_down reject as host: rejected by host',
+      'cooling_down reject as publisher+host: rejected by host',
+      'cooling_down release as publisher: forbidden',
+      'cooling_down release as host: published by host',
+      'cooling_down release as publisher+host: published by host',
+      'cooling_down yank as publisher: yanked by publisher',
+      'cooling_down yank as host: yanked by host',
+      'cooling_down yank as publisher+host: yanked by publisher',
       'published yank as publisher: yanked by publisher',
       'published yank as host: yanked by host',
       'published yank as publisher+host: yanked by publisher',
@@ -65,9 +89,21 @@ describe('requireTransition()', () => {
     assert.equal(outcome('yanked', 'publisher', 'restore', ['host']), 'published by host');
   });
 
+  it('publishes no version before its minimum age, except when the host releases it', () => {
+    const early = (state: VersionState, action: (typeof everyAction)[number], releaseAtMs = 1001) =>
+      outcome(state, null, action, ['host'], releaseAtMs);
+    assert.equal(early('awaiting_approval', 'approve'), 'cooling_down by host');
+    assert.equal(early('yanked', 'restore'), 'cooling_down by host');
+    assert.equal(outcome('yanked', null, 'restore', ['publisher'], 1001), 'cooling_down by publisher');
+    assert.equal(outcome('yanked', 'host', 'restore', ['publisher'], 1001), 'forbidden');
+    assert.equal(early('cooling_down', 'release'), 'published by host');
+    assert.equal(early('awaiting_approval', 'approve', 1000), 'published by host');
+    assert.equal(early('yanked', 'restore', 1000), 'published by host');
+  });
+
   it('leads out of every state except "rejected"', () => {
     const ends = states.filter(
-      (state) => ![...verdictTransitions, ...versionTransitions].some(({ from }) => from === state),
+      (state) => ![...verdictTransitions, ...ageTransitions, ...versionTransitions].some(({ from }) => from === state),
     );
     assert.deepEqual(ends, ['rejected']);
   });
@@ -79,8 +115,13 @@ describe('the states of a version', () => {
     const [, drawing = ''] = /```mermaid\nstateDiagram-v2\n([^`]+)```/.exec(page) ?? [];
     const drawn = [...drawing.matchAll(/^\s+(\w+) --> (\w+): (.+)$/gm)].map((match) => match.slice(1).join(' | '));
     const expected = [
-      ...[...publishTransitions, ...verdictTransitions].map(({ from, to, when }) => `${from} | ${to} | ${when}`),
-      ...versionTransitions.map(({ from, to, action, roles }) => `${from} | ${to} | ${action} (${roles.join(', ')})`),
+      ...[...publishTransitions, ...verdictTransitions, ...ageTransitions].map(
+        ({ from, to, when }) => `${from} | ${to} | ${when}`,
+      ),
+      ...versionTransitions.map(({ from, to, action, roles, isEarly }) => {
+        const when = isEarly ? ' before the minimum age' : '';
+        return `${from} | ${to} | ${action}${when} (${roles.join(', ')})`;
+      }),
     ];
     assert.deepEqual(drawn, expected);
     assert.match(drawing, /\[\*\] --> received/);

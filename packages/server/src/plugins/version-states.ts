@@ -6,7 +6,7 @@ import { DomainError } from '../http/domain-errors.ts';
 type TransientState = 'received' | 'checking' | 'refused';
 
 /** The decisions of users on a version. */
-export type VersionAction = 'approve' | 'reject' | 'yank' | 'restore';
+export type VersionAction = 'approve' | 'reject' | 'release' | 'yank' | 'restore';
 
 /** The actions of users that change a version's state. */
 type StateAction = VersionAction | 'retest';
@@ -18,6 +18,7 @@ export const publishTransitions = [
   { from: 'checking', to: 'testing', when: 'the extension point has simulations' },
   { from: 'checking', to: 'published', when: 'all is well' },
   { from: 'checking', to: 'awaiting_approval', when: 'approval is required' },
+  { from: 'checking', to: 'cooling_down', when: 'a minimum age is required' },
 ] as const satisfies readonly {
   readonly from: TransientState;
   readonly to: TransientState | VersionState;
@@ -29,11 +30,20 @@ export const verdictTransitions = [
   { from: 'testing', to: 'failed', when: 'a simulation fails' },
   { from: 'testing', to: 'published', when: 'the simulations pass' },
   { from: 'testing', to: 'awaiting_approval', when: 'they pass, and approval is required' },
+  { from: 'testing', to: 'cooling_down', when: 'they pass, before the minimum age' },
   { from: 'testing', to: 'yanked', when: 'they pass, but the team has yanked the bytes' },
   { from: 'awaiting_approval', to: 'failed', when: 'a repeated simulation fails' },
 ] as const satisfies readonly { readonly from: VersionState; readonly to: VersionState; readonly when: string }[];
 
+/** The transitions when a version has its minimum age. */
+export const ageTransitions = [
+  { from: 'cooling_down', to: 'published', when: 'it has the minimum age' },
+  { from: 'cooling_down', to: 'awaiting_approval', when: 'it has the age, and approval is required now' },
+] as const satisfies readonly { readonly from: VersionState; readonly to: VersionState; readonly when: string }[];
+
 interface Transition {
+  /** Whether it applies to a version that does not have its minimum age yet, instead of the one that leads to `published`. */
+  readonly isEarly?: true;
   readonly from: VersionState;
   readonly to: VersionState;
   readonly action: StateAction;
@@ -43,21 +53,28 @@ interface Transition {
 
 /**
  * The transitions by users. {@link requireTransition} adds one rule: a publisher can't restore a version that the host yanked.
- * `docs/explanation/publishing.md` draws these, the {@link publishTransitions} and the {@link verdictTransitions}; a test compares them.
+ * `docs/explanation/publishing.md` draws these, the {@link publishTransitions}, the {@link verdictTransitions} and the
+ * {@link ageTransitions}; a test compares them.
  */
 export const versionTransitions: readonly Transition[] = [
   { action: 'retest', from: 'failed', to: 'testing', roles: ['publisher', 'host'] },
   { action: 'reject', from: 'testing', to: 'rejected', roles: ['host'] },
   { action: 'approve', from: 'awaiting_approval', to: 'published', roles: ['host'] },
+  { action: 'approve', from: 'awaiting_approval', to: 'cooling_down', roles: ['host'], isEarly: true },
   { action: 'reject', from: 'awaiting_approval', to: 'rejected', roles: ['host'] },
+  { action: 'release', from: 'cooling_down', to: 'published', roles: ['host'] },
+  { action: 'reject', from: 'cooling_down', to: 'rejected', roles: ['host'] },
+  { action: 'yank', from: 'cooling_down', to: 'yanked', roles: ['publisher', 'host'] },
   { action: 'yank', from: 'published', to: 'yanked', roles: ['publisher', 'host'] },
   { action: 'restore', from: 'yanked', to: 'published', roles: ['publisher', 'host'] },
+  { action: 'restore', from: 'yanked', to: 'cooling_down', roles: ['publisher', 'host'], isEarly: true },
 ];
 
 const pastTense: Readonly<Record<StateAction, string>> = {
   retest: 'tested again',
   approve: 'approved',
   reject: 'rejected',
+  release: 'released',
   yank: 'yanked',
   restore: 'restored',
 };
@@ -66,6 +83,7 @@ const statePredicates: Readonly<Record<VersionState, string>> = {
   testing: 'is being tested',
   failed: 'failed its simulations',
   awaiting_approval: 'awaits approval',
+  cooling_down: 'does not have its minimum age yet',
   rejected: 'is rejected',
   published: 'is published',
   yanked: 'is yanked',
@@ -76,6 +94,11 @@ export function statePredicate(state: VersionState): string {
   return statePredicates[state];
 }
 
+/** Whether a version does not have its minimum age yet. */
+export function isEarly({ releaseAtMs }: Pick<VersionRecord, 'releaseAtMs'>, nowMs: number): boolean {
+  return releaseAtMs !== null && releaseAtMs > nowMs;
+}
+
 /**
  * Finds the transition of a user's action on a version.
  *
@@ -84,12 +107,14 @@ export function statePredicate(state: VersionState): string {
  * @throws DomainError `conflict` if the action is invalid in the version's state, `forbidden` if none of the roles may do it
  */
 export function requireTransition(
-  version: Pick<VersionRecord, 'number' | 'state' | 'stateRole'>,
+  version: Pick<VersionRecord, 'number' | 'state' | 'stateRole' | 'releaseAtMs'>,
   action: StateAction,
   roles: readonly PluginRole[],
+  nowMs: number,
 ): { readonly state: VersionState; readonly side: PluginRole } {
   const { number, state, stateRole } = version;
-  const transition = versionTransitions.find(({ from, action: of }) => from === state && of === action);
+  const possible = versionTransitions.filter(({ from, action: of }) => from === state && of === action);
+  const transition = (isEarly(version, nowMs) && possible.find((one) => one.isEarly)) || possible[0];
   if (transition === undefined) {
     throw new DomainError('conflict', `Version ${number} ${statePredicate(state)}, and can't be ${pastTense[action]}.`);
   }

@@ -1,6 +1,7 @@
-import type { GuestId } from '@tenon/protocol';
+import { type GuestId, pluginId } from '@tenon/protocol';
 import { recordAll } from '../audit/record.ts';
 import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { type PageOf, type RelatedRows, readPage, readRelatedRows } from '../db/paging.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
@@ -8,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { changePlugin, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import { rebind, requireNoPendingRebind } from './rebind.ts';
+import type { SimilarPlugin } from './similar-name-queries.ts';
 import { requireTransition, type VersionAction } from './version-states.ts';
 import { requireReleasable } from './withdrawals.ts';
 
@@ -32,6 +34,8 @@ interface NamedGuest {
 /** A version that awaits approval, for the application's members: guests must not see guest keys. */
 export interface AwaitingApproval extends VersionWithGuests<AwaitingVersion> {
   readonly guests: readonly NamedGuest[];
+  /** The plugins of other publishers with names similar to the plugin's. */
+  readonly similar: readonly SimilarPlugin[];
 }
 
 /** Lists a plugin's versions, the newest first. */
@@ -87,18 +91,26 @@ export async function listApprovals(
     const guestKey = keys.get(id);
     return guestKey === undefined ? [] : [{ id, guestKey }];
   };
+  const similar = Map.groupBy(await read.similarPlugins(awaiting.items.map(({ version }) => version)), keyText);
   return {
     ...awaiting,
-    items: awaiting.items.map((item, at) => ({ ...item, guests: (first[at] ?? []).flatMap(named) })),
+    items: awaiting.items.map((item, at) => ({
+      ...item,
+      guests: (first[at] ?? []).flatMap(named),
+      similar: similar.get(keyText(item.version)) ?? [],
+    })),
   };
 }
 
+const keyText = ({ extensionPointId, userId, name }: PluginKey): string => pluginId(extensionPointId, userId, name);
+
 /**
- * Approves, rejects, yanks or restores a version, and recomputes the bindings. If the team yanks a version, it also yanks the
- * publisher's other versions with the same bytes.
+ * Approves, rejects, releases, yanks or restores a version, and recomputes the bindings. If the team yanks a version, it also yanks
+ * the publisher's other versions with the same bytes. If it rejects one, it also rejects those that wait for their minimum age.
  *
  * @param reason shown to the publisher; `undefined` if the action needs none
  * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` if the action is invalid in the version's state,
+ *   `step_up_required` to release,
  *   `plugin_blocked` if the bytes are blocked under another name
  */
 export function decideVersion(
@@ -114,8 +126,9 @@ export function decideVersion(
     access,
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
+      if (action === 'release') await requireStepUp(deps, access.actor.sessionId, tx);
       const version = await findVersion(tx, plugin, number);
-      const { state, side } = requireTransition(version, action, roles);
+      const { state, side } = requireTransition(version, action, roles, nowMs);
       await requireReleasable(tx, version, action, roles.includes('host'));
       await tx.decideVersions([version.id], {
         state,
@@ -126,14 +139,19 @@ export function decideVersion(
       const details = { version: version.number, versionId: version.id, reason: reason ?? null };
       await recordAudit(`version.${action}`, { details });
       let pending: readonly PluginKey[] = [];
-      if (action === 'yank' && side === 'host') {
-        const copies = await tx.publishedCopies(plugin, version.contentAddress);
-        pending = await yankCopies(deps, access, tx, copies, { reason: reason ?? null, atMs: nowMs });
+      if (side === 'host' && (action === 'yank' || action === 'reject')) {
+        const found = await tx.publishedCopies(plugin, version.contentAddress);
+        const copies = action === 'yank' ? found : found.filter((copy) => copy.state === 'cooling_down');
+        const withdrawal = { action, reason: reason ?? null, atMs: nowMs } as const;
+        pending = await withdrawCopies(deps, access, tx, copies, withdrawal);
+      }
+      if (side === 'host' && action === 'yank') {
         const yanked = { what: 'yanked', version: version.number, reason: reason ?? '' } as const;
         await queueWithdrawalNotice(deps, tx, access, plugin, yanked);
       }
-      // An approved version ends roll backs to older versions, as a publish without approval does.
-      return { pending, selection: action === 'approve' ? { kind: 'end_before', version } : null };
+      // An approved or released version ends roll backs to older versions, as a publish without approval does.
+      const isReleased = state === 'published' && (action === 'approve' || action === 'release');
+      return { pending, selection: isReleased ? { kind: 'end_before', version } : null };
     },
     async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
   );
@@ -142,24 +160,31 @@ export function decideVersion(
 /** The maximum number of plugins whose bindings are recomputed in the same transaction. */
 const maxCopiesRebound = 20;
 
+interface CopyWithdrawal {
+  readonly action: 'yank' | 'reject';
+  readonly reason: string | null;
+  readonly atMs: number;
+}
+
 /**
- * Yanks versions in the name of the team, because it yanked or blocked another version with the same bytes. Recomputes the
- * bindings of their plugins.
+ * Yanks or rejects versions in the name of the team, because it yanked, rejected or blocked another version with the same bytes.
+ * Recomputes the bindings of their plugins.
  *
  * @returns the plugins with pending rebinds, which the caller finishes in further transactions
  */
-export async function yankCopies(
+export async function withdrawCopies(
   deps: Deps,
   { actor, app }: ExtensionPointAccess,
   tx: Transaction,
   copies: readonly VersionRecord[],
-  { reason, atMs }: { readonly reason: string | null; readonly atMs: number },
+  { action, reason, atMs }: CopyWithdrawal,
 ): Promise<readonly PluginKey[]> {
   const ids = copies.map(({ id }) => id);
-  await tx.decideVersions(ids, { state: 'yanked', stateReason: reason, stateAtMs: atMs, stateRole: 'host' });
+  const state = action === 'yank' ? 'yanked' : 'rejected';
+  await tx.decideVersions(ids, { state, stateReason: reason, stateAtMs: atMs, stateRole: 'host' });
   const entries = copies.map((version) => {
     const details = { version: version.number, versionId: version.id, reason };
-    return pluginAuditEntry(app.id, version, 'version.yank', { details });
+    return pluginAuditEntry(app.id, version, `version.${action}`, { details });
   });
   await recordAll(deps, tx, actor, entries);
   const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));

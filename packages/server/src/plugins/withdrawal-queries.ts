@@ -19,7 +19,8 @@ const withdrawalOrders: Orders<'publisher'> = {
 export const withdrawalQueries = {
   /**
    * Returns the team's withdrawals of a content from a publisher: by blocks and versions of existing plugins, and by rows that deleted
-   * plugins left. Yanked and rejected versions count only while no version with the same bytes is published.
+   * plugins left. Yanked and rejected versions count only while no version with the same bytes is published or waits
+   * for its minimum age.
    */
   async withdrawalsOf(
     db: Db,
@@ -50,7 +51,7 @@ export const withdrawalQueries = {
     const blocked = versions.flatMap(({ name, block }): WithdrawalRecord[] =>
       block === null ? [] : [{ ...key, name, state: 'blocked', ...block }],
     );
-    const isPublished = versions.some(({ state }) => state === 'published');
+    const isPublished = versions.some(({ state }) => state === 'published' || state === 'cooling_down');
     const decided = versions.flatMap(({ name, state, stateReason, stateAtMs, stateRole }): WithdrawalRecord[] =>
       stateRole === 'host' && !isPublished && (state === 'yanked' || state === 'rejected')
         ? [{ ...key, name, state, reason: stateReason, atMs: stateAtMs }]
@@ -60,8 +61,8 @@ export const withdrawalQueries = {
   },
 
   /**
-   * Returns the published versions of a plugin's publisher at the extension point that have the given bytes, under any name. Without
-   * an address, returns those under other names that have the bytes of any of the plugin's versions.
+   * Returns the versions of a plugin's publisher at the extension point that are published, or wait for their minimum age, and have
+   * the given bytes, under any name. Without an address, returns those under other names that have the bytes of any of the plugin's versions.
    */
   async publishedCopies(
     db: Db,
@@ -76,7 +77,7 @@ export const withdrawalQueries = {
       )
       .where('versions.userId', '=', userId)
       .where('versions.extensionPointId', '=', extensionPointId)
-      .where('versions.state', '=', 'published');
+      .where('versions.state', 'in', ['published', 'cooling_down']);
     if (contentAddress !== undefined) {
       return copies.where('versions.contentAddress', '=', contentAddress).execute();
     }
@@ -193,7 +194,7 @@ export const withdrawalMutations = {
         const isWithdrawn = sql`v.state = ${sql.lit(state)} and v."stateRole" = 'host'`;
         await sql`
           ${insertWithdrawals}, ${sql.lit(state)}, max(case when ${isWithdrawn} then v."stateReason" end), ${bigint(atMs)} ${perContent}
-          having sum(case when v.state = 'published' then 1 else 0 end) = 0
+          having sum(case when v.state in ('published', 'cooling_down') then 1 else 0 end) = 0
             and sum(case when ${isWithdrawn} then 1 else 0 end) > 0
           ${state === 'rejected' ? sql`on conflict do nothing` : sql`${orReplace} where withdrawals.state <> 'blocked'`}
         `.execute(db);

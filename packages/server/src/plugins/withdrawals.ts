@@ -60,7 +60,7 @@ export async function requireReleasable(
   action: VersionAction,
   isHost: boolean,
 ): Promise<void> {
-  if (action !== 'approve' && action !== 'restore') return;
+  if (action !== 'approve' && action !== 'release' && action !== 'restore') return;
   const { extensionPointId, userId, contentAddress } = version;
   const found = await tx.withdrawalsOf(extensionPointId, userId, contentAddress);
   const block = found.find(({ state, name }) => state === 'blocked' && name !== version.name);

@@ -8,6 +8,7 @@ import { queueApprovalNotices } from '../mail/notices.ts';
 import { isSameRequirements } from '../plugins/module-checker.ts';
 import { pluginAuditEntry } from '../plugins/plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from '../plugins/rebind.ts';
+import { isEarly } from '../plugins/version-states.ts';
 import { isReleasing } from '../plugins/version-tester.ts';
 import type { SimulationsResult } from './run-simulations.ts';
 
@@ -82,7 +83,7 @@ async function writeResult(
   await tx.updateSimulationRun(run.id, { ...stored, state: 'done', dueAtMs: nowMs });
   await tx.putVerdict(version.id, verdict);
   const hasFailed = version.state === 'awaiting_approval' && (verdict === 'failed' || verdict === 'timed_out');
-  const subject = { version, extensionPoint, isBlocked: plugin.block !== null };
+  const subject = { version, extensionPoint, isBlocked: plugin.block !== null || plugin.publisherBlock !== null };
   const isPending = (isTesting || hasFailed) && (await moveState(deps, tx, subject, result, nowMs));
   await tx.pruneSimulationRuns(version, plugin.newest.number);
   const { appId } = extensionPoint;
@@ -98,7 +99,7 @@ function isSame(current: TestedRequirements, tested: TestedRequirements): boolea
 interface Subject {
   readonly version: VersionRecord;
   readonly extensionPoint: ExtensionPointRecord;
-  /** Whether the team has blocked the plugin. */
+  /** Whether the team has blocked the plugin, or its publisher. */
   readonly isBlocked: boolean;
 }
 
@@ -112,7 +113,7 @@ async function moveState(
 ): Promise<boolean> {
   const { version, extensionPoint } = subject;
   await requireNoPendingRebind(tx, version);
-  const next = await nextState(tx, subject, result);
+  const next = await nextState(tx, subject, result, stateAtMs);
   await tx.decideVersions([version.id], { ...next, stateAtMs });
   if (next.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, extensionPoint.appId);
   if (next.state !== 'published') return false;
@@ -130,6 +131,7 @@ async function nextState(
   tx: Transaction,
   { version, extensionPoint, isBlocked }: Subject,
   { verdict, detail }: SimulationsResult,
+  nowMs: number,
 ): Promise<NextState> {
   if (!isReleasing(verdict)) return { state: 'failed', stateReason: detail, stateRole: null };
   // The team may have withdrawn the bytes while they were tested.
@@ -139,5 +141,6 @@ async function nextState(
   const yanked = others.find(({ state }) => state !== 'rejected');
   if (yanked !== undefined) return { state: 'yanked', stateReason: yanked.reason, stateRole: 'host' };
   const needsApproval = extensionPoint.requiresApproval || isBlocked || others.length > 0;
-  return { state: needsApproval ? 'awaiting_approval' : 'published', stateReason: null, stateRole: null };
+  const passed = isEarly(version, nowMs) ? 'cooling_down' : 'published';
+  return { state: needsApproval ? 'awaiting_approval' : passed, stateReason: null, stateRole: null };
 }

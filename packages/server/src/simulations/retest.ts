@@ -68,7 +68,7 @@ async function queueRetest(
     return open;
   }
   if (version.state === 'failed') {
-    const { state } = requireTransition(version, 'retest', roles);
+    const { state } = requireTransition(version, 'retest', roles, nowMs);
     await tx.decideVersions([version.id], { state, stateReason: null, stateAtMs: nowMs, stateRole: null });
     await tx.putVerdict(version.id, null);
   }

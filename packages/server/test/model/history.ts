@@ -12,11 +12,15 @@ export type Event =
       /** It followed from what the team decided about the same bytes. */
       readonly isCopy?: true;
     })
+  /** A version has the minimum age. */
+  | { kind: 'mature'; of: Person; name: Name; number: number; awaits: boolean }
   | (Extract<Operation, { kind: 'publish' }> & {
       /** The version that has the bytes, made now or before. */
       readonly number: number;
       readonly isNew: boolean;
       readonly awaits: boolean;
+      /** Whether it has to reach a minimum age. */
+      readonly cools: boolean;
       readonly under: readonly GuestKey[];
     });
 
@@ -56,6 +60,18 @@ export class History {
   requiresApproval(): boolean {
     const last = this.events.findLast((event) => event.kind === 'settings');
     return last?.kind === 'settings' && last.requiresApproval;
+  }
+
+  requiresAge(): boolean {
+    const last = this.events.findLast((event) => event.kind === 'settings');
+    return last?.kind === 'settings' && last.minVersionAgeSeconds > 0;
+  }
+
+  isPublisherBlocked(of: Person): boolean {
+    const last = this.events.findLast(
+      (event) => (event.kind === 'blockPublisher' || event.kind === 'unblockPublisher') && event.of === of,
+    );
+    return last?.kind === 'blockPublisher';
   }
 
   /** Whether a module has the export that the schema asks for by now. */
@@ -103,7 +119,7 @@ export class History {
   /** How the team has withdrawn some bytes from a publisher: by what is there, and by what was deleted. */
   withdrawn(of: Person, content: Content): { blockedAs: Name[]; isYanked: boolean; isRejected: boolean } {
     const live = names.map((name) => this.plugin(of, name));
-    const isPublished = live.some((plugin) => plugin.withContent(content, 'published').length > 0);
+    const isPublished = live.some((plugin) => plugin.offers(content));
     const blockedAs = live.flatMap((plugin) => (plugin.isBlocked() && plugin.has(content) ? [plugin.name] : []));
     let [isYanked, isRejected] = [false, false];
     if (!isPublished) {
@@ -124,13 +140,15 @@ export class History {
     const strength = { blocked: 3, yanked: 2, rejected: 1 };
     let left: { state: 'blocked' | 'yanked' | 'rejected'; name: Name } | undefined;
     for (const [index, event] of this.events.entries()) {
-      if (!('of' in event) || event.of !== of) continue;
+      if (!('of' in event) || !('name' in event) || event.of !== of) continue;
       const plugin = this.before(index).plugin(of, event.name);
       if (event.kind === 'decide' && plugin.version(event.number)?.content === content) {
-        if (event.action === 'approve' || (event.action === 'restore' && event.by === 'olga')) left = undefined;
+        if (['approve', 'release'].includes(event.action) || (event.action === 'restore' && event.by === 'olga')) {
+          left = undefined;
+        }
       }
       if (event.kind !== 'delete' || !plugin.has(content)) continue;
-      const isPublished = plugin.withContent(content, 'published').length > 0;
+      const isPublished = plugin.offers(content);
       const state = plugin.isBlocked()
         ? 'blocked'
         : isPublished
@@ -180,11 +198,40 @@ export class PluginHistory {
     return this.versions().find((version) => version.number === number);
   }
 
-  state(number: number): 'awaiting_approval' | 'published' | 'rejected' | 'yanked' {
-    const decision = this.decision(number);
-    if (decision === undefined) return this.version(number)?.awaits ? 'awaiting_approval' : 'published';
-    if (decision.action === 'reject') return 'rejected';
-    return decision.action === 'yank' ? 'yanked' : 'published';
+  state(number: number): 'awaiting_approval' | 'cooling_down' | 'published' | 'rejected' | 'yanked' {
+    const version = this.version(number);
+    if (version === undefined) return 'published';
+    const early = version.cools ? 'cooling_down' : 'published';
+    let [state, isEarly]: [ReturnType<PluginHistory['state']>, boolean] = [early, version.cools];
+    if (version.awaits) state = 'awaiting_approval';
+    for (const event of this.#events.slice(this.#events.indexOf(version) + 1)) {
+      if (event.kind === 'wait') isEarly = false;
+      if (event.kind === 'mature' && this.#isAbout(event, number))
+        state = event.awaits ? 'awaiting_approval' : 'published';
+      if (event.kind !== 'decide' || !this.#isAbout(event, number)) continue;
+      if (event.action === 'reject') state = 'rejected';
+      else if (event.action === 'yank') state = 'yanked';
+      else state = isEarly && event.action !== 'release' ? 'cooling_down' : 'published';
+    }
+    return state;
+  }
+
+  #isAbout(event: { readonly of: Person; readonly name: Name; readonly number: number }, number: number): boolean {
+    return event.of === this.of && event.name === this.name && event.number === number;
+  }
+
+  /** Whether the team, and not the publisher, has allowed a version. */
+  isAllowedByHost(number: number): boolean {
+    const decisions = this.#events.filter(
+      (event): event is Decision => event.kind === 'decide' && this.#isAbout(event, number),
+    );
+    const last = decisions.at(-1);
+    if (last === undefined || last.action === 'yank' || last.action === 'reject') return false;
+    if (last.action !== 'restore' || last.by !== this.of || this.heldAt(last).length === 0) return true;
+    const before = decisions.at(-2); // what the host has yanked, a publisher on the team restores as the host
+    return (
+      before !== undefined && (before.isCopy === true || before.by !== this.of || this.heldAt(before).length === 0)
+    );
   }
 
   /** What was last decided about a version. */
@@ -193,6 +240,11 @@ export class PluginHistory {
       (event): event is Decision =>
         event.kind === 'decide' && event.of === this.of && event.name === this.name && event.number === number,
     );
+  }
+
+  /** Whether hosts have some bytes, or get them once they have the minimum age. */
+  offers(content: Content): boolean {
+    return this.withContent(content, 'published').length + this.withContent(content, 'cooling_down').length > 0;
   }
 
   has(content: Content): boolean {
@@ -279,26 +331,35 @@ export class SlotHistory {
     if (back === undefined) return undefined;
     const [at, event] = back;
     if (event.kind !== 'rollBack' || this.#before(at).newestPublished() === event.number) return undefined;
-    return own.some(([index, later]) => index > at && this.#ends(index, later, event.number))
+    return own.some(([index, later]) => index > at && this.#ends(at, index, later, event.number))
       ? undefined
       : event.number;
   }
 
   /** The version that a host is to see. */
   visible(): number | undefined {
-    if (this.plugin.isBlocked()) return undefined;
+    if (this.plugin.isBlocked() || this.#history.isPublisherBlocked(this.plugin.of)) return undefined;
     const pinned = this.pinned();
     if (pinned !== undefined) return this.plugin.state(pinned) === 'published' ? pinned : undefined;
     return this.rolledBackTo() ?? this.newestPublished();
   }
 
-  #ends(index: number, event: Event, number: number): boolean {
+  #ends(at: number, index: number, event: Event, number: number): boolean {
     if (event.kind === 'publish') {
-      return this.#isOwn(event.by, event.name) && event.isNew && !event.awaits && event.under.includes(this.#guest);
+      const isOffered = event.isNew && !event.awaits && !event.cools;
+      return this.#isOwn(event.by, event.name) && isOffered && event.under.includes(this.#guest);
     }
-    if (event.kind !== 'decide' || !this.#isOwn(event.of, event.name)) return false;
-    if (event.action === 'yank') return event.number === number;
-    return event.action === 'approve' && event.number > number && this.#before(index).under().includes(event.number);
+    if (event.kind !== 'decide' && event.kind !== 'mature') return false;
+    if (!this.#isOwn(event.of, event.name)) return false;
+    if (event.kind === 'decide' && event.action === 'yank') return event.number === number;
+    const isNewer = event.number > number && this.#before(index).under().includes(event.number);
+    if (event.kind === 'mature') {
+      const published = this.plugin.version(event.number);
+      const isLater = published !== undefined && this.#history.events.indexOf(published) > at;
+      return isNewer && !event.awaits && isLater;
+    }
+    if (event.action === 'release') return isNewer;
+    return event.action === 'approve' && isNewer && this.#before(index + 1).plugin.state(event.number) === 'published';
   }
 
   #isOwn(of: Person, name: Name): boolean {

@@ -38,7 +38,11 @@ export type Operation =
   | { kind: 'removeGuest'; guest: GuestKey }
   | { kind: 'removeUser'; guest: GuestKey; user: Person }
   | { kind: 'join'; guest: GuestKey; user: Person }
-  | { kind: 'settings'; requiresApproval: boolean }
+  | { kind: 'settings'; requiresApproval: boolean; minVersionAgeSeconds: number }
+  | { kind: 'blockPublisher'; by: Person; of: Person }
+  | { kind: 'unblockPublisher'; by: Person; of: Person }
+  /** Time passes until all versions have their minimum age, and the service looks for them. */
+  | { kind: 'wait' }
   | { kind: 'schema'; exported: 'evaluate' | 'describe' };
 
 /** How often kinds of operations are drawn; those that are left out, never. */
@@ -56,10 +60,14 @@ const everything: Weights = {
   removeGuest: 1,
   removeUser: 1,
   join: 1,
-  settings: 3,
+  settings: 4,
   schema: 5,
+  blockPublisher: 3,
+  unblockPublisher: 4,
+  wait: 3,
 };
 const approvals: Weights = { publish: 32, decide: 26, rollBack: 26, settings: 14, pin: 1, unpin: 1 };
+const ages: Weights = { publish: 30, decide: 26, rollBack: 12, settings: 10, wait: 16, pin: 3, block: 2, unblock: 2 };
 const comingsAndGoings: Weights = { publish: 30, decide: 25, rollBack: 10, removeUser: 9, removeGuest: 3, join: 12 };
 
 /** What a sequence is mostly about: everybody's plugins, or one that much happens to. */
@@ -75,6 +83,7 @@ const scenes: readonly Scene[] = [
   { publishers: ['ann', 'ann', 'ann', 'ann', 'bob'], names: ['10'], kinds: drawn(everything), maxLength: 10 },
   { publishers: ['ann'], names: ['constructor'], kinds: drawn(approvals), maxLength: 13 },
   { publishers: ['ann', 'ann', 'ann', 'olga'], names: ['10'], kinds: drawn(comingsAndGoings), maxLength: 9 },
+  { publishers: ['ann', 'ann', 'ann', 'olga'], names: ['10'], kinds: drawn(ages), maxLength: 13 },
 ];
 
 function drawn(weights: Weights): Operation['kind'][] {
@@ -86,6 +95,12 @@ function drawn(weights: Weights): Operation['kind'][] {
 export function drawScene(random: Random): Scene {
   return random.pick(scenes);
 }
+
+/** The minimum age of new versions, if there is one. */
+export const minVersionAgeSeconds = 3600;
+
+/** How long a wait takes: longer than the minimum age, also if the clock is set back meanwhile. */
+export const waitMs = 2 * minVersionAgeSeconds * 1000;
 
 /** How far the clock goes on before an operation, in milliseconds. Clocks are set back, too. */
 export function drawDelayMs(random: Random): number {
@@ -118,7 +133,7 @@ export function drawOperation(
     case 'publish':
       return { kind, by: of, name, guest: random.pick([null, guest]), content: random.pick(contents) };
     case 'decide': {
-      const action = random.pick(['approve', 'approve', 'reject', 'yank', 'yank', 'restore'] as const);
+      const action = random.pick(['approve', 'approve', 'reject', 'release', 'yank', 'yank', 'restore'] as const);
       return { kind, by: publisherOrHost, of, name, number, action };
     }
     case 'rollBack':
@@ -138,7 +153,16 @@ export function drawOperation(
     case 'join':
       return { kind, guest, user: random.pick(scene.publishers) };
     case 'settings':
-      return { kind, requiresApproval: random.below(3) > 0 };
+      return {
+        kind,
+        requiresApproval: random.below(3) > 0,
+        minVersionAgeSeconds: random.pick([0, minVersionAgeSeconds]),
+      };
+    case 'blockPublisher':
+    case 'unblockPublisher':
+      return { kind, by: host, of };
+    case 'wait':
+      return { kind };
     case 'schema':
       return { kind, exported: random.pick(['evaluate', 'describe']) };
   }

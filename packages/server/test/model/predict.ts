@@ -1,3 +1,4 @@
+import type { VersionAction } from '../../src/plugins/version-states.ts';
 import type { Event, History, PluginHistory } from './history.ts';
 import {
   type Content,
@@ -8,6 +9,7 @@ import {
   names,
   type Operation,
   type Person,
+  people,
 } from './operations.ts';
 
 /** What is to come of an operation: something that was done, or the code of a refusal. */
@@ -52,6 +54,7 @@ export function predict(history: History, operation: Operation): Prediction {
       const fault = changeFault(history, operation);
       if (fault !== undefined) return fault;
       if (operation.by !== 'olga') {
+        if (history.isPublisherBlocked(operation.of)) return refused('publisher_blocked');
         if (history.plugin(operation.of, operation.name).isBlocked()) return refused('plugin_blocked');
         if (slotsOf(history, operation).some((slot) => slot.pinned() !== undefined)) return refused('conflict');
       }
@@ -61,6 +64,17 @@ export function predict(history: History, operation: Operation): Prediction {
       return history.isGuest(operation.guest) ? { event: operation } : refused('not_found');
     case 'removeUser':
       return history.holds(operation.user).includes(operation.guest) ? { event: operation } : refused('not_found');
+    case 'blockPublisher':
+    case 'unblockPublisher': {
+      const fault = hostFault(history, operation.by);
+      if (fault !== undefined) return fault;
+      const { of } = operation;
+      const isPublisher = history.holds(of).length > 0 || names.some((name) => history.plugin(of, name).newest());
+      const isKnown = operation.kind === 'blockPublisher' ? isPublisher : history.isPublisherBlocked(of);
+      return isKnown ? { event: operation } : refused('not_found');
+    }
+    case 'wait':
+      return { event: operation, copies: maturing(history) };
     case 'join':
     case 'settings':
     case 'schema':
@@ -74,6 +88,7 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
   if (held.length === 0) return refused(by === 'olga' ? 'not_a_guest' : 'not_found');
   const under = guest === null ? held : held.filter((one) => one === guest);
   if (under.length === 0) return refused('not_a_guest');
+  if (history.isPublisherBlocked(by)) return refused('publisher_blocked');
   const plugin = history.plugin(by, name);
   if (plugin.isBlocked()) return refused('plugin_blocked');
   if (!history.fits(content)) return refused('interface_mismatch');
@@ -85,56 +100,85 @@ function predictPublish(history: History, operation: Extract<Operation, { kind: 
 
   const withdrawn = history.withdrawn(by, content);
   const awaits = history.requiresApproval() || withdrawn.isRejected;
+  const cools = history.requiresAge();
   const newest = plugin.newest();
   const done = { ...operation, under };
   if (newest !== undefined && newest.content === content) {
     const state = plugin.state(newest.number);
     const isRolledBack = claims.some((claim) => claim?.rolledBackTo() !== undefined);
-    const isCurrent = state === 'published' ? !isRolledBack : state === 'awaiting_approval' && awaits;
-    if (isCurrent) return { event: { ...done, number: newest.number, isNew: false, awaits: false } };
+    const waits = state === 'cooling_down' || (state === 'awaiting_approval' && awaits);
+    const isCurrent = state === 'published' ? !isRolledBack : waits;
+    if (isCurrent) return { event: { ...done, number: newest.number, isNew: false, awaits: false, cools: false } };
   }
   if (withdrawn.blockedAs.length > 0) return refused('plugin_blocked');
   if (withdrawn.isYanked) return refused('conflict');
-  return { event: { ...done, number: (newest?.number ?? 0) + 1, isNew: true, awaits } };
+  return { event: { ...done, number: (newest?.number ?? 0) + 1, isNew: true, awaits, cools } };
 }
 
 function predictDecision(history: History, operation: Extract<Operation, { kind: 'decide' }>): Prediction {
   const { by, of, name, number, action } = operation;
-  const isHosts = action === 'approve' || action === 'reject';
+  const isHosts = action === 'approve' || action === 'reject' || action === 'release';
   const fault = (isHosts ? hostFault(history, by) : undefined) ?? changeFault(history, operation);
   if (fault !== undefined) return fault;
   const plugin = history.plugin(of, name);
   if (plugin.version(number) === undefined) return refused('not_found');
-  const wanted = isHosts ? 'awaiting_approval' : action === 'yank' ? 'published' : 'yanked';
-  if (plugin.state(number) !== wanted) return refused('conflict');
+  if (!statesFor[action].includes(plugin.state(number))) return refused('conflict');
   const byPublisher = by !== 'olga' && action === 'restore';
   if (byPublisher && plugin.sideOf(number) === 'host') return refused('forbidden');
   const { content } = plugin.version(number) as { readonly content: Content };
-  if (action === 'approve' || action === 'restore') {
+  if (action === 'approve' || action === 'release' || action === 'restore') {
     const withdrawn = history.withdrawn(of, content);
     if (withdrawn.blockedAs.some((other) => other !== name)) return refused('plugin_blocked');
     if (byPublisher && (withdrawn.isYanked || withdrawn.isRejected)) return refused('forbidden');
   }
   const isHostYank = action === 'yank' && !(by === of && history.holds(of).length > 0);
-  const copies = isHostYank ? copiesOf(history, of, content, names, { name, number }) : [];
-  return { event: operation, copies };
+  if (!isHostYank && action !== 'reject') return { event: operation };
+  return { event: operation, copies: copiesOf(history, of, content, names, { name, number }, action) };
 }
 
-/** What the team withdraws is withdrawn wherever its publisher has it published. */
+const statesFor: Readonly<Record<VersionAction, readonly ReturnType<PluginHistory['state']>[]>> = {
+  approve: ['awaiting_approval'],
+  reject: ['awaiting_approval', 'cooling_down'],
+  release: ['cooling_down'],
+  yank: ['published', 'cooling_down'],
+  restore: ['yanked'],
+};
+
+/** The versions that have the minimum age after a wait, in the order of their publishes. */
+function maturing(history: History): Event[] {
+  const found = people.flatMap((of) =>
+    names.flatMap((name) => {
+      const plugin = history.plugin(of, name);
+      return plugin.versions().flatMap((version) => {
+        if (plugin.state(version.number) !== 'cooling_down') return [];
+        const isBlocked = plugin.isBlocked() || history.isPublisherBlocked(of);
+        const awaits = isBlocked || (history.requiresApproval() && !plugin.isAllowedByHost(version.number));
+        const event: Event = { kind: 'mature', of, name, number: version.number, awaits };
+        return { at: history.events.indexOf(version), event };
+      });
+    }),
+  );
+  return found.sort((a, b) => a.at - b.at).map(({ event }) => event);
+}
+
+/**
+ * What the team withdraws is withdrawn wherever its publisher has it published, or it waits for its age. A rejection withdraws what waits.
+ */
 function copiesOf(
   history: History,
   of: Person,
   content: Content,
   under: readonly Name[],
   except?: { readonly name: Name; readonly number: number },
+  action: 'yank' | 'reject' = 'yank',
 ): Event[] {
-  return under.flatMap((name) =>
-    history
-      .plugin(of, name)
-      .withContent(content, 'published')
+  return under.flatMap((name) => {
+    const plugin = history.plugin(of, name);
+    const published = action === 'yank' ? plugin.withContent(content, 'published') : [];
+    return [...published, ...plugin.withContent(content, 'cooling_down')]
       .filter((number) => except?.name !== name || except.number !== number)
-      .map((number): Event => ({ kind: 'decide', by: 'olga', of, name, number, action: 'yank', isCopy: true })),
-  );
+      .map((number): Event => ({ kind: 'decide', by: 'olga', of, name, number, action, isCopy: true }));
+  });
 }
 
 /** What keeps a person from what the application's team alone may do. */

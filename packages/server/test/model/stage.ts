@@ -31,6 +31,7 @@ import type { Deps } from '../../src/deps.ts';
 import { DomainError } from '../../src/http/domain-errors.ts';
 import { readSchema } from '../../src/instrument/read-schema.ts';
 import { readBindings } from '../../src/plugins/bindings.ts';
+import { blockPublisher, unblockPublisher } from '../../src/plugins/blocked-publishers.ts';
 import { dryRun } from '../../src/plugins/dry-run.ts';
 import { updateExtensionPoint } from '../../src/plugins/extension-points.ts';
 import {
@@ -43,6 +44,7 @@ import {
 } from '../../src/plugins/host-control.ts';
 import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
 import { publish } from '../../src/plugins/publish.ts';
+import { releaseDueVersions } from '../../src/plugins/release-versions.ts';
 import { decideVersion } from '../../src/plugins/versions.ts';
 import { withEffects } from '../../src/with-effects.ts';
 import { accountServices } from '../helpers/account-services.ts';
@@ -191,6 +193,8 @@ const dryRunKinds: ReadonlySet<Operation['kind']> = new Set([
   'block',
   'unblock',
   'delete',
+  'blockPublisher',
+  'unblockPublisher',
 ] as const);
 
 /** A change of a binding, as text. */
@@ -273,7 +277,8 @@ async function performOn(
   { deps, appId, actor, at, guestId, bytesOf, join }: Parts,
   operation: Operation,
 ): Promise<unknown> {
-  const target = 'of' in operation ? { userId: actor(operation.of).userId, name: operation.name } : undefined;
+  const target =
+    'name' in operation && 'of' in operation ? { userId: actor(operation.of).userId, name: operation.name } : undefined;
   const plugin = () => target as NonNullable<typeof target>;
   switch (operation.kind) {
     case 'publish': {
@@ -283,7 +288,7 @@ async function performOn(
     }
     case 'decide': {
       const { by, number, action } = operation;
-      const isHosts = action === 'approve' || action === 'reject';
+      const isHosts = action === 'approve' || action === 'reject' || action === 'release';
       const access = await at(by, isHosts ? 'decideOnPlugins' : 'changePlugins');
       return decideVersion(deps, access, plugin(), String(number), action, 'why');
     }
@@ -308,6 +313,15 @@ async function performOn(
       if (operation.kind === 'removeGuest') return removeGuest(deps, access, guestId(operation.guest));
       return removeGuestUser(deps, access, guestId(operation.guest), actor(operation.user).userId);
     }
+    case 'blockPublisher':
+    case 'unblockPublisher': {
+      const access = await authorizeApp(deps, actor(operation.by), 'decideOnPlugins', appId);
+      const { userId } = actor(operation.of);
+      if (operation.kind === 'blockPublisher') return blockPublisher(deps, access, userId, 'why');
+      return unblockPublisher(deps, access, userId);
+    }
+    case 'wait':
+      return releaseDueVersions(deps);
     case 'join':
       return join(operation.guest, operation.user);
     case 'settings':

@@ -53,6 +53,7 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
         verb: `published ${version} of`,
         thing,
         ...(entry.details.state === 'awaiting_approval' ? { rest: ', which awaits approval' } : {}),
+        ...(entry.details.state === 'cooling_down' ? { rest: ', which waits for its minimum age' } : {}),
         ...(entry.details.state === 'testing' ? { rest: ', which is tested' } : {}),
       };
     case 'plugin.roll_back':
@@ -69,6 +70,7 @@ export function describeEntry(entry: AuditEntry, appId?: string): Sentence {
       return { verb: `started the simulations of ${version} of`, thing, rest: 'again' };
     case 'version.approve':
     case 'version.reject':
+    case 'version.release':
     case 'version.yank':
     case 'version.restore':
       return { verb: `${versionVerbs[action]} ${version} of`, thing };
@@ -92,6 +94,7 @@ const ownGuestVerbs = { 'guest.invite': 'invited a guest', 'guest.remove': 'remo
 const versionVerbs = {
   'version.approve': 'approved',
   'version.reject': 'rejected',
+  'version.release': 'released',
   'version.yank': 'yanked',
   'version.restore': 'restored',
 } as const;

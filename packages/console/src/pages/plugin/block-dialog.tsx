@@ -41,3 +41,39 @@ export function BlockDialog(
     />
   );
 }
+
+/** Blocks a publisher, with all plugins in the application, or unblocks the publisher. */
+export function BlockPublisherDialog(
+  props: ActionDialogProps & {
+    readonly appId: string;
+    readonly plugin: Pick<Plugin, 'status' | 'userId' | 'userName'>;
+  },
+) {
+  const { appId, plugin } = props;
+  const { status, userId, userName } = plugin;
+  const path = `/api/v1/apps/${appId}/publishers/${userId}/block`;
+  return status.isPublisherBlocked ? (
+    <ActionDialog
+      {...props}
+      words={{
+        title: `Unblock ${userName}?`,
+        text: 'Hosts get the publisher’s plugins again, except plugins that are blocked themselves.',
+        button: 'Unblock publisher',
+        done: 'Publisher unblocked.',
+      }}
+      action={{ method: 'DELETE', path }}
+    />
+  ) : (
+    <ActionDialog
+      {...props}
+      words={{
+        title: `Block ${userName}?`,
+        text: 'Hosts stop receiving all plugins of this publisher, at all extension points. The publisher can publish nothing here.',
+        button: 'Block publisher',
+        done: 'Publisher blocked.',
+      }}
+      action={{ method: 'PUT', path }}
+      reasonHint="The publisher will see this."
+    />
+  );
+}

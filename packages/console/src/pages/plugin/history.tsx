@@ -82,6 +82,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
       <Decision version={version} />
+      {state === 'cooling_down' ? <ReleaseTime version={version} /> : null}
       <p class="history-facts">
         <Time at={createdAt} />
         <span>{byteSize(size)}</span>
@@ -121,7 +122,11 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
       ) : null}
       <VersionDiffDetails
         versionPath={`${apiPath}/versions/${number}`}
-        against={['testing', 'failed', 'awaiting_approval'].includes(state) || number === 1 ? undefined : number - 1}
+        against={
+          ['testing', 'failed', 'awaiting_approval', 'cooling_down'].includes(state) || number === 1
+            ? undefined
+            : number - 1
+        }
         of={`version ${number}`}
       />
       <SbomDetails versionPath={`${apiPath}/versions/${number}`} version={version} name={name} />
@@ -139,6 +144,15 @@ function wereTested({ versions }: PluginData): boolean {
 /** Some states say the verdict too. */
 function saysVerdict({ state, verdict }: Version): boolean {
   return (state === 'failed' && verdict === 'failed') || (state === 'testing' && verdict === null);
+}
+
+/** When a version that waits for its minimum age is published. */
+export function ReleaseTime({ version: { releaseAt } }: { readonly version: Pick<Version, 'releaseAt'> }) {
+  return (
+    <p>
+      Published automatically <Time at={releaseAt} />.
+    </p>
+  );
 }
 
 function Decision({ version }: { readonly version: Version }) {
@@ -185,6 +199,8 @@ function actionWords(action: VersionAction, version: Version, data: PluginData):
       return 'Approve…';
     case 'reject':
       return 'Reject…';
+    case 'release':
+      return 'Release now…';
     case 'yank':
       return 'Yank…';
     case 'restore':

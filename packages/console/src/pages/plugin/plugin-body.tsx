@@ -9,13 +9,14 @@ import { UsageSection } from '../../components/usage/usage-section.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { AboutPlugin } from './about.tsx';
-import { BlockDialog } from './block-dialog.tsx';
+import { BlockDialog, BlockPublisherDialog } from './block-dialog.tsx';
 import { BoundTable } from './bound-table.tsx';
 import { DeletePlugin } from './delete-plugin.tsx';
 import { History } from './history.tsx';
 import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
 import { stateBadges, stateWords } from './plugin-words.ts';
+import { SimilarNames } from './similar-names.tsx';
 import { StatusNotices } from './status-notices.tsx';
 import { undoOfVersionAction } from './undo-action.ts';
 import type { PluginData } from './use-plugin.ts';
@@ -71,6 +72,7 @@ export function PluginBody(props: {
     const guest = binding.guestKey ?? guests.get(binding.guestId) ?? 'this guest';
     setDialog(<Dialog {...shared} binding={binding} guest={guest} versions={versions} apiPath={pinPath} />);
   };
+  const blockPublisher = (): void => setDialog(<BlockPublisherDialog {...shared} appId={app.id} plugin={plugin} />);
   return (
     <>
       <dl class="facts">
@@ -105,11 +107,16 @@ export function PluginBody(props: {
         </div>
       </dl>
       <AboutPlugin plugin={plugin} apiPath={apiPath} roles={roles} />
+      <SimilarNames appId={app.id} plugins={plugin.similarPlugins ?? []} />
       <StatusNotices
         data={data}
         roles={roles}
         onAction={confirm}
-        onUnblock={() => setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)}
+        onUnblock={() =>
+          plugin.status.isPublisherBlocked
+            ? blockPublisher()
+            : setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)
+        }
       />
       <Section
         title="Active versions"
@@ -148,6 +155,17 @@ export function PluginBody(props: {
             onClick={() => setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)}
           >
             Block plugin…
+          </Button>
+        </Section>
+      ) : null}
+      {roles.isHost && !plugin.status.isPublisherBlocked ? (
+        <Section
+          isBeside
+          title="Block publisher"
+          intro={`Hosts stop receiving all plugins of ${plugin.userName} in ${app.name}, and ${plugin.userName} can publish none.`}
+        >
+          <Button kind="danger" onClick={blockPublisher}>
+            Block publisher…
           </Button>
         </Section>
       ) : null}

@@ -8,6 +8,7 @@ export const stateWords: Readonly<Record<Plugin['status']['state'], string>> = {
   failed: 'failed its simulations',
   published: 'published',
   awaiting_approval: 'awaiting approval',
+  cooling_down: 'waiting for its minimum age',
   rejected: 'rejected',
   yanked: 'yanked',
   blocked: 'blocked',
@@ -18,6 +19,7 @@ export const stateBadges = {
   failed: 'bad',
   published: 'good',
   awaiting_approval: 'waiting',
+  cooling_down: 'waiting',
   rejected: 'bad',
   yanked: 'bad',
   blocked: 'bad',
@@ -79,7 +81,8 @@ function stateOf(versions: PluginHistory['versions'], wanted: number): string {
 export function decisionWords({ state, decidedBy }: Pick<Version, 'state' | 'decidedBy'>): string | undefined {
   if (decidedBy === null || state === 'testing' || state === 'failed' || state === 'awaiting_approval')
     return undefined;
-  if (state !== 'published') return `${decisions[state]} by ${decidedBy === 'host' ? 'the team' : 'its publisher'}`;
+  if (state !== 'published' && state !== 'cooling_down')
+    return `${decisions[state]} by ${decidedBy === 'host' ? 'the team' : 'its publisher'}`;
   // The team approves and restores, publishers restore alone.
   return decidedBy === 'host' ? 'Approved by the team' : 'Restored by its publisher';
 }

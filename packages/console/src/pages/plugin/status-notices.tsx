@@ -2,6 +2,7 @@ import type { Version } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { ReleaseTime } from './history.tsx';
 import { decisionWords, stateWords } from './plugin-words.ts';
 import type { PluginData } from './use-plugin.ts';
 import type { Roles, VersionAction } from './version-actions.ts';
@@ -18,11 +19,15 @@ export function StatusNotices(props: Props) {
   const { plugin, versions } = props.data;
   const { state } = plugin.status;
   const waiting = versions.find((version) => version.state === 'awaiting_approval');
+  const cooling = versions.filter((version) => version.state === 'cooling_down');
   if (state === 'published') return null;
   return (
     <div class="status-notices">
-      {state === 'awaiting_approval' ? null : <StateNotice {...props} />}
+      {state === 'awaiting_approval' || state === 'cooling_down' ? null : <StateNotice {...props} />}
       {waiting === undefined ? null : <WaitingNotice {...props} version={waiting} />}
+      {cooling.slice(0, 1).map((version) => (
+        <CoolingNotice {...props} key={version.id} version={version} />
+      ))}
     </div>
   );
 }
@@ -30,12 +35,16 @@ export function StatusNotices(props: Props) {
 function StateNotice({ data, roles, onUnblock }: Props) {
   const { status, version } = data.plugin;
   const isBlocked = status.state === 'blocked';
+  const { isPublisherBlocked } = status;
+  const blockedTitle = isPublisherBlocked
+    ? 'The team has blocked all plugins of the publisher'
+    : 'The team has blocked this plugin';
   const newest = data.versions[0];
   const decision = (newest && decisionWords(newest)?.toLowerCase()) ?? stateWords[version.state];
   return (
     <Notice
       kind={status.state === 'testing' ? 'info' : 'warning'}
-      title={isBlocked ? 'The team has blocked this plugin' : `Version ${version.number}: ${decision}`}
+      title={isBlocked ? blockedTitle : `Version ${version.number}: ${decision}`}
     >
       {status.reason === null ? null : <blockquote>{status.reason}</blockquote>}
       {isBlocked && roles.isHost ? (
@@ -43,10 +52,26 @@ function StateNotice({ data, roles, onUnblock }: Props) {
           <p>Hosts get no version of it, and no versions can be published.</p>
           <div class="actions">
             <Button isSmall onClick={onUnblock}>
-              Unblock plugin…
+              {isPublisherBlocked ? 'Unblock publisher…' : 'Unblock plugin…'}
             </Button>
           </div>
         </>
+      ) : null}
+    </Notice>
+  );
+}
+
+function CoolingNotice({ roles, onAction, version }: Props & { readonly version: Version }) {
+  return (
+    <Notice kind="info" title={`Version ${version.number} waits for its minimum age`}>
+      <ReleaseTime version={version} />
+      <p>Until then, hosts get the version before it.</p>
+      {roles.isHost ? (
+        <div class="actions">
+          <Button kind="quiet" isSmall onClick={() => onAction('release', version)}>
+            Release version {version.number} now…
+          </Button>
+        </div>
       ) : null}
     </Notice>
   );

@@ -54,6 +54,7 @@ export function undoOfVersionAction(
       };
     }
     case 'approve':
+    case 'release':
     case 'reject':
       return undefined;
   }

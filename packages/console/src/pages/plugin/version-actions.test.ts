@@ -20,7 +20,10 @@ function history(rolledBackTo: number | null, hasMoreGuests = false): PluginHist
     rolledBackTo,
   }));
   return {
-    plugin: { status: { state: 'published', reason: null, detail: '', bindings }, hasMoreGuests },
+    plugin: {
+      status: { state: 'published', reason: null, isPublisherBlocked: false, detail: '', bindings },
+      hasMoreGuests,
+    },
     versions: [version(2, 'published'), version(1, 'published')],
   };
 }

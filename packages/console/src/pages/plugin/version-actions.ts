@@ -21,7 +21,7 @@ export interface PluginHistory {
   readonly versions: readonly Pick<Version, 'number' | 'state' | 'guestIds' | 'hasMoreGuests' | 'decidedBy'>[];
 }
 
-export type VersionAction = 'rollBack' | 'approve' | 'reject' | 'yank' | 'restore';
+export type VersionAction = 'rollBack' | 'approve' | 'reject' | 'release' | 'yank' | 'restore';
 
 /** The actions to offer for a version: those that the user may take, and that may change something. */
 export function versionActions(
@@ -33,6 +33,8 @@ export function versionActions(
   switch (version.state) {
     case 'awaiting_approval':
       return isHost ? ['approve', 'reject'] : [];
+    case 'cooling_down':
+      return isHost ? ['release', 'yank', 'reject'] : ['yank'];
     case 'published':
       return canRollBackTo(history, version) ? ['rollBack', 'yank'] : ['yank'];
     case 'yanked':

@@ -23,7 +23,7 @@ export function VersionDialog(
 ) {
   const { action, name, version, endsRollback = false, apiPath, isPublishedByOther, isBlocked = false } = props;
   const { number } = version;
-  const needsReason = action === 'yank' || action === 'reject';
+  const needsReason = action === 'yank' || action === 'reject' || action === 'release';
   const hint = isPublishedByOther ? 'The publisher will see this.' : 'You and the team see this in the history.';
   const request: PluginAction =
     action === 'rollBack'
@@ -88,6 +88,13 @@ function wordsOf({ action, name, number, endsRollback, isPublishedByOther, isBlo
         text: `Publishes this version.${isBlocked ? ' Hosts get nothing while the plugin is blocked.' : ''}`,
         button: 'Approve version',
         done: `${version} approved.`,
+      };
+    case 'release':
+      return {
+        title: `Release ${version} now?`,
+        text: 'Hosts get this version before it has the minimum age of the extension point. The audit trail records the reason.',
+        button: 'Release version',
+        done: `${version} released.`,
       };
     case 'reject':
       return {

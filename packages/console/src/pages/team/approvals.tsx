@@ -13,6 +13,7 @@ import { TraceLink } from '../../components/trace-link.tsx';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { type PagedList, useList } from '../../state/use-list.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
+import { SimilarNames } from '../plugin/similar-names.tsx';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
 import { VersionDiffDetails } from '../plugin/version-diff.tsx';
 import { ComparisonDetails } from '../simulations/comparison.tsx';
@@ -136,6 +137,7 @@ function Waiting(props: {
         {guests.length === 0 ? null : `, under ${guestWords(approval)}`}.
       </p>
       {note === null ? null : <p class="approval-note">{note}</p>}
+      <SimilarNames appId={app.id} plugins={approval.similarPlugins} />
       <p class="approval-facts soft small">
         <span>{byteSize(size)}</span>
         <ContentAddressView address={contentAddress} />

@@ -17,6 +17,7 @@ import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import {
+  ageFault,
   changeOf,
   compilerProposals,
   draftOf,
@@ -60,6 +61,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
     numberFault(draft.maxModuleBytes, minModuleBytes) ??
     serverLimitFault(draft.maxModuleBytes, view.status === 'ready' ? view.maxModuleBytes : Infinity);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
+  const minAgeFault = ageFault(draft.minVersionAgeHours);
   const { submit, isBusy, error } = useSubmit(async () => {
     const rules = changeOf(first, draft);
     if (rules.limits !== undefined) await trial.confirm({ limits: rules.limits });
@@ -85,6 +87,19 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             isChecked={draft.requiresApproval}
             onChange={(requiresApproval) => change({ requiresApproval })}
             hint="Hosts keep the previous version until then. Versions awaiting approval are listed under Approvals. Published versions are unaffected."
+          />
+        </Section>
+        <Section isBeside title="Minimum age" intro="Time in which a bad version can be noticed before hosts get it.">
+          <TextField
+            label="Minimum age of new versions, in hours"
+            name="minVersionAgeHours"
+            type="number"
+            min={0}
+            value={draft.minVersionAgeHours}
+            onInput={(minVersionAgeHours) => change({ minVersionAgeHours })}
+            isRequired={false}
+            error={minAgeFault}
+            hint="Hosts keep the previous version until then. The team can release a version earlier. Versions that wait keep their time."
           />
         </Section>
         <Section
@@ -130,7 +145,11 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
         <div class="rules-end">
           <ErrorView error={error} />
           <div class="actions">
-            <Button type="submit" isBusy={isBusy} isDisabled={sizeFault !== undefined || memoryFault !== undefined}>
+            <Button
+              type="submit"
+              isBusy={isBusy}
+              isDisabled={[sizeFault, memoryFault, minAgeFault].some((fault) => fault !== undefined)}
+            >
               Save
             </Button>
             <LinkButton kind="quiet" to={pagePath}>

@@ -5,7 +5,7 @@ import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, serverLimitFault, sizeHint } from './rules.ts';
 
 const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>
-  ({ requiresApproval, limits }) as ExtensionPoint;
+  ({ requiresApproval, minVersionAgeSeconds: 0, limits }) as ExtensionPoint;
 
 const none = { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true };
 const some = { maxModuleBytes: 2_000_000, maxInitialMemoryPages: 32, proposals: ['simd' as const], allowWasi: false };

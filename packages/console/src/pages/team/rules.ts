@@ -6,6 +6,8 @@ import type { EditedField } from '../../state/use-edit.ts';
 /** The rules of an extension point in a form: numbers as text, `''` for no limit. */
 export interface RulesDraft {
   readonly requiresApproval: boolean;
+  /** The minimum age of new versions, in hours; `''` for none. */
+  readonly minVersionAgeHours: string;
   readonly allowWasi: boolean;
   readonly maxModuleBytes: string;
   readonly maxInitialMemoryPages: string;
@@ -14,10 +16,11 @@ export interface RulesDraft {
   readonly proposals: readonly WasmProposal[];
 }
 
-export function draftOf({ requiresApproval, limits }: ExtensionPoint): RulesDraft {
+export function draftOf({ requiresApproval, minVersionAgeSeconds, limits }: ExtensionPoint): RulesDraft {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return {
     requiresApproval,
+    minVersionAgeHours: minVersionAgeSeconds === 0 ? '' : String(minVersionAgeSeconds / hourSeconds),
     allowWasi,
     maxModuleBytes: maxModuleBytes === null ? '' : String(maxModuleBytes),
     maxInitialMemoryPages: maxInitialMemoryPages === null ? '' : String(maxInitialMemoryPages),
@@ -44,17 +47,21 @@ export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUp
   );
   return {
     ...(first.requiresApproval === draft.requiresApproval ? {} : { requiresApproval: draft.requiresApproval }),
+    ...(first.minVersionAgeHours === draft.minVersionAgeHours
+      ? {}
+      : { minVersionAgeSeconds: Math.round(Number(draft.minVersionAgeHours) * hourSeconds) }),
     ...(changed.length === 0 ? {} : { limits: Object.fromEntries(changed.map((name) => [name, after[name]])) }),
   };
 }
 
 /** Applies a draft's changes to another state. */
 export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraft): RulesDraft {
-  const { requiresApproval, limits = {} } = changeOf(first, draft);
+  const { requiresApproval, minVersionAgeSeconds, limits = {} } = changeOf(first, draft);
   const of = <Name extends keyof RulesDraft>(isMine: boolean, ...names: readonly Name[]): Pick<RulesDraft, Name> =>
     Object.fromEntries(names.map((name) => [name, (isMine ? draft : now)[name]])) as Pick<RulesDraft, Name>;
   return {
     ...of(requiresApproval !== undefined, 'requiresApproval'),
+    ...of(minVersionAgeSeconds !== undefined, 'minVersionAgeHours'),
     ...of('allowWasi' in limits, 'allowWasi'),
     ...of('maxModuleBytes' in limits, 'maxModuleBytes'),
     ...of('maxInitialMemoryPages' in limits, 'maxInitialMemoryPages'),
@@ -67,6 +74,10 @@ export function ruleFields(draft: RulesDraft): readonly EditedField[] {
   const { maxModuleBytes, maxInitialMemoryPages } = draft;
   return [
     { label: 'Approval', text: draft.requiresApproval ? 'required' : 'not required' },
+    {
+      label: 'Minimum age of new versions, in hours',
+      text: draft.minVersionAgeHours.trim() === '' ? 'none' : draft.minVersionAgeHours.trim(),
+    },
     { label: 'Maximum module size, in bytes', text: maxModuleBytes.trim() === '' ? 'no limit' : maxModuleBytes.trim() },
     {
       label: 'Maximum initial memory, in pages of 64 KiB',
@@ -89,6 +100,16 @@ export function numberFault(text: string, minimum: number): string | undefined {
   return value < minimum ? `Enter at least ${minimum}, or leave the field empty.` : undefined;
 }
 
+/** Returns what is wrong with a minimum age in a field. */
+export function ageFault(text: string): string | undefined {
+  const hours = Number(text);
+  if (hours >= 0 && hours <= maxAgeHours) return undefined;
+  return `Enter hours from 0 to ${maxAgeHours.toLocaleString('en')} (90 days), or leave the field empty.`;
+}
+
+const hourSeconds = 3600;
+const maxAgeHours = 90 * 24;
+
 /** Returns why a module size that {@link numberFault} accepts has no effect. */
 export function serverLimitFault(text: string, serverBytes: number): string | undefined {
   return Number(text) > serverBytes ? `The server’s limit is ${byteSize(serverBytes)}.` : undefined;
@@ -101,12 +122,15 @@ export function sizeHint(text: string, unitBytes: number): string | undefined {
 }
 
 /** An extension point's limits in words, one sentence each. */
-export function rulesInWords({ requiresApproval, limits }: ExtensionPoint): string[] {
+export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits }: ExtensionPoint): string[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     requiresApproval
       ? 'The team approves each new version before hosts get it.'
       : 'Approval: not required. Hosts get a new version as soon as it is published.',
+    ...(minVersionAgeSeconds === 0
+      ? []
+      : [`Minimum age: hosts get a new version ${ageInWords(minVersionAgeSeconds)} after its publish.`]),
     maxModuleBytes === null
       ? 'Module size: server limit.'
       : `Module size: at most ${byteSize(maxModuleBytes)} (${maxModuleBytes.toLocaleString('en')} bytes).`,
@@ -116,6 +140,16 @@ export function rulesInWords({ requiresApproval, limits }: ExtensionPoint): stri
     allowWasi ? 'WASI: allowed.' : 'WASI: not allowed.',
     proposalsInWords(proposals),
   ];
+}
+
+function ageInWords(seconds: number): string {
+  const [count, unit] =
+    seconds % 86_400 === 0
+      ? [seconds / 86_400, 'day']
+      : seconds >= hourSeconds
+        ? [Math.round((seconds / hourSeconds) * 100) / 100, 'hour']
+        : [seconds, 'second'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 function proposalsInWords(proposals: readonly string[] | null): string {

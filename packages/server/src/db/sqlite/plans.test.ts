@@ -13,6 +13,7 @@ import {
   someHash,
   versionRecord,
 } from '../../../test/helpers/records.ts';
+import type { PublishedVersion, PublishSelection } from '../../plugins/mass-yank-queries.ts';
 import { queries, statements, transaction } from '../../queries.ts';
 import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
@@ -86,6 +87,17 @@ const everyUserSearch: readonly UserSearch[] = [
   { state: 'operator' },
   { state: 'suspended', text: 'a' },
 ];
+
+const everySelection: readonly PublishSelection[] = [
+  { credentialId: newId('token'), sinceMs: 1 },
+  { credentialId: newId('session'), appId: app, sinceMs: 0 },
+  { trustRuleId: newId('trustRule'), sinceMs: 0 },
+  { userId: user, sinceMs: 0 },
+  { userId: user, credentialId: newId('token'), sinceMs: 1 },
+  { userId: user, appId: app, sinceMs: 1 },
+];
+
+const ofMassYank = { ...version, appId: app } as unknown as PublishedVersion;
 
 /** A call of every query. One that is missing here does not compile. */
 const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] } = {
@@ -203,6 +215,20 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   versionOfContent: (ask) => [ask.versionOfContent(key, addressOf('a'))],
   withdrawalsOf: (ask) => [ask.withdrawalsOf(point, user, addressOf('a'))],
   publishedCopies: (ask) => [ask.publishedCopies(key), ask.publishedCopies(key, addressOf('a'))],
+  publisherBlock: (ask) => [ask.publisherBlock(app, user)],
+  blockedPublishers: (ask) => [ask.blockedPublishers(app, {}), ask.blockedPublishers(app, page)],
+  isPublisher: (ask) => [ask.isPublisher(app, user)],
+  pluginsOfPublisher: (ask) => [
+    ask.pluginsOfPublisher(app, user),
+    ask.pluginsOfPublisher(app, user, { isPending: true }),
+  ],
+  pluginsOfOthers: (ask) => [ask.pluginsOfOthers(point, user)],
+  similarPlugins: (ask) => [ask.similarPlugins([key]), ask.similarPlugins([key, key])],
+  dueVersions: (ask) => [ask.dueVersions(1, { after: '', limit: 10 })],
+  publishedVersions: (ask) => everySelection.map((selection) => ask.publishedVersions(selection, page)),
+  openVersions: (ask) => everySelection.map((selection) => ask.openVersions(selection, 10)),
+  openCopies: (ask) => [ask.openCopies([ofMassYank, ofMassYank], 10)],
+  tokensOfTrustRule: (ask) => [ask.tokensOfTrustRule(newId('trustRule'))],
   withdrawal: (ask) => [ask.withdrawal(point, { userId: user, contentAddress: addressOf('a') })],
   withdrawals: (ask) => [
     ask.withdrawals(point, {}),
@@ -430,9 +456,20 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   blockPlugin: (tx) => tx.blockPlugin(key, { atMs: 1, reason: 'a' }),
   retirePlugin: (tx) =>
     tx.retirePlugin(
-      { ...key, createdAtMs: 1, newest: version, block: { atMs: 1, reason: 'a' }, description: null, homepage: null },
+      {
+        ...key,
+        createdAtMs: 1,
+        newest: version,
+        block: { atMs: 1, reason: 'a' },
+        publisherBlock: null,
+        description: null,
+        homepage: null,
+      },
       { atMs: 1, untilMs: 2 },
     ),
+  putPublisherBlock: (tx) => tx.putPublisherBlock({ appId: app, userId: user, block: { atMs: 1, reason: 'a' } }),
+  deletePublisherBlock: (tx) => tx.deletePublisherBlock(app, user),
+  putSimilarNames: (tx) => tx.putSimilarNames(key, [{ userId: user, name: 'a' }]),
   deleteWithdrawal: (tx) =>
     tx.deleteWithdrawal({ extensionPointId: point, userId: user, contentAddress: addressOf('a') }),
   reserveName: (tx) => tx.reserveName(key, [guest], 1),

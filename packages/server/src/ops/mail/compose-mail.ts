@@ -122,6 +122,7 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
 
   const withdrawals = notice('withdrawals', async (_, { facts }) => {
     const { what = '', plugin = '', reason = '', app = '', extensionPoint = '' } = facts;
+    if (facts.of !== undefined) return composeMassWithdrawal(facts);
     return {
       subject: `Your plugin ${plugin} was ${what}`,
       paragraphs: [
@@ -157,6 +158,34 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
   };
   const compose: ComposeMail = (tx, mail) => composers[mail.kind](tx, mail);
   return compose;
+}
+
+/** A block of a publisher, or many versions that were yanked at once. */
+function composeMassWithdrawal({ of, count = '', by, to, reason = '', app = '' }: MailRecord['facts']) {
+  const name = `“${oneLine(app)}”`;
+  const why = [`Their reason: ${oneLine(reason)}`];
+  if (of === 'publisher') {
+    const paragraphs = [
+      `The team of the application ${name} blocked all your plugins. You can publish none there.`,
+      ...why,
+    ];
+    return { subject: `Your plugins were blocked in ${oneLine(app)}`, paragraphs };
+  }
+  const actors = {
+    team: `The team of the application ${name}`,
+    publisher: 'Their publisher',
+    operator: 'The operator',
+  };
+  const actor = actors[by as keyof typeof actors] ?? 'The operator';
+  const versions = count === '1' ? '1 version' : `${count} versions`;
+  return {
+    subject: `${versions} withdrawn in ${oneLine(app)}`,
+    paragraphs: [
+      `${actor} withdrew ${versions} of ${to === 'owner' ? '' : 'your '}plugins in the application ${name}.`,
+      ...why,
+      ...(to === 'publisher' ? ['If a token of yours was stolen, revoke it, and change your password.'] : []),
+    ],
+  };
 }
 
 /** The user of a mail, if the address is still the user's. */
