@@ -21,6 +21,7 @@ export type AuditTargetKind =
   | 'session'
   | 'token'
   | 'api_key'
+  | 'trust_rule'
   | 'client'
   | 'link'
   | 'signing_key';
@@ -55,6 +56,8 @@ const refusalDetails = [
   'repository',
   'ruleId',
 ] as const;
+
+const trustRuleDetails = ['guestIds', 'extensionPointId', 'plugin', 'issuer', 'claims'] as const;
 
 /**
  * All audited actions. `docs/reference/audit.md` has the same list.
@@ -172,6 +175,8 @@ export const auditActions = {
   ]),
   'token.revoke': action('account', 'token', 'revoked the access token', ['cause']),
   'token.new_network': action('account', 'token', 'noticed a new network of the access token', ['network']),
+  'trust_rule.create': action('both', 'trust_rule', 'let CI jobs publish by the rule', trustRuleDetails),
+  'trust_rule.delete': action('both', 'trust_rule', 'deleted the rule for CI jobs', trustRuleDetails),
   'api_key.create': action('account', 'api_key', 'created the API key', ['expiresAt']),
   'api_key.revoke': action('account', 'api_key', 'revoked the API key', []),
   'api_key.new_network': action('account', 'api_key', 'noticed a new network of the API key', ['network']),

@@ -19,6 +19,16 @@ export const oauthPaths = {
   device: '/device',
 } as const;
 
+/** RFC 8693 §2.1. */
+export const tokenExchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** The types of tokens in an exchange (RFC 8693 §3). */
+export const tokenTypes = {
+  accessToken: 'urn:ietf:params:oauth:token-type:access_token',
+  idToken: 'urn:ietf:params:oauth:token-type:id_token',
+  jwt: 'urn:ietf:params:oauth:token-type:jwt',
+} as const;
+
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
@@ -115,16 +125,17 @@ export const deviceAuthorization = Type.Object({
 });
 export type DeviceAuthorization = Static<typeof deviceAuthorization>;
 
-/** RFC 6749 §5.1. */
+/** RFC 6749 §5.1, and RFC 8693 §2.2.1. */
 export const oauthToken = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'seconds' }),
   scope: Type.String({ description: 'scopes, separated by spaces' }),
+  issued_token_type: Type.Optional(Type.Literal(tokenTypes.accessToken, { description: 'of a token exchange' })),
 });
 export type OauthToken = Static<typeof oauthToken>;
 
-/** RFC 6749 §5.2 and RFC 8628 §3.5. */
+/** RFC 6749 §5.2, RFC 8628 §3.5 and RFC 8693 §2.2.2. */
 export const oauthErrorCode = oneOf([
   'invalid_request',
   'invalid_client',
@@ -134,6 +145,7 @@ export const oauthErrorCode = oneOf([
   'unsupported_response_type',
   'unsupported_token_type',
   'invalid_scope',
+  'invalid_target',
   'access_denied',
   'authorization_pending',
   'slow_down',

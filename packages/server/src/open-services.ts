@@ -5,6 +5,7 @@ import { createDevicePolls } from './auth/oauth/device-polls.ts';
 import { createCommonPasswords } from './auth/passwords/common-passwords.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './auth/passwords/password-hasher.ts';
 import type { PasswordCost } from './auth/passwords/password-tasks.ts';
+import { createIssuerKeys } from './auth/trusted-publishing/issuer-keys.ts';
 import { createContentCache } from './blobs/content-cache.ts';
 import { createStoredContents } from './blobs/stored-contents.ts';
 import { createCache } from './cache/cache.ts';
@@ -187,6 +188,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
     deviceLogins: rates.deviceLogins,
     publicReads: rates.publicReads,
     devicePolls: createDevicePolls(data.monotonicClock),
+    issuerKeys: createIssuerKeys({ settings: config, clock: data.monotonicClock }),
     console: config.only === undefined ? readConsole(defaultConsoleBuilds) : undefined,
     packages: config.only === undefined ? readOwnPackages(defaultPackageBuilds) : [],
     docs: readDocs(defaultDocsBuilds),

@@ -13,6 +13,7 @@ import { operatorMutations, operatorQueries } from './auth/operator-queries.ts';
 import { quotaMutations, quotaQueries } from './auth/quota-queries.ts';
 import { sessionMutations, sessionQueries } from './auth/session-queries.ts';
 import { tokenMutations, tokenQueries } from './auth/token-queries.ts';
+import { trustRuleMutations, trustRuleQueries } from './auth/trusted-publishing/trust-rule-queries.ts';
 import { userMutations, userQueries } from './auth/user-queries.ts';
 import { blobMutations, blobQueries } from './blobs/blob-queries.ts';
 import { leaseMutations, leaseQueries } from './blobs/lease-queries.ts';
@@ -59,6 +60,7 @@ const allQueries = {
   ...quotaQueries,
   ...bindingFactsQueries,
   ...tokenQueries,
+  ...trustRuleQueries,
   ...blobQueries,
   ...leaseQueries,
   ...auditQueries,
@@ -93,6 +95,7 @@ const allMutations = {
   ...bindingMutations,
   ...quotaMutations,
   ...tokenMutations,
+  ...trustRuleMutations,
   ...blobMutations,
   ...leaseMutations,
   ...auditMutations,

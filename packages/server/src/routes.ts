@@ -15,6 +15,7 @@ import { quotaRoutes } from './auth/quota-routes.ts';
 import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.ts';
 import { sessionRoutes } from './auth/session-routes.ts';
 import { tokenRoutes } from './auth/token-routes.ts';
+import { trustRuleRoutes } from './auth/trusted-publishing/trust-rule-routes.ts';
 import { changeRoutes } from './changes/change-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
@@ -56,6 +57,7 @@ export const allRoutes: readonly Route[] = [
   ...bulkInvitationRoutes,
   ...invitationRoutes,
   ...tokenRoutes,
+  ...trustRuleRoutes,
   ...accountRoutes,
   ...credentialRoutes,
   ...accountDeletionRoutes,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { LastUsedLog } from './auth/last-used-log.ts';
 import type { DevicePolls } from './auth/oauth/device-polls.ts';
+import type { IssuerKeys } from './auth/trusted-publishing/issuer-keys.ts';
 import type { ContentCache } from './blobs/content-cache.ts';
 import type { ChangeFeed } from './changes/change-feed.ts';
 import type { Settings } from './config/settings.ts';
@@ -58,6 +59,8 @@ export interface Services {
   /** Started logins with a device code, by client address. */
   readonly deviceLogins: RateLimiter;
   readonly devicePolls: DevicePolls;
+  /** The keys of the issuers of identity tokens of CI jobs. */
+  readonly issuerKeys: IssuerKeys;
   /** Reads of packages and documentation, by client address. */
   readonly publicReads: RateLimiter;
   /** `undefined` if the console is not built. */

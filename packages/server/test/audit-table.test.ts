@@ -586,6 +586,19 @@ const rows: Readonly<Record<string, Row>> = {
       return calling(world, guest, 'DELETE', `/api-keys/${id}`);
     },
   },
+  'POST /api/v1/trust-rules': {
+    actions: ['trust_rule.create'],
+    prepare: async (world) => calling(world, world.guest, 'POST', '/trust-rules', trustRuleOf(world)),
+  },
+  'DELETE /api/v1/trust-rules/:trustRuleId': {
+    actions: ['trust_rule.delete'],
+    prepare: async (world) => {
+      const { service, guest } = world;
+      const options = { ...guest, json: trustRuleOf(world) };
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/trust-rules`, options);
+      return calling(world, guest, 'DELETE', `/trust-rules/${id}`);
+    },
+  },
   'POST /session': {
     actions: ['session.start'],
     prepare: async (world) => {
@@ -980,4 +993,8 @@ function assertDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: read
 function secretsIn(answer: string): string[] {
   const patterns = [/[?&#]code=([\w-]+)/g, /tenon-(?:session|browser)=([\w-]{20,})/g, /(tn[nk]_\w+)/g];
   return patterns.flatMap((pattern) => [...answer.matchAll(pattern)].map(([, secret = '']) => secret));
+}
+
+function trustRuleOf({ guestId }: World) {
+  return { guestId, provider: 'github', claims: { repository: 'octo/median' } };
 }

@@ -797,6 +797,30 @@ const rows: Readonly<Record<string, Row>> = {
       return { path: `${api}/api-keys/${id}` };
     },
   },
+  'GET /api/v1/trust-rules': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'read',
+    target: () => ({ path: `${api}/trust-rules` }),
+  },
+  'POST /api/v1/trust-rules': {
+    cells: `${refused} 403s 422 201 201 422 422 422`,
+    scope: 'manage',
+    target: (world) => ({ path: `${api}/trust-rules`, json: trustRuleOf(world) }),
+  },
+  'DELETE /api/v1/trust-rules/:trustRuleId': {
+    cells: `${refused} 403s 404 204 404 404 404 404`,
+    scope: 'manage',
+    target: async (world) => {
+      const options = { token: world.guest.token, json: trustRuleOf(world) };
+      const { id } = await ok<{ id: string }>(world.service, 'POST', `${api}/trust-rules`, options);
+      return { path: `${api}/trust-rules/${id}` };
+    },
+  },
+  'GET /api/v1/apps/:appId/trust-rules': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/trust-rules'),
+  },
   // Here people come with API keys, and the wrong kind is an access token; a scope is nothing that a key could lack.
   'POST /instrument': {
     cells: `${refused} 200 200 200 200 200 200 200`,
@@ -1097,4 +1121,12 @@ async function revokedKey({ service, owner }: World): Promise<string> {
   });
   await ok(service, 'DELETE', `${api}/api-keys/${created.id}`, { token: owner.token });
   return created.apiKey;
+}
+
+function trustRuleOf({ extensionPointId }: World) {
+  return {
+    plugin: { extensionPointId, name: 'median' },
+    provider: 'github',
+    claims: { repository: 'octo/median' },
+  };
 }

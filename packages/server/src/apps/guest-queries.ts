@@ -186,6 +186,25 @@ function membershipTags(guestId: GuestId): (db: Db) => Promise<readonly CacheTag
   };
 }
 
+/** Deletes the trust rules for plugins of users that hold no guest in the application. */
+async function deleteRulesOfOthers(db: Db, appIds: readonly AppId[], userId?: UserId): Promise<void> {
+  let rules = db.deleteFrom('trust_rules').where('appId', 'in', setOf(appIds)).where('guestId', 'is', null);
+  if (userId !== undefined) rules = rules.where('userId', '=', userId);
+  await rules
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('guest_users')
+            .innerJoin('guests', 'guests.id', 'guest_users.guestId')
+            .select('guests.id')
+            .whereRef('guest_users.userId', '=', 'trust_rules.userId')
+            .whereRef('guests.appId', '=', 'trust_rules.appId'),
+        ),
+      ),
+    )
+    .execute();
+}
+
 export const guestMutations = {
   insertGuest: statement({ audit: true, invalidates: nothing }, (db: Db, guest: GuestRecord) =>
     db.insertInto('guests').values({ ...guest, sortKey: naturalKey(guest.guestKey) }),
@@ -198,8 +217,11 @@ export const guestMutations = {
       db.updateTable('guests').set(texts).where('id', '=', id),
   ),
 
-  /** Also deletes the guest's invitations, users and bindings, by foreign keys. Plugins and versions stay. */
-  deleteGuest: statement(
+  /**
+   * Also deletes the guest's invitations, users, bindings and trust rules, by foreign keys, and the trust rules of users that are no guests
+   * any more. Plugins and versions stay.
+   */
+  deleteGuest: mutation(
     {
       audit: true,
       invalidates: (id) => async (db) => {
@@ -209,7 +231,11 @@ export const guestMutations = {
       changes: (changed, db, guestId) => changed.addBound(db, { guestIds: [guestId] }),
       usesDiskReserve: true,
     },
-    (db: Db, id: GuestId) => db.deleteFrom('guests').where('id', '=', id),
+    async (db: Db, id: GuestId): Promise<void> => {
+      const guest = await guestQueries.guest(db, id);
+      await db.deleteFrom('guests').where('id', '=', id).execute();
+      if (guest !== undefined) await deleteRulesOfOthers(db, [guest.appId]);
+    },
   ),
 
   /** Adds a user to a guest. Does nothing if the user holds it. */
@@ -223,8 +249,8 @@ export const guestMutations = {
   ),
 
   /**
-   * Removes a user from guests of one application. Also deletes the user's bindings, reserved names, and publications under these
-   * guests.
+   * Removes a user from guests of one application. Also deletes the user's bindings, reserved names, trust rules, and publications under
+   * these guests.
    */
   deleteGuestUser: mutation(
     {
@@ -234,7 +260,7 @@ export const guestMutations = {
       usesDiskReserve: true,
     },
     async (db: Db, guestIds: readonly GuestId[], userId: UserId): Promise<void> => {
-      for (const table of ['guest_users', 'bindings', 'name_reservations'] as const) {
+      for (const table of ['guest_users', 'bindings', 'name_reservations', 'trust_rules'] as const) {
         await db.deleteFrom(table).where('guestId', 'in', setOf(guestIds)).where('userId', '=', userId).execute();
       }
       await db
@@ -249,6 +275,9 @@ export const guestMutations = {
           ),
         )
         .execute();
+      const [guestId] = guestIds;
+      const guest = guestId === undefined ? undefined : await guestQueries.guest(db, guestId);
+      if (guest !== undefined) await deleteRulesOfOthers(db, [guest.appId], userId);
     },
   ),
 };

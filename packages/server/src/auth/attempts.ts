@@ -30,6 +30,8 @@ export interface AttemptLimiters {
   readonly resetsByAddress: RateLimiter;
   /** Requests for a link that verifies an address, by account. */
   readonly verifications: RateLimiter;
+  /** Exchanges of identity tokens, by the client's network, and by account and issuer. */
+  readonly tokenExchanges: RateLimiter;
   /** Audit events of refused sign-ins and token exchanges, by the client's network. */
   readonly refusalsByNetwork: RateLimiter;
   /** Audit events of refused sign-ins and token exchanges, for all clients together. */

@@ -92,7 +92,7 @@ export const tokenMutations = {
     db.deleteFrom('tokens').where('id', '=', id),
   ),
 
-  /** Deletes a user's tokens that belong to no session, except one, and all API keys. */
+  /** Deletes a user's tokens that belong to no session, except one, and all API keys and rules of trusted publishing. */
   deleteTokensAndKeysOf: mutation(
     { audit: true, invalidates: (userId) => [userId], usesDiskReserve: true },
     async (db: Db, userId: UserId, except?: TokenId): Promise<void> => {
@@ -100,6 +100,7 @@ export const tokenMutations = {
       if (except !== undefined) deletion = deletion.where('id', '!=', except);
       await deletion.execute();
       await db.deleteFrom('api_keys').where('userId', '=', userId).execute();
+      await db.deleteFrom('trust_rules').where('userId', '=', userId).execute();
     },
   ),
 

@@ -76,6 +76,12 @@ export const httpUrl: Reader<string> = (value) => {
   return url.href.replace(/\/+$/, '');
 };
 
+/** The URL of an issuer, which is compared as text. */
+export const issuerUrl: Reader<string> = (value) => {
+  httpUrl(value);
+  return value;
+};
+
 /** A connection URI of PostgreSQL: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS */
 export const databaseUrl: Reader<string> = (value) => {
   // The error doesn't quote the URL, which may contain a password.

@@ -13,6 +13,7 @@ import {
   fieldName,
   headerFields,
   httpUrl,
+  issuerUrl,
   keyValues,
   list,
   port,
@@ -83,6 +84,12 @@ export const settings = {
     fieldName,
     'x-forwarded-for',
     'the header field in which these proxies send the client address. The server reads `forwarded` as RFC 7239 defines it, and any other field as a list of addresses that ends with the nearest one. It ignores all other forwarding headers',
+  ),
+  trustedIssuers: setting<readonly string[]>(
+    'TENON_TRUSTED_ISSUERS',
+    list(issuerUrl),
+    [],
+    'issuers of identity tokens of CI jobs that may have private addresses, or be `http` on a loopback host. Other issuers must have public addresses. See [how to publish from CI](../how-to/publish-from-ci.md)',
   ),
   logLevel: setting(
     'TENON_LOG_LEVEL',

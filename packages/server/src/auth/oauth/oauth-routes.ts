@@ -6,6 +6,8 @@ import {
   oauthMetadata,
   oauthPaths,
   oauthToken,
+  tokenExchangeGrantType,
+  tokenTypes,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { formFields } from '../../http/bodies/form-fields.ts';
@@ -16,6 +18,7 @@ import { json, type Route, routeTagged } from '../../http/route.ts';
 import type { Services } from '../../services.ts';
 import { withGrantTries, withRevocationTries } from '../code-attempts.ts';
 import type { NewToken } from '../tokens.ts';
+import { exchangeIdToken } from '../trusted-publishing/exchange.ts';
 import { exchangeCode } from './authorization-codes.ts';
 import { requireClient } from './clients.ts';
 import { deviceGrantLifetimeMs, redeemDeviceCode, startDeviceGrant } from './device-grants.ts';
@@ -40,7 +43,11 @@ const oauthOptions = {
 
 const tokenBody = formFields(
   Type.Object({
-    grant_type: Type.Optional(Type.String({ description: `\`authorization_code\` or \`${deviceCodeGrantType}\`` })),
+    grant_type: Type.Optional(
+      Type.String({
+        description: `\`authorization_code\`, \`${deviceCodeGrantType}\`, or \`${tokenExchangeGrantType}\``,
+      }),
+    ),
     client_id: clientId,
     client_secret: clientSecret,
     code: Type.Optional(Type.String({ description: 'the authorization code' })),
@@ -49,6 +56,19 @@ const tokenBody = formFields(
     ),
     code_verifier: Type.Optional(Type.String({ description: 'the PKCE code verifier (RFC 7636)' })),
     device_code: Type.Optional(Type.String({ description: 'the device code (RFC 8628)' })),
+    subject_token: Type.Optional(Type.String({ description: 'the identity token of a CI job (RFC 8693)' })),
+    subject_token_type: Type.Optional(
+      Type.String({ description: `\`${tokenTypes.idToken}\` or \`${tokenTypes.jwt}\`` }),
+    ),
+    requested_token_type: Type.Optional(Type.String({ description: `\`${tokenTypes.accessToken}\`; may be absent` })),
+    actor_token: Type.Optional(Type.String({ description: 'must be absent' })),
+    audience: Type.Optional(
+      Type.String({
+        description:
+          'the plugin, if several rules match: `<extension point>/<name>`, or `<extension point>/plugin/<user>/<name>`',
+      }),
+    ),
+    scope: Type.Optional(Type.String({ description: 'of a token exchange: `publish` (default), or `read publish`' })),
   }),
   {
     grant_type: 'authorization_code',
@@ -114,7 +134,7 @@ export const oauthRoutes: readonly Route[] = [
     id: 'exchangeForToken',
     summary: 'Exchange an approved code for an access token',
     description:
-      'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days.',
+      'Takes an authorization code (RFC 6749 §4.1.3) with its PKCE verifier (RFC 7636, S256 only), or a device code (RFC 8628 §3.4). Each code works once. An authorization code expires after a minute; a second request with it revokes the token that it was exchanged for. The token is valid for 30 days. Also takes the identity token of a CI job that a rule of trusted publishing matches (RFC 8693), once; this token is valid for 15 minutes.',
     responses: {
       200: json('the token, which is shown only once', oauthToken, {
         access_token: 'tnn_0000000000000000000000000000AbCdEf',
@@ -127,6 +147,8 @@ export const oauthRoutes: readonly Route[] = [
         'invalid_client',
         'invalid_grant',
         'unsupported_grant_type',
+        'invalid_scope',
+        'invalid_target',
         'authorization_pending',
         'slow_down',
         'access_denied',
@@ -136,6 +158,7 @@ export const oauthRoutes: readonly Route[] = [
     errors: ['rate_limited', 'unavailable', 'storage_full'],
     handle: async (services, { request, body }) => {
       rejectClientSecret(request, body.client_secret);
+      if (body.grant_type === tokenExchangeGrantType) return exchangeToken(services, request, body);
       return toOauthToken(await withGrantTries(services, request, () => redeem(services, body)));
     },
   }),
@@ -201,6 +224,32 @@ export const oauthRoutes: readonly Route[] = [
   }),
 ];
 
+/**
+ * RFC 8693 §2. The client is public, so that its id may be absent.
+ *
+ * @throws OauthError
+ */
+async function exchangeToken(
+  { deps, issuerKeys, clients, addresses }: Services,
+  { message }: Request,
+  body: Readonly<Record<string, string>>,
+) {
+  if (body.client_id !== undefined) requireClient(body.client_id);
+  const subjectToken = requireParameter('subject_token', body.subject_token);
+  const type = requireParameter('subject_token_type', body.subject_token_type);
+  if (type !== tokenTypes.idToken && type !== tokenTypes.jwt) {
+    throw new OauthError('invalid_request', `The subject_token_type must be ${tokenTypes.idToken}.`);
+  }
+  const { requested_token_type: requested = tokenTypes.accessToken, actor_token: actorToken } = body;
+  if (requested !== tokenTypes.accessToken || actorToken !== undefined) {
+    throw new OauthError('invalid_request', 'Only an access token can be requested, and for no other actor.');
+  }
+  const { audience, scope } = body;
+  const exchange = { subjectToken, audience, scope, address: clients.of(message), serverUrl: addresses.base() };
+  const token = await exchangeIdToken(deps, issuerKeys, exchange);
+  return { ...toOauthToken(token), issued_token_type: tokenTypes.accessToken };
+}
+
 /** @throws OauthError */
 function redeem({ deps, devicePolls }: Services, body: Readonly<Record<string, string>>): Promise<NewToken> {
   const grantType = requireParameter('grant_type', body.grant_type);
@@ -250,7 +299,7 @@ function metadataOf(base: string) {
     scopes_supported: [...allScopes],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', deviceCodeGrantType],
+    grant_types_supported: ['authorization_code', deviceCodeGrantType, tokenExchangeGrantType],
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],

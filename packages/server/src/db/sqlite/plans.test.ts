@@ -27,6 +27,7 @@ import { openSqliteStore } from './store.ts';
 
 const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId('user'), newId('guest')];
 const session = newId('session');
+const trustRuleId = newId('trustRule');
 const key = { extensionPointId: point, userId: user, name: 'plugin' };
 const version = versionRecord(key);
 const claim = { ...key, guestId: guest };
@@ -297,6 +298,12 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
   mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
+  trustRule: (ask) => [ask.trustRule(trustRuleId)],
+  trustRulesOf: (ask) => [ask.trustRulesOf(user, page), ask.trustRulesOf(user, { before: trustRuleId, limit: 10 })],
+  trustRulesOfApp: (ask) => [ask.trustRulesOfApp(app, page)],
+  trustRulesOfIssuer: (ask) => [ask.trustRulesOfIssuer('https://ci.example.org', { limit: 10 })],
+  countTrustRules: (ask) => [ask.countTrustRules(user)],
+  countTokensOfTrustRule: (ask) => [ask.countTokensOfTrustRule(trustRuleId, 1, 10)],
   tokenByHash: (ask) => [ask.tokenByHash(someHash())],
   token: (ask) => [ask.token(newId('token'))],
   tokens: (ask) => [undefined, app].flatMap((within) => [ask.tokens(user, within, {}), ask.tokens(user, within, page)]),
@@ -543,6 +550,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   addUsage: (tx) => tx.addUsage({ id: newId('process'), serial: 1, atMs: 1 }, [usageSubject], [usageDay]),
   deleteUsageBefore: (tx) => tx.deleteUsageBefore(1, 9),
   deleteUsageWriters: (tx) => tx.deleteUsageWriters(1),
+  deleteTrustRule: (tx) => tx.deleteTrustRule(trustRuleId),
+  setTrustRuleUsed: (tx) => tx.setTrustRuleUsed(trustRuleId, 1),
   updateLastUsed: (tx) =>
     tx.updateLastUsed(
       new Map([

@@ -55,6 +55,7 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     writes: limiter(config.writesPerSecond, 1, config.writeBurst),
     codeTries: guessLimiter(config.codeTriesPerMinute, minuteSeconds),
     deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),
+    tokenExchanges: guessLimiter(60, minuteSeconds),
     publicReads: limiter(config.publicReadsPerMinute, minuteSeconds),
     signUps: limiter(config.signUpsPerHour, hourSeconds),
     inviterSignUps: limiter(config.inviterSignUpsPerDay, daySeconds),
