@@ -6,7 +6,11 @@ import type { RunMessage, ThreadTask } from './messages.ts';
 import { createStandardInput } from './standard-input.ts';
 import { createWasiHost, loadWasi } from './wasi-host.ts';
 
-/* The thread of a traced program. It runs one task. */
+/*
+ * The thread of a traced program. It runs one task. It is a thread, because programs may never end, wait for input, or fill a pipe, and Ctrl-C must
+ * still give a report: the main thread sets a flag in shared memory, which the hook of `enter` reads and throws. The main thread reads stdin,
+ * because a blocking read can't be interrupted. Extism's host functions are our own, since the published host hides the instance.
+ */
 
 /** A plugin that logs without end would fill the memory, because the other thread reads messages more slowly. */
 const maxLogs = 10_000;

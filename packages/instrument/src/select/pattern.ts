@@ -20,7 +20,8 @@ export function hasWildcard(text: string): boolean {
 
 /**
  * Matches whole names against patterns, in which `*` matches any number of characters, `?` one character, and `\` escapes
- * the next one. A name takes at most its length times the pattern's comparisons.
+ * the next one. A name takes at most its length times the pattern's comparisons. The limit counts comparisons, not time, so that the result is the
+ * same on every machine. Patterns are opt-in, because names contain pattern characters, such as `operator*`.
  *
  * Throws an {@link InstrumentError} with code `invalid_config` for more than {@link maxPatterns} patterns, for a pattern of
  * more than {@link maxPatternBytes}, and after `maxComparisons` for all names together.

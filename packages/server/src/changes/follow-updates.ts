@@ -22,6 +22,9 @@ interface UpdateOptions extends StreamOptions<typeof updateAccess> {
  * Yields an event whenever something changes in an application that the client may see, from the application's audit trail, which has every
  * change. The events say nothing else. They may be doubled, and changes in quick succession share one.
  *
+ * The change feed can't serve open pages, because it names binding lists only, and guests may not read it. The audit trail needs no further table,
+ * numbers, or lock. Guests get an event only for the application, its extension points, and their own plugins, so that they learn nothing of others.
+ *
  * @throws DomainError the error of `renew`; `unavailable` when the server stops
  */
 export async function* followUpdates(

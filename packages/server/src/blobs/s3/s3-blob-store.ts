@@ -51,7 +51,8 @@ const probeIntervalMs = 1000;
 
 /**
  * Opens a blob store in a bucket, with one object `<prefix><SHA-256 in hexadecimal>[.<generation>]` per blob. Reads verify the digest
- * themselves instead of relying on the store's checksums, and writes don't use conditional requests: stores differ in both.
+ * themselves instead of relying on the store's checksums, and writes don't use conditional requests: some stores accept a wrong checksum, ignore
+ * conditions, or reject signatures without the content type. Names are hexadecimal, because some stores are on case-insensitive file systems.
  */
 export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<BlobStore> {
   const { bucket, prefix = '', onStep, missingDelaysMs = [50, 200, 500] } = options;
