@@ -11,6 +11,8 @@ const errorCodes = new Set([
   'internal',
   'invalid_token',
   'network',
+  'provenance_absent',
+  'provenance_failed',
   'rate_limited',
   'redirected',
   'timeout',

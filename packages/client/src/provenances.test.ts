@@ -71,6 +71,12 @@ const faults: readonly (readonly [state: 'failed' | 'absent', reason: string, se
   ['absent', 'no_attestation', { attestations: () => attestationsResponse() }],
   ['absent', 'no_attestation', { attestations: () => problemResponse(404, 'not_found') }],
   ['absent', 'not_fetched', { attestations: noConnection }],
+  ['absent', 'not_fetched', { attestations: () => new Response('Not Found', { status: 404 }) }],
+  [
+    'absent',
+    'not_fetched',
+    { attestations: () => new Response('{"objects":[]}', { headers: { 'repr-digest': 'sha-256=:AAAA:' } }) },
+  ],
   ['absent', 'not_fetched', { attestations: () => problemResponse(503, 'unavailable') }],
   ['absent', 'not_fetched', { attestations: () => problemResponse(403, 'forbidden') }],
   ['absent', 'not_fetched', { attestations: () => new Response('<html>') }],

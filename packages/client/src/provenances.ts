@@ -7,6 +7,7 @@ import {
 } from './attestation.ts';
 import type { Binding } from './bindings.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
+import { assertDigest } from './digest.ts';
 import { aborted, ClientError, isUnauthorized } from './errors.ts';
 import type { Emitter } from './events.ts';
 import { createLru } from './lru.ts';
@@ -115,11 +116,13 @@ export function createProvenances({ settings, events, requester, breaker, store 
       cache: 'no-store',
     } as const;
     try {
-      return await requester.send(request, isNeeded ? settings.retry.maxRetries : 0, signal, ({ bytes }) =>
-        readBundles(bytes),
-      );
+      return await requester.send(request, isNeeded ? settings.retry.maxRetries : 0, signal, async (response) => {
+        await assertDigest(response.headers, response.bytes);
+        return readBundles(response.bytes);
+      });
     } catch (error) {
-      if ((error as ClientError).status === 404) return [];
+      const { status, code } = error as ClientError;
+      if (status === 404 && code === 'not_found') return []; // a proxy's 404 has no such code
       throw error;
     }
   }
