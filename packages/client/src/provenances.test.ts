@@ -87,6 +87,14 @@ const faults: readonly (readonly [state: 'failed' | 'absent', reason: string, se
   ['failed', 'malformed', { attestations: () => attestationsResponse(JSON.stringify(good)) }],
   ['failed', 'subject', { contentAddress: otherAddress }],
   ['failed', 'plugin', { id: 'ext_1/plugin/usr_1/other' }],
+  [
+    'failed',
+    'plugin',
+    {
+      id: 'ext_1/plugin/usr_1/other',
+      attestations: () => attestationsResponse(attest(signer, { ...plugin, id: 'ext_1/plugin/usr_1/other' })),
+    },
+  ],
   ['failed', 'plugin', { id: 'ext_2/plugin/usr_1/greet' }],
   ['failed', 'plugin', { id: 'ext_1/plugin/../greet' }],
   ['failed', 'plugin', { id: 'ext_1/plugin/usr_2/greet' }],
