@@ -138,6 +138,7 @@ export const serverStatus = Type.Object({
     {
       seq: integer('the sequence number of the newest event'),
       hash: Type.String({ description: 'the hash of its link' }),
+      syslogWaiting: nullable(integer('events that the syslog server has not certainly received; `null` without one')),
     },
     { description: 'the head of the hash chain over the audit trail' },
   ),

@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { finishPendingChanges } from './apps/finish-deletions.ts';
 import { ensureSigningKey } from './attestations/signing-keys.ts';
 import { startAuditSealer } from './audit/sealer.ts';
+import { type SyslogSender, startSyslogSender } from './audit/syslog-sender.ts';
 import { createClockCheck } from './blobs/clock-gap.ts';
 import { startGarbageCollector } from './blobs/garbage-collector.ts';
 import { assertBlobsKnown, assertBlobsPresent, MissingBlobsError, UnknownBlobsError } from './blobs/unknown-objects.ts';
@@ -122,6 +123,8 @@ export async function serve(
   if (mailSender !== undefined) metrics.watchMails(mailSender);
   const sealer = isFirstWorker ? startAuditSealer({ deps: data.deps, log }) : undefined;
   if (sealer !== undefined) metrics.watchAuditChain(sealer);
+  const syslogSender = isFirstWorker ? startSyslogSenderOf(services) : undefined;
+  if (syslogSender !== undefined) metrics.watchSyslog(syslogSender);
   if (isFirstWorker) data.simulationRuns.start();
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
@@ -139,6 +142,7 @@ export async function serve(
     await flushUsage(services);
     await collected;
     await mailSender?.stop();
+    await syslogSender?.stop();
     await sealer?.stop();
     await data.simulationRuns.stop();
     await heartbeat?.stop();
@@ -205,6 +209,11 @@ function startMailSenderOf({ deps, addresses, log }: Services): MailSender | und
   const { smtp: server } = deps.settings;
   if (server === undefined) return undefined;
   return startMailSender({ deps, server, compose: createMailComposer(deps, addresses), log });
+}
+
+function startSyslogSenderOf({ deps, log }: Services): SyslogSender | undefined {
+  const { auditSyslog: server } = deps.settings;
+  return server && startSyslogSender({ deps, server, log });
 }
 
 /** Loads the tracing modules only if tracing is configured. */

@@ -179,6 +179,29 @@ export const headerFields: Reader<Readonly<Record<string, string>>> = (value) =>
   return fields;
 };
 
+/** A server that receives syslog messages. */
+export interface SyslogServer {
+  readonly protocol: 'tls' | 'tcp' | 'udp';
+  readonly host: string;
+  readonly port: number;
+}
+
+const syslogPorts = { tls: 6514, tcp: 601, udp: 514 } as const;
+
+/** `tls://host:port`, `tcp://host:port`, or `udp://host:port`. */
+export const syslogUrl: Reader<SyslogServer> = (value) => {
+  const [, protocol, host = '', port] =
+    /^(tls|tcp|udp):\/\/(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/i.exec(value) ?? [];
+  if (protocol === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535)
+    throw expected('must be a URL such as tls://logs.example.com:6514, tcp://…, or udp://…', value);
+  const known = protocol.toLowerCase() as keyof typeof syslogPorts;
+  return Object.freeze({
+    protocol: known,
+    host: host.replace(/^\[|\]$/g, ''),
+    port: port === undefined ? syslogPorts[known] : Number(port),
+  });
+};
+
 /** A mail server that accepts mails over SMTP, and the sender's address. */
 export interface SmtpServer {
   readonly host: string;

@@ -21,7 +21,9 @@ import {
   type Reader,
   ratio,
   type SmtpServer,
+  type SyslogServer,
   smtpUrl,
+  syslogUrl,
   text,
   trustedAddress,
   workerCount,
@@ -181,6 +183,11 @@ export const settings = {
     trustedRootFiles,
     [],
     'files with the Sigstore trusted roots that verify attached provenance, separated by commas; without one, all provenance fails. See [provenance](../how-to/provenance.md)',
+  ),
+  auditSyslog: optional<SyslogServer>(
+    'TENON_AUDIT_SYSLOG',
+    syslogUrl,
+    'the syslog server that gets the [audit trail](audit.md#syslog): `tls://host:6514`, `tcp://host:601`, or `udp://host:514`; by default none',
   ),
 
   signUp: setting(

@@ -62,6 +62,8 @@ export type LeaseKind =
   | 'collect'
   /** Held while the store is copied, so that no blob is marked for deletion. */
   | 'copy'
+  /** Held by the process that sends the audit trail to a syslog server. */
+  | 'syslog'
   /** Marks a store as a copy that was not finished. Held until it is. */
   | 'unfinished_copy';
 

@@ -42,7 +42,7 @@ function status(fields: Partial<ServerStatus> = {}): ServerStatus {
     metadata: { kind: 'sqlite', place: '/data/tenon.db', isReachable: true, pingMs: 1, knowsCommits: true },
     blobs: { kind: 'folder', place: '/data/blobs', isReachable: true, pingMs: 1 },
     mail: null,
-    audit: { seq: 3, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M' },
+    audit: { seq: 3, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M', syslogWaiting: null },
     process: process(),
     nodes: [],
     ...fields,

@@ -53,6 +53,7 @@ export function Stores({ status: { metadata, blobs, mail, audit } }: { readonly 
           of={[
             ['Events in the hash chain', audit.seq.toLocaleString('en')],
             ['Newest hash', <code>{audit.hash.slice(0, 12)}</code>],
+            ...(audit.syslogWaiting === null ? [] : [['Waiting for syslog', String(audit.syslogWaiting)] as const]),
           ]}
         />
       </li>

@@ -136,6 +136,12 @@ export const definitions = {
   ),
   tenon_new_network_uses_total: counter([], 'uses of an access token or an API key from a network that is new to it'),
 
+  tenon_audit_syslog_sent_total: counter([], 'audit events that this process sent to the syslog server'),
+  tenon_audit_syslog_lag_events: gauge(
+    [],
+    'audit events that wait to be sent to the syslog server, as the sending process knows',
+  ),
+  tenon_audit_syslog_lag_seconds: gauge([], 'how long the oldest of them has been waiting'),
   tenon_audit_chain_length: gauge(
     [],
     'audit events in the hash chain, including deleted ones; only the first worker of a node counts them',

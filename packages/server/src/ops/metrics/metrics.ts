@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { AuditSealer } from '../../audit/sealer.ts';
+import type { SyslogSender } from '../../audit/syslog-sender.ts';
 import type { RefusalCounts } from '../../auth/refusal-reasons.ts';
 import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
 import { version } from '../../config/version.ts';
@@ -91,6 +92,14 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
     watchAuditChain({ state }: Pick<AuditSealer, 'state'>): void {
       registry.valueAtScrape('tenon_audit_chain_length', () => state.head?.seq ?? 0);
       registry.valueAtScrape('tenon_audit_chain_faults', () => state.faults);
+    },
+    /** Reads the state of the sender to syslog at each scrape. */
+    watchSyslog({ state }: Pick<SyslogSender, 'state'>): void {
+      registry.valueAtScrape('tenon_audit_syslog_sent_total', () => state.sent);
+      registry.valueAtScrape('tenon_audit_syslog_lag_events', () => state.lagEvents);
+      registry.valueAtScrape('tenon_audit_syslog_lag_seconds', () =>
+        state.oldestWaitingAtMs === undefined ? 0 : Math.max(0, Date.now() - state.oldestWaitingAtMs) / 1000,
+      );
     },
     close: eventLoop.close,
   };

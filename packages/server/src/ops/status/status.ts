@@ -23,7 +23,7 @@ export const statusTickMs = 5_000;
 const lostAfterMs = 60_000;
 
 export interface StatusDeps extends Pick<Deps, 'store' | 'clock' | 'simulator'> {
-  readonly settings: StorePlaceSettings & Pick<Settings, 'smtp'>;
+  readonly settings: StorePlaceSettings & Pick<Settings, 'smtp' | 'auditSyslog'>;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
@@ -107,7 +107,7 @@ export function createStatus(deps: StatusDeps) {
         readiness.writeFailures(),
         hasNodes ? store.read.nodes() : [],
         settings.smtp === undefined ? undefined : store.read.mailQueue(),
-        readAuditHead(deps),
+        readAuditStatus(deps),
       ]);
       return {
         readAt: time(clock()),
@@ -134,6 +134,13 @@ export function createStatus(deps: StatusDeps) {
       else clockWarnings.set(kind, warning);
     },
   };
+}
+
+async function readAuditStatus({ store, settings }: Pick<StatusDeps, 'store' | 'settings'>) {
+  const head = await readAuditHead({ store });
+  if (settings.auditSyslog === undefined) return { ...head, syslogWaiting: null };
+  const sent = await store.read.auditPosition('syslog');
+  return { ...head, syslogWaiting: Math.max(0, head.seq - (sent?.seq ?? head.seq)) };
 }
 
 function reachability({ failure, durationMs }: PingResult) {
