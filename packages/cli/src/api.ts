@@ -37,7 +37,8 @@ export interface Api {
   first<T extends TSchema>(path: string, item: T, limit?: number): Promise<First<Static<T>>>;
   /** @param body `undefined` for none */
   send<T extends TSchema>(method: 'POST' | 'PUT', path: string, body: unknown, schema: T): Promise<Static<T>>;
-  upload<T extends TSchema>(path: string, upload: Upload, schema: T): Promise<Static<T>>;
+  /** @param method default: `PUT` */
+  upload<T extends TSchema>(path: string, upload: Upload, schema: T, method?: 'PUT' | 'POST'): Promise<Static<T>>;
   remove(path: string): Promise<void>;
   /** @param headers further fields of the request */
   download(path: string, headers?: Readonly<Record<string, string>>): Promise<Download>;
@@ -75,14 +76,11 @@ export function createApi(options: Target): Api {
       const headers = { 'content-type': 'application/json' };
       return readAnswer(await request(options, path, { method, headers, body: JSON.stringify(body) }), schema);
     },
-    async upload(path, upload, schema) {
+    async upload(path, upload, schema, method = 'PUT') {
       const headers = { 'content-type': upload.contentType, 'content-length': String(upload.bytes.length) };
       const idleTimer = createIdleTimer(options);
       const body = ReadableStream.from(pieces(upload, idleTimer));
-      return readAnswer(
-        await request(options, path, { method: 'PUT', headers, body, duplex: 'half' }, idleTimer),
-        schema,
-      );
+      return readAnswer(await request(options, path, { method, headers, body, duplex: 'half' }, idleTimer), schema);
     },
     async remove(path) {
       await dropBody(await request(options, path, { method: 'DELETE' }));

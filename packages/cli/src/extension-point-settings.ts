@@ -1,6 +1,13 @@
-import { type ExtensionPoint, type ExtensionPointLimits, maxVersionAgeSeconds } from '@tenon/protocol';
+import {
+  type ExtensionPoint,
+  type ExtensionPointLimits,
+  maxVersionAgeSeconds,
+  type ProvenancePolicy,
+  type ProvenancePolicyInput,
+  type ProvenanceSource,
+} from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatDuration, parseDuration } from './duration.ts';
 import { formatNumber, formatSize } from './text.ts';
 
@@ -15,6 +22,8 @@ export interface SettingFlags {
   readonly maxMemoryPages?: number | typeof any;
   readonly proposals?: readonly string[] | typeof any;
   readonly wasi?: boolean;
+  readonly provenance?: ProvenancePolicy['mode'];
+  readonly provenanceSource?: readonly ProvenanceSource[];
 }
 
 /** Adds the options for what an extension point takes, and whether the team looks first. */
@@ -35,7 +44,19 @@ export function withSettings(command: Command): Command {
       parseProposals,
     )
     .option('--wasi', 'modules may import WASI preview 1')
-    .option('--no-wasi', 'modules may not import WASI');
+    .option('--no-wasi', 'modules may not import WASI')
+    .addOption(
+      new Option('--provenance <policy>', 'what is required of the provenance of new versions').choices([
+        'none',
+        'record',
+        'require',
+      ]),
+    )
+    .option(
+      '--provenance-source <source>',
+      'an accepted source, such as issuer=https://…,repository=acme/*,workflow=…; repeat it for others, and all given ones replace the present ones',
+      (text: string, others: readonly ProvenanceSource[] = []) => [...others, parseSource(text)],
+    );
 }
 
 /** The fields of a request that the options stand for: those that are not given stay as they are. */
@@ -43,7 +64,13 @@ export function settingFields(flags: SettingFlags): {
   readonly requiresApproval?: boolean;
   readonly minVersionAgeSeconds?: number;
   readonly limits?: Partial<ExtensionPointLimits>;
+  readonly provenance?: ProvenancePolicyInput;
 } {
+  const { provenance: mode, provenanceSource } = flags;
+  const provenance = {
+    ...(mode === undefined ? {} : { mode }),
+    ...(provenanceSource === undefined ? {} : { sources: [...provenanceSource] }),
+  };
   const { requiresApproval, minVersionAge, maxModuleSize, maxMemoryPages, proposals, wasi } = flags;
   const limits = {
     ...(maxModuleSize === undefined ? {} : { maxModuleBytes: bound(maxModuleSize) }),
@@ -55,6 +82,7 @@ export function settingFields(flags: SettingFlags): {
     ...(requiresApproval === undefined ? {} : { requiresApproval }),
     ...(minVersionAge === undefined ? {} : { minVersionAgeSeconds: minVersionAge }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(Object.keys(provenance).length === 0 ? {} : { provenance }),
   };
 }
 
@@ -67,6 +95,7 @@ export function shownSettings({
   requiresApproval,
   minVersionAgeSeconds,
   limits,
+  provenance,
 }: ExtensionPoint): (readonly [string, string])[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
@@ -79,6 +108,7 @@ export function shownSettings({
     ],
     ['proposals', proposals === null ? 'all' : proposals.join(', ') || 'none'],
     ['WASI', allowWasi ? 'allowed' : 'not allowed'],
+    ...(provenance.mode === 'none' ? [] : [['provenance', provenanceInWords(provenance)] as const]),
   ];
 }
 
@@ -87,6 +117,24 @@ function parseAge(text: string): number {
   const seconds = parseDuration(text) / 1000;
   if (Number.isInteger(seconds) && seconds <= maxVersionAgeSeconds) return seconds;
   throw new InvalidArgumentError('It takes whole seconds, at most 90d: 0, 12h, 7d.');
+}
+
+function provenanceInWords({ mode, sources }: ProvenancePolicy): string {
+  const accepted = sources.map((source) =>
+    Object.entries(source)
+      .map(([name, pattern]) => `${name}=${pattern}`)
+      .join(','),
+  );
+  return [mode === 'require' ? 'required' : 'recorded', ...accepted].join(' ');
+}
+
+const sourceFields: readonly string[] = ['issuer', 'repository', 'workflow'] satisfies (keyof ProvenanceSource)[];
+
+function parseSource(text: string): ProvenanceSource {
+  const pairs = text.split(',').map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]);
+  if (pairs.every(([name = '', value]) => sourceFields.includes(name) && value !== ''))
+    return Object.fromEntries(pairs);
+  throw new InvalidArgumentError(`It takes name=value pairs, separated by commas: ${sourceFields.join(', ')}.`);
 }
 
 function parseSize(text: string): number | typeof any {

@@ -1,6 +1,9 @@
 /** The server as a library, for the `tenon` program and for tests. */
 
 export { deleteUser } from './apps/delete-account.ts';
+export { verifyAttestations } from './attestations/read-attestations.ts';
+export { toSigningKey } from './attestations/signing-key-routes.ts';
+export { listSigningKeys, revokeSigningKey, rotateSigningKey } from './attestations/signing-keys.ts';
 export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
 export { readAuditHead, sealIfPossible } from './audit/seal.ts';
@@ -31,6 +34,7 @@ export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config
 export { type Setting, type Settings, settings } from './config/settings.ts';
 export { describeStore } from './config/store-places.ts';
 export { version } from './config/version.ts';
+export type { SigningKeyRecord } from './db/attestation-records.ts';
 export type { AuditPosition } from './db/audit-chain-records.ts';
 export type { StoreFault } from './db/blob-records.ts';
 export type { ApiKeyRecord, TokenRecord, UserRecord } from './db/records.ts';

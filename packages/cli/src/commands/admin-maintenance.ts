@@ -7,6 +7,7 @@ import {
   type VerifyOptions,
   type VerifyResult,
   verify,
+  verifyAttestations,
   verifyAuditChain,
 } from '@tenon/server';
 import { formatHead, parseHead } from '../audit-options.ts';
@@ -87,7 +88,14 @@ async function runVerify(io: Io, deps: Deps, out: Reporter, { store, expected }:
     io.interruptible(async (signal) => {
       const data = await verify(deps, { onProgress: progress, signal });
       const audit = await verifyAuditChain(deps, { expected, signal });
-      return { ...data, faults: [...data.faults, ...audit.faults], auditLinks: audit.links, auditHead: audit.head };
+      const { attestations, faults } = await verifyAttestations(deps, signal);
+      return {
+        ...data,
+        attestations,
+        faults: [...data.faults, ...audit.faults, ...faults],
+        auditLinks: audit.links,
+        auditHead: audit.head,
+      };
     }),
   );
   const [faults, unknown] = [found.faults.length, found.unknownObjects.length];
@@ -107,12 +115,12 @@ async function runVerify(io: Io, deps: Deps, out: Reporter, { store, expected }:
 interface VerifiedStore extends VerifyResult {
   readonly auditLinks: number;
   readonly auditHead: AuditPosition;
+  readonly attestations: number;
 }
 
-function showVerified(
-  out: Reporter,
-  { blobs, blobBytes, referencedContents, versions, faults, unknownObjects, auditLinks, auditHead }: VerifiedStore,
-): void {
+function showVerified(out: Reporter, found: VerifiedStore): void {
+  const { blobs, blobBytes, referencedContents, versions, attestations, faults, unknownObjects } = found;
+  const { auditLinks, auditHead } = found;
   for (const { subject, detail } of faults) {
     out.write(`${out.style.error('fault')}  ${printable(subject)}: ${printable(detail)}\n`);
   }
@@ -125,6 +133,7 @@ function showVerified(
     ['versions', `${count(versions, 'version')} of ${count(referencedContents, 'content')}`],
     ['audit trail', count(auditLinks, 'event')],
     ['audit head', formatHead(auditHead)],
+    ['attestations', count(attestations, 'publish attestation')],
     ['unknown files', unknownObjects.length === 0 ? none : String(unknownObjects.length)],
     ['faults', faults.length === 0 ? none : String(faults.length)],
   ]);

@@ -26,6 +26,7 @@ import { addCopyCommand } from './admin-copy.ts';
 import { type AdminOptions, withData, withStore } from './admin-data.ts';
 import { addMaintenanceCommands } from './admin-maintenance.ts';
 import { addOperatorCommands } from './admin-operators.ts';
+import { addSigningKeyCommands } from './admin-signing-key.ts';
 import { addTokenListCommands } from './admin-tokens.ts';
 import { confirmUser } from './admin-user.ts';
 import { addUserCommands } from './admin-users.ts';
@@ -37,6 +38,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   const group = program
     .command('admin')
     .description('work directly on the data, as the operator of the server, which may be running');
+  addSigningKeyCommands(group, io);
   const users = group.command('user').description('accounts');
   const tokens = group.command('token').description('access tokens and API keys of any user');
   const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');

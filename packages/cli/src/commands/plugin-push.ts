@@ -12,6 +12,7 @@ import { path } from '../api.ts';
 import { type Command, withServer } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
+import { formBody } from '../form-body.ts';
 import type { Io } from '../io.ts';
 import { createProgress } from '../progress.ts';
 import { moduleFile, whichModule } from '../project/module-file.ts';
@@ -28,6 +29,8 @@ interface Options {
   readonly guest?: string;
   readonly semver?: string;
   readonly note?: string;
+  readonly provenance?: string;
+  readonly sbom?: string;
   readonly build?: boolean | undefined;
   readonly dryRun?: boolean;
   readonly wait: boolean;
@@ -42,6 +45,8 @@ export function addPushCommand(group: Command, io: Io): void {
     .option('--guest <guest>', 'bind it under this guest of yours alone (default: all that you hold there)')
     .option('--semver <version>', 'the semantic version that you call it')
     .option('--note <text>', 'what you say of it')
+    .option('--provenance <file>', 'attach a Sigstore bundle with SLSA provenance')
+    .option('--sbom <file>', 'attach a CycloneDX document, or a Sigstore bundle with one')
     .option('--dry-run', 'make all checks and show the result, without publishing')
     .option('--no-wait', "don't wait for the verdict of the extension point's simulations")
     .description('publish a plugin, or its next version')
@@ -51,6 +56,7 @@ export function addPushCommand(group: Command, io: Io): void {
       'tenon plugin push --dry-run --json',
       'tenon plugin push greet.wasm --extension-point ext_01j29hxk3…',
       'tenon plugin push --semver 1.2.0 --note "Greets in Greek"',
+      'tenon plugin push --provenance bundle.json --sbom bom.json',
     )
     .addHelpText(
       'after',
@@ -76,8 +82,9 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
   const place = path`/api/v1/artifacts/${extensionPoint}/plugin/${user}/${name}`;
   const target = place + queryOf(options, project);
   const isDryRun = options.dryRun === true;
-  const progress = createProgress(io, !out.isJson, 'Uploading', bytes.length);
-  const upload = { bytes, contentType: 'application/wasm', onSent: progress.advance };
+  const body = await bodyOf(io, bytes, options);
+  const progress = createProgress(io, !out.isJson, 'Uploading', body.bytes.length);
+  const upload = { ...body, onSent: progress.advance };
   const published = await api
     .upload(target, upload, publishedPlugin)
     .catch(listMismatches(extensionPoint))
@@ -97,6 +104,15 @@ async function pushPlugin(session: PluginSession, options: Options, file: string
 /** Only members of the application's team get similar names. */
 function similarityWarning({ name, user }: SimilarPlugin): string {
   return `Warning: the name is similar to that of the plugin ${name}, which ${printable(user.name)} publishes.`;
+}
+
+/** The module alone, or a form with the documents to attach. */
+async function bodyOf(io: Io, bytes: Uint8Array, { provenance, sbom }: Options) {
+  if (provenance === undefined && sbom === undefined) return { bytes, contentType: 'application/wasm' };
+  const fields = new Map([['artifact', bytes]]);
+  if (provenance !== undefined) fields.set('provenance', await readInput(io, provenance, 'the provenance'));
+  if (sbom !== undefined) fields.set('sbom', await readInput(io, sbom, 'the SBOM'));
+  return formBody(fields);
 }
 
 /** The plugin after the simulations of its newest version. */

@@ -8,6 +8,7 @@ import { stateInWords } from '../project/plugin-words.ts';
 import { resolveApp, resolveExtensionPoint } from '../resolve.ts';
 import { formatSize, formatTime } from '../text.ts';
 import { addOwnYankCommands } from './mass-yank.ts';
+import { addAttachCommand } from './plugin-attach.ts';
 import { addCallCommand } from './plugin-call.ts';
 import { addControlCommands } from './plugin-control.ts';
 import { addInitCommand } from './plugin-init.ts';
@@ -29,6 +30,7 @@ export function addPluginCommands(program: Command, io: Io): void {
   addCallCommand(group, io);
   addListCommand(group, io);
   addVersionCommands(group, io);
+  addAttachCommand(group, io);
   addVerifyCommand(group, io);
   addSbomCommand(group, io);
   addRunCommands(group, io);

@@ -11,6 +11,7 @@ import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
+import { ProvenanceBadge, ProvenanceDetails } from './provenance.tsx';
 import { SbomDetails } from './sbom-details.tsx';
 import type { PluginData } from './use-plugin.ts';
 import {
@@ -79,6 +80,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
         {boundGuestIds.length > 0 ? <Badge kind="good">{activeFor(version, guests, data)}</Badge> : null}
         {state === 'published' ? null : <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>}
         {wereTested(data) && !saysVerdict(version) ? <VerdictBadge version={version} /> : null}
+        <ProvenanceBadge version={version} />
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
       <Decision version={version} />
@@ -120,6 +122,11 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
           onChanged={onTested}
         />
       ) : null}
+      <ProvenanceDetails
+        versionPath={`${apiPath}/versions/${number}`}
+        of={`version ${number}`}
+        fileName={`${name}-${number}`}
+      />
       <VersionDiffDetails
         versionPath={`${apiPath}/versions/${number}`}
         against={

@@ -16,6 +16,7 @@ import { History } from './history.tsx';
 import { InUseBadge } from './in-use-badge.tsx';
 import { PinDialog, UnpinDialog } from './pin-dialog.tsx';
 import { stateBadges, stateWords } from './plugin-words.ts';
+import { ProvenanceBadge } from './provenance.tsx';
 import { SimilarNames } from './similar-names.tsx';
 import { StatusNotices } from './status-notices.tsx';
 import { undoOfVersionAction } from './undo-action.ts';
@@ -94,6 +95,7 @@ export function PluginBody(props: {
             {plugin.version.number}
             {plugin.version.semver === null ? '' : ` · ${plugin.version.semver}`}{' '}
             <Badge kind={stateBadges[plugin.version.state]}>{stateWords[plugin.version.state]}</Badge>{' '}
+            <ProvenanceBadge version={plugin.version} />{' '}
             <span class="soft small">
               <Time at={plugin.version.createdAt} />
             </span>

@@ -13,6 +13,7 @@ import { TraceLink } from '../../components/trace-link.tsx';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
 import { type PagedList, useList } from '../../state/use-list.ts';
 import { pluginApiPath, teamPluginPath } from '../plugin/plugin-path.ts';
+import { ProvenanceBadge, ProvenanceDetails } from '../plugin/provenance.tsx';
 import { SimilarNames } from '../plugin/similar-names.tsx';
 import { VersionDialog } from '../plugin/version-dialog.tsx';
 import { VersionDiffDetails } from '../plugin/version-diff.tsx';
@@ -129,7 +130,8 @@ function Waiting(props: {
         </Link>{' '}
         version {number}
         {semver === null ? null : <span class="soft"> · {semver}</span>}{' '}
-        {version.verdict === 'none_configured' ? null : <VerdictBadge version={version} />}
+        {version.verdict === 'none_configured' ? null : <VerdictBadge version={version} />}{' '}
+        <ProvenanceBadge version={version} />
       </h3>
       <p class="soft">
         Published by {user.name} <Time at={createdAt} /> for{' '}
@@ -156,6 +158,7 @@ function Waiting(props: {
           <ComparisonDetails versionPath={versionPath} of={of} />
         </>
       )}
+      <ProvenanceDetails versionPath={versionPath} of={of} fileName={`${name}-${number}`} />
       <VersionDiffDetails versionPath={versionPath} of={of} />
       <div class="actions">
         {mayManage(app.role) ? (

@@ -16,6 +16,7 @@ import { useEdit } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
+import { ProvenanceRules } from './provenance-rules.tsx';
 import {
   ageFault,
   changeOf,
@@ -101,6 +102,9 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             error={minAgeFault}
             hint="Hosts keep the previous version until then. The team can release a version earlier. Versions that wait keep their time."
           />
+        </Section>
+        <Section isBeside title="Provenance" intro="Where modules come from, as their publishers’ CI signs it.">
+          <ProvenanceRules draft={draft} onChange={change} />
         </Section>
         <Section
           isBeside

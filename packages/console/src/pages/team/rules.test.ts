@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ExtensionPoint } from '@tenon/protocol';
+import { type ExtensionPoint, noProvenancePolicy } from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
 import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, serverLimitFault, sizeHint } from './rules.ts';
 
 const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>
-  ({ requiresApproval, minVersionAgeSeconds: 0, limits }) as ExtensionPoint;
+  ({ requiresApproval, minVersionAgeSeconds: 0, limits, provenance: noProvenancePolicy }) as ExtensionPoint;
 
 const none = { maxModuleBytes: null, maxInitialMemoryPages: null, proposals: null, allowWasi: true };
 const some = { maxModuleBytes: 2_000_000, maxInitialMemoryPages: 32, proposals: ['simd' as const], allowWasi: false };

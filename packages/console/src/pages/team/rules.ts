@@ -1,4 +1,10 @@
-import type { ExtensionPoint, ExtensionPointLimits, ExtensionPointUpdate } from '@tenon/protocol';
+import type {
+  ExtensionPoint,
+  ExtensionPointLimits,
+  ExtensionPointUpdate,
+  ProvenancePolicy,
+  ProvenanceSource,
+} from '@tenon/protocol';
 import type { WasmProposal } from '@tenon/protocol/wasm-proposals';
 import { byteSize } from '../../components/byte-size.ts';
 import type { EditedField } from '../../state/use-edit.ts';
@@ -14,9 +20,16 @@ export interface RulesDraft {
   /** Whether all proposals are allowed, whichever are selected. */
   readonly allowsAllProposals: boolean;
   readonly proposals: readonly WasmProposal[];
+  readonly provenanceMode: ProvenancePolicy['mode'];
+  readonly sources: readonly SourceDraft[];
 }
 
-export function draftOf({ requiresApproval, minVersionAgeSeconds, limits }: ExtensionPoint): RulesDraft {
+/** An accepted source of modules in a form; `''` for a field that matches everything. */
+export type SourceDraft = Readonly<Record<keyof ProvenanceSource, string>>;
+
+export const emptySource: SourceDraft = { issuer: '', repository: '', workflow: '' };
+
+export function draftOf({ requiresApproval, minVersionAgeSeconds, limits, provenance }: ExtensionPoint): RulesDraft {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return {
     requiresApproval,
@@ -26,6 +39,8 @@ export function draftOf({ requiresApproval, minVersionAgeSeconds, limits }: Exte
     maxInitialMemoryPages: maxInitialMemoryPages === null ? '' : String(maxInitialMemoryPages),
     allowsAllProposals: proposals === null,
     proposals: proposals ?? [],
+    provenanceMode: provenance.mode,
+    sources: provenance.sources.map((source) => ({ ...emptySource, ...source })),
   };
 }
 
@@ -36,6 +51,18 @@ export function limitsOf(draft: RulesDraft): ExtensionPointLimits {
     maxInitialMemoryPages: toNumber(draft.maxInitialMemoryPages),
     proposals: draft.allowsAllProposals ? null : [...draft.proposals],
     allowWasi: draft.allowWasi,
+  };
+}
+
+/** The policy of a form. Empty sources are left out. */
+export function provenanceOf({ provenanceMode, sources }: RulesDraft): ProvenancePolicy {
+  const given = (source: SourceDraft): ProvenanceSource =>
+    Object.fromEntries(
+      Object.entries(source).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]])),
+    );
+  return {
+    mode: provenanceMode,
+    sources: sources.map(given).filter((source) => Object.keys(source).length > 0),
   };
 }
 
@@ -51,12 +78,15 @@ export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUp
       ? {}
       : { minVersionAgeSeconds: Math.round(Number(draft.minVersionAgeHours) * hourSeconds) }),
     ...(changed.length === 0 ? {} : { limits: Object.fromEntries(changed.map((name) => [name, after[name]])) }),
+    ...(JSON.stringify(provenanceOf(first)) === JSON.stringify(provenanceOf(draft))
+      ? {}
+      : { provenance: provenanceOf(draft) }),
   };
 }
 
 /** Applies a draft's changes to another state. */
 export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraft): RulesDraft {
-  const { requiresApproval, minVersionAgeSeconds, limits = {} } = changeOf(first, draft);
+  const { requiresApproval, minVersionAgeSeconds, limits = {}, provenance } = changeOf(first, draft);
   const of = <Name extends keyof RulesDraft>(isMine: boolean, ...names: readonly Name[]): Pick<RulesDraft, Name> =>
     Object.fromEntries(names.map((name) => [name, (isMine ? draft : now)[name]])) as Pick<RulesDraft, Name>;
   return {
@@ -66,6 +96,7 @@ export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraf
     ...of('maxModuleBytes' in limits, 'maxModuleBytes'),
     ...of('maxInitialMemoryPages' in limits, 'maxInitialMemoryPages'),
     ...of('proposals' in limits, 'allowsAllProposals', 'proposals'),
+    ...of(provenance !== undefined, 'provenanceMode', 'sources'),
   };
 }
 
@@ -85,6 +116,7 @@ export function ruleFields(draft: RulesDraft): readonly EditedField[] {
     },
     { label: 'WASI', text: draft.allowWasi ? 'allowed' : 'not allowed' },
     { label: 'Proposals', text: draft.allowsAllProposals ? 'all' : draft.proposals.join('\n') || 'none' },
+    { label: 'Provenance', text: provenanceInWords(provenanceOf(draft)) },
   ];
 }
 
@@ -122,7 +154,7 @@ export function sizeHint(text: string, unitBytes: number): string | undefined {
 }
 
 /** An extension point's limits in words, one sentence each. */
-export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits }: ExtensionPoint): string[] {
+export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits, provenance }: ExtensionPoint): string[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     requiresApproval
@@ -139,6 +171,7 @@ export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits }:
       : `Initial memory: at most ${byteSize(maxInitialMemoryPages * 65_536)} (${maxInitialMemoryPages.toLocaleString('en')} pages).`,
     allowWasi ? 'WASI: allowed.' : 'WASI: not allowed.',
     proposalsInWords(proposals),
+    ...(provenance.mode === 'none' ? [] : [`Provenance: ${provenanceInWords(provenance)}.`]),
   ];
 }
 
@@ -150,6 +183,16 @@ function ageInWords(seconds: number): string {
         ? [Math.round((seconds / hourSeconds) * 100) / 100, 'hour']
         : [seconds, 'second'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function provenanceInWords({ mode, sources }: ProvenancePolicy): string {
+  const accepted = sources.map((source) =>
+    Object.entries(source)
+      .map(([name, text]) => `${name} ${text}`)
+      .join(', '),
+  );
+  const from = accepted.length === 0 ? '' : ` from ${accepted.join('; or ')}`;
+  return { none: 'not required', record: `recorded${from}`, require: `required${from}` }[mode];
 }
 
 function proposalsInWords(proposals: readonly string[] | null): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
+import { verifyAttestations } from '../../attestations/read-attestations.ts';
 import { sealIfPossible } from '../../audit/seal.ts';
 import { verifyAuditChain } from '../../audit/verify-chain.ts';
 import { type Lease, takeLease } from '../../blobs/leases.ts';
@@ -134,7 +135,8 @@ async function copyInto(copy: Copy): Promise<CopiedStore> {
   }
   const { blobs, blobBytes, faults, unknownObjects } = await verify(target, copy);
   const chain = await verifyAuditChain({ ...copy, store: target.store }, signal === undefined ? {} : { signal });
-  const [fault] = [...faults, ...unknownObjects];
+  const attested = await verifyAttestations(target, signal);
+  const [fault] = [...faults, ...unknownObjects, ...attested.faults];
   if (fault !== undefined) throw differs(`${fault.subject}: ${fault.detail}`);
   await onStep('finish');
   await db.transaction().execute(async (tx) => {
