@@ -46,6 +46,15 @@ export const sessionState = Type.Object({
   account: nullable(account, {
     description: 'the account that is signed in; `null` if none is',
   }),
+  secondFactor: Type.Optional(
+    Type.Object(
+      {
+        expiresAt: timestamp('when the password must be entered again'),
+        hasRecoveryCodes: Type.Boolean({ description: 'whether the account has unused recovery codes' }),
+      },
+      { description: 'after a correct password: the account needs its passkey or a recovery code too' },
+    ),
+  ),
 });
 export type SessionState = Static<typeof sessionState>;
 
@@ -80,8 +89,6 @@ export interface PageStart {
   /** A token with the scope `read`, valid for a minute: for the first requests of the page. */
   readonly accessToken: string;
 }
-
-export const passwordConfirmation = Type.Object({ password: passwordField('the password of the account') });
 
 export const passwordReset = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 200, description: "the code of the operator's link" }),

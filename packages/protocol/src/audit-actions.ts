@@ -19,6 +19,7 @@ export type AuditTargetKind =
   | 'invitation'
   | 'plugin'
   | 'session'
+  | 'passkey'
   | 'token'
   | 'api_key'
   | 'trust_rule'
@@ -66,7 +67,7 @@ const trustRuleDetails = ['guestIds', 'extensionPointId', 'plugin', 'issuer', 'c
  */
 export const auditActions = {
   'app.create': action('app', 'app', 'created the application', ['name']),
-  'app.update': action('app', 'app', 'changed the application', ['name']),
+  'app.update': action('app', 'app', 'changed the application', ['name', 'requiresPasskey']),
   'app.delete': action('app', 'app', 'deleted the application', []),
   'member.invite': action('app', 'invitation', 'invited a member to the team', ['role']),
   'member.put': action('app', 'user', 'set the role of', ['role']),
@@ -107,7 +108,7 @@ export const auditActions = {
   ]),
   'plugin.roll_back': action('app', 'plugin', 'rolled back the plugin', ['guestIds', 'version', 'versionId']),
   'plugin.describe': action('app', 'plugin', 'changed the description of the plugin', ['fields']),
-  'plugin.block': action('app', 'plugin', 'blocked the plugin', ['reason']),
+  'plugin.block': action('app', 'plugin', 'blocked the plugin', ['reason', 'isConfirmed']),
   'plugin.unblock': action('app', 'plugin', 'unblocked the plugin', []),
   'plugin.delete': action('app', 'plugin', 'deleted the plugin', ['guestIds', 'versions']),
   'plugin.end_withdrawal': action('app', 'plugin', 'allowed withdrawn content of the plugin', ['contentAddress']),
@@ -157,8 +158,8 @@ export const auditActions = {
   'account.suspend': action('account', 'user', 'suspended the account', []),
   'account.unsuspend': action('account', 'user', 'ended the suspension of the account', []),
   'account.delete': action('both', 'user', 'deleted the account', []),
-  'session.start': action('account', 'session', 'signed in', []),
-  'session.confirm': action('account', 'session', 'entered the password again', []),
+  'session.start': action('account', 'session', 'signed in', ['means']),
+  'session.confirm': action('account', 'session', 'confirmed the session', ['means']),
   'session.end': action('account', 'session', 'signed out', ['cause']),
   'sign_in.refuse': action('account', 'user', 'refused a sign-in to', refusalDetails),
   'token_exchange.refuse': action('both', 'user', 'refused a token exchange for', refusalDetails),
@@ -173,6 +174,12 @@ export const auditActions = {
     'trustRuleId',
     'claims',
   ]),
+  'passkey.register': action('account', 'passkey', 'registered the passkey', []),
+  'passkey.rename': action('account', 'passkey', 'renamed the passkey', ['name']),
+  'passkey.remove': action('account', 'passkey', 'removed the passkey', []),
+  'recovery_codes.create': action('account', 'user', 'created recovery codes for', []),
+  'recovery_codes.use': action('account', 'user', 'used a recovery code of', ['remaining']),
+  'second_factor.reset': action('account', 'user', 'removed the passkeys and recovery codes of', ['passkeys']),
   'token.revoke': action('account', 'token', 'revoked the access token', ['cause']),
   'token.new_network': action('account', 'token', 'noticed a new network of the access token', ['network']),
   'trust_rule.create': action('both', 'trust_rule', 'let CI jobs publish by the rule', trustRuleDetails),

@@ -12,6 +12,7 @@ export const idPrefixes = {
   token: 'tok',
   apiKey: 'key',
   session: 'ses',
+  passkey: 'psk',
   oneTimeLink: 'lnk',
   mail: 'mal',
   deviceGrant: 'dev',
@@ -37,6 +38,7 @@ export type VersionId = Id<'version'>;
 export type TokenId = Id<'token'>;
 export type ApiKeyId = Id<'apiKey'>;
 export type SessionId = Id<'session'>;
+export type PasskeyId = Id<'passkey'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
 export type MailId = Id<'mail'>;
 export type DeviceGrantId = Id<'deviceGrant'>;

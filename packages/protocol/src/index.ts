@@ -18,6 +18,7 @@ export * from './mass-yank.ts';
 export * from './names.ts';
 export * from './oauth.ts';
 export * from './pages.ts';
+export * from './passkeys.ts';
 export * from './password-length.ts';
 export * from './plugin-about.ts';
 export * from './producers-bom.ts';

@@ -77,9 +77,6 @@ const decisionFields = {
   scopes: Type.Optional(
     Type.Array(tokenScope, { minItems: 1, uniqueItems: true, description: 'grant only these of the requested scopes' }),
   ),
-  password: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1024, description: 'the password; required to grant `manage`' }),
-  ),
   userId: Type.Optional(
     id('user', 'the user that the page shows; the request fails if another user has signed in since, in another tab'),
   ),

@@ -15,6 +15,7 @@ export type TokenScope = Static<typeof tokenScope>;
 export const app = Type.Object({
   id: id('app', 'the application'),
   name: Type.String(),
+  requiresPasskey: Type.Boolean({ description: 'whether its members need a passkey' }),
   role: Type.Union([memberRole, Type.Literal('guest')], { description: "the requesting user's role in it" }),
   guests: Type.Array(heldGuest, { description: 'the guests that the requesting user holds in it; at most 5,000' }),
   hasMoreGuests: Type.Boolean({ description: 'whether the requesting user holds more guests than these' }),
@@ -26,7 +27,12 @@ export type App = Static<typeof app>;
 export const appInput = Type.Object({ name: displayName('shown to members and guests') });
 
 /** A `PUT` that leaves a field out keeps that field's value. */
-export const appUpdate = Type.Partial(appInput);
+export const appUpdate = Type.Object({
+  ...Type.Partial(appInput).properties,
+  requiresPasskey: Type.Optional(
+    Type.Boolean({ description: 'whether its members need a passkey; only owners with a passkey can change it' }),
+  ),
+});
 
 const counted = (what: string) =>
   Type.Integer({ description: `the number of ${what}; ${maxCounted + 1} means more than ${maxCounted}` });

@@ -84,6 +84,9 @@ export const pluginStatus = Type.Object({
   isPublisherBlocked: Type.Boolean({ description: "whether the team has blocked all the publisher's plugins" }),
   detail: Type.String({ description: 'a description for people' }),
   bindings: Type.Array(Type.Object(bindingFields)),
+  isUnconfirmed: Type.Optional(
+    Type.Literal(true, { description: 'a browser session blocked it without step-up; repeat the request after it' }),
+  ),
 });
 export type PluginStatus = Static<typeof pluginStatus>;
 

@@ -32,6 +32,8 @@ export interface Deps {
   readonly clock: Clock;
   /** The recorded author of all audit events. Default: the actor. */
   readonly auditAuthor?: 'operator';
+  /** Set while an action is tried without a change, which needs no step-up. */
+  readonly isDryRun?: true;
   readonly random: RandomBytes;
   readonly settings: Settings;
 }

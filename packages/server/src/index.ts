@@ -19,6 +19,7 @@ export {
 export {
   createPasswordLink,
   listUsers,
+  resetSecondFactor,
   revokeCredentialsOf,
   setOperator,
   suspendUser,

@@ -10,6 +10,7 @@ import { expiredMutations } from './auth/expired-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './auth/one-time-link-queries.ts';
 import { operatorMutations, operatorQueries } from './auth/operator-queries.ts';
+import { passkeyMutations, passkeyQueries } from './auth/passkeys/passkey-queries.ts';
 import { quotaMutations, quotaQueries } from './auth/quota-queries.ts';
 import { sessionMutations, sessionQueries } from './auth/session-queries.ts';
 import { tokenMutations, tokenQueries } from './auth/token-queries.ts';
@@ -74,6 +75,7 @@ const allQueries = {
   ...simulationQueries,
   ...simulationRunQueries,
   ...attestationQueries,
+  ...passkeyQueries,
 };
 
 const allMutations = {
@@ -109,6 +111,7 @@ const allMutations = {
   ...simulationMutations,
   ...simulationRunMutations,
   ...attestationMutations,
+  ...passkeyMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -11,6 +11,7 @@ import { accountRoutes } from './auth/account-routes.ts';
 import { credentialRoutes } from './auth/credential-routes.ts';
 import { mailedLinkRoutes } from './auth/mailed-link-routes.ts';
 import { oauthRoutes } from './auth/oauth/oauth-routes.ts';
+import { passkeyRoutes } from './auth/passkeys/passkey-routes.ts';
 import { quotaRoutes } from './auth/quota-routes.ts';
 import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.ts';
 import { sessionRoutes } from './auth/session-routes.ts';
@@ -65,6 +66,7 @@ export const allRoutes: readonly Route[] = [
   ...auditRoutes,
   ...usageRoutes,
   ...sessionRoutes,
+  ...passkeyRoutes,
   ...mailedLinkRoutes,
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,

@@ -103,6 +103,7 @@ describe('withEffects()', () => {
         lastUsedAtMs: 1,
         expiresAtMs: 2,
         confirmedAtMs: 1,
+        passkeyId: null,
       });
     });
     const token = (sessionId: TokenRecord['sessionId']): TokenRecord => {

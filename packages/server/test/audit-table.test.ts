@@ -29,12 +29,13 @@ import {
   openBrowser,
   postForm,
   requestFrom,
-  rightPassword,
 } from './helpers/browser.ts';
 import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
 import { noMailServer } from './helpers/mail-server.ts';
+import { addPasskey, enterPassword, optionsOf } from './helpers/passkeys.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
+import { createAuthenticator } from './helpers/software-authenticator.ts';
 import {
   formOf,
   freshModule,
@@ -191,6 +192,17 @@ const rows: Readonly<Record<string, Row>> = {
     undefined,
     '/suspension',
   ),
+  'DELETE /api/v1/users/:userId/passkeys': {
+    actions: ['second_factor.reset', 'second_factor.reset'],
+    prepare: async (world) => {
+      const { service } = world;
+      const [operator, person] = [await service.user('Olga'), await signUpPerson(service)];
+      await addPasskey(person);
+      await setOperator(service.services.deps, 'operator', operator.id, true);
+      const { token } = operator;
+      return { send: () => service.call('DELETE', `${api}/users/${person.id}/passkeys`, { token }) };
+    },
+  },
   'PUT /api/v1/users/:userId/operator': byOperator('operator.grant', 'PUT', '/operator'),
   'DELETE /api/v1/users/:userId/operator': byOperator('operator.revoke', 'DELETE', '/operator', undefined, '/operator'),
   'POST /api/v1/users/:userId/credentials/revoke-all': byOperator(
@@ -654,14 +666,65 @@ const rows: Readonly<Record<string, Row>> = {
       return { by: id, secrets: [password], send: () => jar.call('POST', '/session/confirm', { password }) };
     },
   },
+  'POST /session/passkey': {
+    actions: ['session.start'],
+    prepare: async ({ service }) => {
+      const person = await signUpPerson(service);
+      const { authenticator } = await addPasskey(person);
+      const jar = openJar(service);
+      const response = authenticator.get(await optionsOf(jar));
+      return { by: person.id, send: () => jar.call('POST', '/session/passkey', { response }) };
+    },
+  },
+  'POST /session/recovery-code': {
+    actions: ['recovery_codes.use', 'session.start'],
+    prepare: async ({ service }) => {
+      const person = await signUpPerson(service);
+      const { recoveryCodes: [code = ''] = [] } = await addPasskey(person);
+      const jar = await enterPassword(service, person);
+      const send = () => jar.call('POST', '/session/recovery-code', { code });
+      return { by: person.id, secrets: [code], send };
+    },
+  },
+  'POST /session/passkeys': {
+    actions: ['passkey.register', 'recovery_codes.create'],
+    prepare: async ({ service }) => {
+      const { id, jar } = await signUpPerson(service);
+      const response = createAuthenticator().create(await optionsOf(jar, '/session/passkeys/options'));
+      return { by: id, send: () => jar.call('POST', '/session/passkeys', { name: 'Laptop', response }) };
+    },
+  },
+  'PUT /session/passkeys/:passkeyId': {
+    actions: ['passkey.rename'],
+    prepare: async ({ service }) => {
+      const { id, jar } = await signUpPerson(service);
+      const { passkey } = await addPasskey({ jar });
+      return { by: id, send: () => jar.call('PUT', `/session/passkeys/${passkey.id}`, { name: 'Old' }) };
+    },
+  },
+  'DELETE /session/passkeys/:passkeyId': {
+    actions: ['passkey.remove'],
+    prepare: async ({ service }) => {
+      const { id, jar } = await signUpPerson(service);
+      const { passkey } = await addPasskey({ jar });
+      return { by: id, send: () => jar.call('DELETE', `/session/passkeys/${passkey.id}`) };
+    },
+  },
+  'POST /session/recovery-codes': {
+    actions: ['recovery_codes.create'],
+    prepare: async ({ service }) => {
+      const { id, jar } = await signUpPerson(service);
+      await addPasskey({ jar });
+      return { by: id, send: () => jar.call('POST', '/session/recovery-codes', {}) };
+    },
+  },
   'POST /session/authorization': {
     actions: ['login.approve'],
     prepare: async ({ service }) => {
       const browser = await openBrowser(service);
-      const json = { request: authorizationQuery({ scope: 'manage' }), decision: 'approve', password: rightPassword };
+      const json = { request: authorizationQuery({ scope: 'manage' }), decision: 'approve' };
       return {
         by: browser.userId,
-        secrets: [rightPassword],
         send: () => browser.post('/session/authorization', json),
       };
     },
@@ -701,6 +764,11 @@ const rows: Readonly<Record<string, Row>> = {
 
 /** Routes that are not `GET` and change nothing visible, and how each is called. */
 const changeless: Readonly<Record<string, (world: World) => Promise<LightMyRequestResponse>>> = {
+  'POST /session/passkey/options': ({ service }) => openJar(service).call('POST', '/session/passkey/options', {}),
+  'POST /session/confirm/options': async ({ service }) =>
+    (await signUpPerson(service)).jar.call('POST', '/session/confirm/options', {}),
+  'POST /session/passkeys/options': async ({ service }) =>
+    (await signUpPerson(service)).jar.call('POST', '/session/passkeys/options', {}),
   'POST /api/v1/invitations/preview': async (world) =>
     world.service.call('POST', `${api}/invitations/preview`, { json: { code: await freshCode(world) } }),
   'POST /api/v1/extension-points/:extensionPointId/schema/trial': ({ service, owner, extensionPointId }) =>
@@ -976,7 +1044,13 @@ function assertWhole(event: AuditEventRecord): void {
   const names: readonly string[] = info.details;
   for (const name of Object.keys(details)) assert.ok(names.includes(name) || name === 'guestIds', `${action}: ${name}`);
   const isByLink = action === 'account.verify_email' || 'mutedNotices' in details;
-  const comesFromNowhere = ['account.create', 'account.password_reset', 'account.delete', 'token.create'];
+  const comesFromNowhere = [
+    'account.create',
+    'account.password_reset',
+    'recovery_codes.use',
+    'account.delete',
+    'token.create',
+  ];
   if (by === 'user' && viaId === null)
     assert.ok(isByLink || comesFromNowhere.includes(action), `${action} says from where`);
 }

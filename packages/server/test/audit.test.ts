@@ -169,7 +169,7 @@ describe("an application's trail", () => {
   it('has a default page of 100 entries', async () => {
     const appId = newId('app');
     await service.store.write(async (tx) => {
-      await tx.insertApp({ id: appId, name: 'Large', createdAtMs: 1, updatedAtMs: 1 });
+      await tx.insertApp({ id: appId, name: 'Large', requiresPasskey: false, createdAtMs: 1, updatedAtMs: 1 });
       await tx.putMember({ appId, userId: world.owner.id, role: 'owner', createdAtMs: 1 });
       for (let at = 0; at < 130; at++) await tx.insertAuditEvent(auditEvent({ appId }));
     });
@@ -231,7 +231,7 @@ describe("an application's trail as a file", () => {
     const appId = newId('app');
     const count = 5000;
     await service.store.write(async (tx) => {
-      await tx.insertApp({ id: appId, name: 'Large', createdAtMs: 1, updatedAtMs: 1 });
+      await tx.insertApp({ id: appId, name: 'Large', requiresPasskey: false, createdAtMs: 1, updatedAtMs: 1 });
       await tx.putMember({ appId, userId: world.owner.id, role: 'owner', createdAtMs: 1 });
       const details = { name: 'n'.repeat(8000) };
       for (let at = 0; at < count; at++) await tx.insertAuditEvent(auditEvent({ appId, details }));

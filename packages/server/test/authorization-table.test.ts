@@ -6,6 +6,7 @@ import { startSession } from '../src/auth/sessions.ts';
 import { allRoutes } from '../src/routes.ts';
 import { approve, approvedLogin, authorizationQuery, encode, exchangeOf, openBrowser } from './helpers/browser.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
+import { createAuthenticator } from './helpers/software-authenticator.ts';
 import {
   formOf,
   freshModule,
@@ -25,7 +26,7 @@ import {
 
 /*
  * Who gets what, for every route. A cell is the status, and for a refusal the first letter of what its code tells apart:
- * 401m missing_credentials, 401i invalid_token, 401c invalid_credentials, 401o not_signed_in, 403s insufficient_scope,
+ * 401m missing_credentials, 401i invalid_token, 401c invalid_credentials, 401o not_signed_in, 401k invalid_passkey, 403s insufficient_scope,
  * 403f forbidden, 403n not_a_guest, 403p step_up_required.
  */
 const callers = [
@@ -95,7 +96,7 @@ async function freshSession({ services: { deps } }: TestService, { id }: TestUse
     sessionSecret: undefined,
     browserSecret: undefined,
   };
-  const { session } = await deps.store.write((tx) => startSession(deps, tx, id, browser));
+  const { session } = await deps.store.write((tx) => startSession(deps, tx, id, browser, { means: 'password' }));
   return session.id;
 }
 
@@ -883,6 +884,43 @@ const rows: Readonly<Record<string, Row>> = {
     cells: everybody('401o'),
     target: () => ({ path: '/session/confirm', json: { password: 'x' } }),
   },
+  'POST /session/passkey/options': {
+    cells: everybody(200),
+    target: () => ({ path: '/session/passkey/options', json: {} }),
+  },
+  'POST /session/passkey': {
+    cells: everybody('401k'),
+    target: () => ({ path: '/session/passkey', json: { response: createAuthenticator().get({ challenge: 'x' }) } }),
+  },
+  'POST /session/recovery-code': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/recovery-code', json: { code: 'x' } }),
+  },
+  'POST /session/confirm/options': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/confirm/options', json: {} }),
+  },
+  'GET /session/passkeys': { cells: everybody('401o'), target: () => ({ path: '/session/passkeys' }) },
+  'POST /session/passkeys/options': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/passkeys/options', json: {} }),
+  },
+  'POST /session/passkeys': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/passkeys', json: {} }),
+  },
+  'PUT /session/passkeys/:passkeyId': {
+    cells: everybody('401o'),
+    target: () => ({ path: `/session/passkeys/${newId('passkey')}`, json: { name: 'x' } }),
+  },
+  'DELETE /session/passkeys/:passkeyId': {
+    cells: everybody('401o'),
+    target: () => ({ path: `/session/passkeys/${newId('passkey')}` }),
+  },
+  'POST /session/recovery-codes': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/recovery-codes', json: {} }),
+  },
   'POST /session/authorization/view': {
     cells: everybody('401o'),
     target: () => ({ path: '/session/authorization/view', json: { request: authorizationQuery() } }),
@@ -933,6 +971,7 @@ const rows: Readonly<Record<string, Row>> = {
       ['DELETE', '/:userId'],
       ['PUT', '/:userId/suspension'],
       ['DELETE', '/:userId/suspension'],
+      ['DELETE', '/:userId/passkeys'],
       ['PUT', '/:userId/operator'],
       ['DELETE', '/:userId/operator'],
       ['POST', '/:userId/password-link'],
@@ -1054,6 +1093,7 @@ function cellOf(response: { statusCode: number; headers: object; json(): { code?
     invalid_credentials: 'c',
     not_signed_in: 'o',
     step_up_required: 'p',
+    invalid_passkey: 'k',
   };
   return `${statusCode}${letters[response.json().code ?? ''] ?? ''}`;
 }

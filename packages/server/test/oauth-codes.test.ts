@@ -101,19 +101,20 @@ describe('login with a loopback redirect', () => {
     );
   });
 
-  it('requires the password each time to grant manage', async () => {
+  it('requires step-up to grant any scope, and none to deny', async () => {
     const decide = (decision: object) =>
       ada.post('/session/authorization', {
         request: authorizationQuery({ scope: 'manage' }),
         decision: 'approve',
         ...decision,
       });
+    service.advance(5 * 60_000);
     assertProblem(await decide({}), 403, 'step_up_required');
-    assertProblem(await decide({ password: 'something else' }), 401, 'invalid_credentials');
-    const granted = await decide({ password: rightPassword });
+    assert.equal((await ada.post('/session/confirm', { password: rightPassword })).statusCode, 204);
+    const granted = await decide({});
     assert.equal(granted.statusCode, 200);
     assert.equal((await redeem(new URL(granted.json<AuthorizationOutcome>().redirectTo))).scope, 'manage');
-    assertProblem(await decide({}), 403, 'step_up_required');
+    service.advance(5 * 60_000);
     const denied = await decide({ decision: 'deny' });
     assert.match(denied.json<AuthorizationOutcome>().redirectTo, /error=access_denied/);
   });
@@ -122,12 +123,7 @@ describe('login with a loopback redirect', () => {
     const limited = await openService();
     try {
       const browser = await openBrowser(limited);
-      const decide = (password: string) =>
-        browser.post('/session/authorization', {
-          request: authorizationQuery({ scope: 'manage' }),
-          decision: 'approve',
-          password,
-        });
+      const decide = (password: string) => browser.post('/session/confirm', { password });
       let last = await decide('a wrong one');
       for (let count = 0; count < 40 && last.statusCode === 401; count++) last = await decide('a wrong one');
       assertProblem(last, 429, 'rate_limited');
@@ -296,19 +292,17 @@ describe('login with a loopback redirect', () => {
     for (const [path, json] of paths) assertProblem(await ada.post(path, json), 401, 'not_signed_in');
   });
 
-  it('approves nothing if the session ends while the password is verified', async () => {
+  it('approves nothing if the session ends during the request', async () => {
     const { deps, addresses } = service.services;
     const parsed = parseAuthorizationRequest(authorizationQuery({ scope: 'manage' }), addresses.base());
     assert.ok('returnTo' in parsed);
     const session = await deps.store.read.sessions(ada.userId, {});
     assert.ok(session[0]);
     const approver = { userId: ada.userId, sessionId: session[0].id };
-    const deciding = decideAuthorization(
-      { ...deps, passwords: { ...deps.passwords, verify: () => ada.end().then(() => true) } },
-      approver,
-      parsed,
-      { decision: 'approve', password: rightPassword },
-    );
+    const write: typeof deps.store.write = (work) => ada.end().then(() => deps.store.write(work));
+    const deciding = decideAuthorization({ ...deps, store: { ...deps.store, write } }, approver, parsed, {
+      decision: 'approve',
+    });
     await assert.rejects(deciding, { code: 'not_signed_in' });
   });
 

@@ -3,17 +3,19 @@ import { after, before, describe, it } from 'node:test';
 import {
   type ApiKeyCreated,
   type App,
+  type AppAuditEntry,
   cliClientId,
   type DeviceAuthorization,
   type ExtensionPoint,
   oauthPaths,
+  type Plugin,
   type TokenCreated,
 } from '@tenon/protocol';
 import { setOperator } from '../src/auth/manage-users.ts';
 import { authorizationQuery, postForm } from './helpers/browser.ts';
 import { goodPassword, type Person, signUpPerson } from './helpers/jar.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { formOf, type List, makeMember, ok, tinyModule } from './helpers/world.ts';
+import { formOf, type List, makeGuest, makeMember, ok, publishAs, tinyModule } from './helpers/world.ts';
 
 const api = '/api/v1';
 const dayMs = 24 * 60 * 60 * 1000;
@@ -24,12 +26,15 @@ before(async () => {
 });
 after(() => service.close());
 
-describe('a session in which the password was entered long ago', () => {
+describe('a session that was confirmed long ago', () => {
   let victim: Person;
   let thief: Person;
   let appId: string;
   let extensionPointId: string;
   let userCode: string;
+  let awaiting: string;
+  let blocked: string;
+  let other: string;
 
   const call = async (method: string, path: string, json?: unknown) =>
     path.startsWith('/session/')
@@ -43,6 +48,12 @@ describe('a session in which the password was entered long ago', () => {
     extensionPointId = (await call('POST', `/apps/${appId}/extension-points`, point)).json<ExtensionPoint>().id;
     const [owner, member] = [await victim.jar.token(), await thief.jar.token()];
     await makeMember(service, { token: owner }, appId, 'viewer', { token: member });
+    const guest = await service.user('Guest');
+    await makeGuest(service, { id: victim.id, token: owner }, appId, 'acme', guest);
+    const publish = async (name: string, size: number) =>
+      `/artifacts/${(await publishAs(service, guest, extensionPointId, name, tinyModule(size))).id}`;
+    [awaiting, blocked, other] = [await publish('one', 1), await publish('two', 2), await publish('three', 3)];
+    assert.equal((await call('PUT', `${blocked}/block`, { reason: 'Spies.' })).statusCode, 200);
     await setOperator(service.services.deps, 'operator', victim.id, true);
     service.advance(5 * 60_000);
     const started = await postForm(service, oauthPaths.deviceAuthorization, { client_id: cliClientId });
@@ -61,8 +72,15 @@ describe('a session in which the password was entered long ago', () => {
     'a login of another machine': () => ['POST', '/session/device', { userCode, decision: 'approve' }],
     'an API key': () => ['POST', '/api-keys', { name: 'x' }],
     'turning approval off': () => ['PUT', `/extension-points/${extensionPointId}`, { requiresApproval: false }],
+    'approving a version': () => ['POST', `${awaiting}/versions/1/approve`, {}],
+    'unblocking a plugin': () => ['DELETE', `${blocked}/block`],
+    'deleting a plugin': () => ['DELETE', blocked],
+    'an invitation of a viewer': () => ['POST', `/apps/${appId}/members`, { role: 'viewer' }],
+    'the role of a member': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'viewer' }],
+    'a passkey': () => ['POST', '/session/passkeys/options', {}],
     'an invitation of an owner': () => ['POST', `/apps/${appId}/members`, { role: 'owner' }],
     'another owner': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'owner' }],
+    'removing a member': () => ['DELETE', `/apps/${appId}/members/${thief.id}`],
     'deleting an extension point': () => ['DELETE', `/extension-points/${extensionPointId}`],
     'deleting an application': () => ['DELETE', `/apps/${appId}`],
     'a link that sets the password of another user': () => ['POST', `/users/${thief.id}/password-link`, {}],
@@ -88,13 +106,31 @@ describe('a session in which the password was entered long ago', () => {
     assert.equal((await call('POST', '/session/authorization', denied)).statusCode, 200);
   });
 
-  it("doesn't affect a program’s token, which was granted with the password", async () => {
+  it('blocks a plugin at once, marks the block, and confirms it after step-up', async () => {
+    const path = `${other}/block`;
+    const json = { reason: 'Spies.' };
+    assert.equal((await call('PUT', path, json)).json<Plugin>().status.isUnconfirmed, true);
+    const token = await service.token(victim.id);
+    const blocks = async () => {
+      const list = await ok<List<AppAuditEntry>>(service, 'GET', `${api}/apps/${appId}/audit?action=plugin.block`, {
+        token,
+      });
+      return list.objects.map(({ details }) => details.isConfirmed);
+    };
+    assert.deepEqual(await blocks(), [false, undefined]);
+    assert.equal((await victim.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
+    assert.equal((await call('PUT', path, json)).json<Plugin>().status.isUnconfirmed, undefined);
+    assert.deepEqual(await blocks(), [undefined, false, undefined]);
+    service.advance(5 * 60_000);
+  });
+
+  it("doesn't affect a program’s token, which was granted with step-up", async () => {
     const token = await service.token(victim.id);
     const app = await ok<App>(service, 'POST', `${api}/apps`, { token, json: { name: 'By a program' } });
     assert.equal((await service.call('DELETE', `${api}/apps/${app.id}`, { token })).statusCode, 204);
   });
 
-  it('may make all of these changes once the password is entered', async () => {
+  it('may make all of these changes once it is confirmed', async () => {
     assert.equal((await victim.jar.call('POST', '/session/confirm', { password: goodPassword })).statusCode, 204);
     for (const request of Object.values(farReaching)) {
       const { statusCode, payload } = await call(...request());

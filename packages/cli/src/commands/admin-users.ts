@@ -4,6 +4,7 @@ import {
   deleteUser,
   describeUser,
   listUsers,
+  resetSecondFactor,
   revokeCredentialsOf,
   suspendUser,
   toUser,
@@ -50,7 +51,7 @@ const changes = [
   },
 ] as const;
 
-/** Adds `user list`, `user show`, `user suspend`, `user unsuspend`, `user revoke-all`, and `user delete`. */
+/** Adds `user list`, `show`, `suspend`, `unsuspend`, `revoke-all`, `reset-second-factor`, and `delete`. */
 export function addUserCommands(users: Command, io: Io): void {
   users
     .command('list')
@@ -110,6 +111,23 @@ export function addUserCommands(users: Command, io: Io): void {
         const revoked = await revokeCredentialsOf(deps, 'operator', userId);
         out.result({ userId, ...revoked }, () => out.write(`${userId}\n`));
         out.note(`Revoked ${revokedText(revoked)}.`);
+      }),
+    );
+
+  users
+    .command('reset-second-factor')
+    .use(withConfirmation)
+    .argument('<user>', 'the user: an id, usr_…, or an e-mail address')
+    .description("remove a user's passkeys and recovery codes, if they are lost; then the password alone signs in")
+    .use(withStore)
+    .examples('tenon admin user reset-second-factor ada@example.org')
+    .action((named: string, options: AdminOptions & { yes?: boolean }) =>
+      withPresentData(io, options, async (deps, out) => {
+        const what = 'have no passkey or recovery code, and be signed out everywhere';
+        const userId = await confirmUser(io, deps, named, { what, yes: options.yes, needsYes: true });
+        const isChanged = await resetSecondFactor(deps, 'operator', userId);
+        out.result({ userId }, () => out.write(`${userId}\n`));
+        out.note(isChanged ? 'Removed the passkeys and recovery codes.' : 'The user had no passkey.');
       }),
     );
 

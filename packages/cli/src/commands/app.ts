@@ -56,6 +56,14 @@ export function addAppCommands(program: Command, io: Io): void {
     .action(calling(io, renameApp));
 
   group
+    .command('require-passkeys')
+    .option('--off', 'stop requiring passkeys')
+    .description('refuse sessions and tokens of members without a passkey, for owners with a passkey')
+    .use(withApp, withServer)
+    .examples('tenon app require-passkeys', 'tenon app require-passkeys --off --app app_01j29hxk3…')
+    .action(calling(io, requirePasskeys));
+
+  group
     .command('delete')
     .description('delete an application with its extension points, guests and plugins')
     .use(withApp, withConfirmation, withServer)
@@ -90,6 +98,15 @@ async function renameApp(session: Session, options: AppOptions, name: string): P
   out.result(app, () => out.note(`Renamed it to "${printable(app.name)}".`));
 }
 
+async function requirePasskeys(session: Session, options: AppOptions & { off?: boolean }): Promise<void> {
+  const { api, out } = session;
+  const id = await resolveApp(session, options.app);
+  const requiresPasskey = options.off !== true;
+  const app = await api.send('PUT', path`/api/v1/apps/${id}`, { requiresPasskey }, appSchema);
+  const text = requiresPasskey ? 'Members need a passkey' : 'Members need no passkey';
+  out.result(app, () => out.note(`${text} in "${printable(app.name)}".`));
+}
+
 async function deleteApp(session: Session, options: AppOptions & { yes?: boolean }): Promise<void> {
   const { api, io, out } = session;
   const id = await resolveNamedApp(session, options.app);
@@ -110,6 +127,7 @@ function showApp(out: Session['out'], app: App): void {
       ['name', app.name],
       ['id', app.id],
       ['you are', app.role],
+      ['requires passkeys', app.requiresPasskey ? 'yes' : 'no'],
       ['guests you hold', app.guests.length === 0 ? 'none' : app.guests.map(heldGuestText)],
       ['created', formatTime(app.createdAt)],
       ['updated', formatTime(app.updatedAt)],

@@ -15,7 +15,7 @@ type Answer = { readonly status: number; readonly json?: unknown; readonly text?
 /** A client before a server that answers what a test says, and notes what it is asked. */
 function setUp(
   answer: (line: string, times: number) => Answer,
-  confirmPassword = async (): Promise<void> => undefined,
+  confirm = async (): Promise<void> => undefined,
   signInAgain = async (): Promise<void> => undefined,
 ) {
   const sent: Sent[] = [];
@@ -24,7 +24,7 @@ function setUp(
     basePath: '/tenon/',
     clock: () => 0,
     signInAgain,
-    confirmPassword,
+    confirm,
     fetch: async (input, init = {}) => {
       const line = `${init.method} ${String(input)}`;
       const times = sent.filter((one) => one.line === line).length;

@@ -32,11 +32,11 @@ export interface ClientDeps {
    */
   readonly signInAgain: () => Promise<void>;
   /**
-   * Asks the user for the password and confirms the session with it (`POST /session/confirm`).
+   * Asks the user for the passkey or the password and confirms the session with it (`POST /session/confirm`).
    *
    * @throws DOMException `AbortError` when the user cancels
    */
-  readonly confirmPassword: () => Promise<void>;
+  readonly confirm: () => Promise<void>;
 }
 
 /**
@@ -66,6 +66,7 @@ export interface ApiClient {
 export interface SessionCalls {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
 }
 
@@ -73,7 +74,7 @@ export interface SessionCalls {
 const prefetchedMs = 10_000;
 
 export function createApiClient(parts: ClientDeps): ApiClient {
-  const { clock, confirmPassword } = parts;
+  const { clock, confirm } = parts;
   const session = createSessionCalls(parts);
   /** The entity tags of resources that were returned. */
   const etags = new WeakMap<object, string>();
@@ -127,7 +128,7 @@ export function createApiClient(parts: ClientDeps): ApiClient {
           : undefined;
         if (code === undefined || tried.has(code)) throw error;
         tried.add(code);
-        if (code === 'step_up_required') await confirmPassword();
+        if (code === 'step_up_required') await confirm();
       }
     }
   };
@@ -192,6 +193,7 @@ export function createSessionCalls(parts: Pick<ClientDeps, 'basePath' | 'fetch'>
   return {
     get: async (path) => readJson(await send('GET', path)),
     post: async (path, body) => readJson(await send('POST', path, body)),
+    put: async (path, body) => readJson(await send('PUT', path, body)),
     async delete(path) {
       await send('DELETE', path);
     },

@@ -22,7 +22,7 @@ export function YourNameField(props: AccountFieldProps) {
 }
 
 export function EmailField(props: AccountFieldProps & { readonly hint?: string }) {
-  return <TextField {...props} label="E-mail address" name="email" type="email" autoComplete="username" />;
+  return <TextField {...props} label="E-mail address" name="email" type="email" autoComplete="username webauthn" />;
 }
 
 export function CurrentPasswordField(props: AccountFieldProps) {

@@ -57,6 +57,8 @@ interface Description {
 }
 
 function describe(error: unknown): Description {
+  if (error instanceof Error && error.name === 'PasskeyError')
+    return { title: 'The passkey was not used', detail: error.message };
   if (!(error instanceof ApiError)) {
     return {
       title: 'Something went wrong on this page',

@@ -1,18 +1,28 @@
 import { useState } from 'preact/hooks';
 import { useServices } from '../state/services.ts';
-import type { PasswordRequest } from '../state/session.ts';
+import type { ConfirmRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { CurrentPasswordField } from './account-fields.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
-/** Asks for the password when the server wants it again before it goes on; one for the whole console. */
+/** Asks for the passkey or the password when the server wants it again before it goes on; one for the whole console. */
 export function PasswordDialog() {
-  const request = useStore(useServices().session.passwordRequest);
-  return request === undefined ? null : <PasswordForm request={request} />;
+  const request = useStore(useServices().session.confirmRequest);
+  if (request === undefined) return null;
+  return request.hasPasskey ? <PasskeyForm request={request} /> : <PasswordForm request={request} />;
 }
 
-function PasswordForm({ request }: { readonly request: PasswordRequest }) {
+function PasskeyForm({ request }: { readonly request: ConfirmRequest }) {
+  const form = useSubmit(() => request.confirm());
+  return (
+    <FormDialog title="Confirm with your passkey" action="Use your passkey" form={form} onClose={request.cancel}>
+      <p>This action requires your passkey.</p>
+    </FormDialog>
+  );
+}
+
+function PasswordForm({ request }: { readonly request: ConfirmRequest }) {
   const [password, setPassword] = useState('');
   const form = useSubmit(() => request.confirm(password));
   return (

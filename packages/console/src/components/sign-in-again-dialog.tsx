@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
+import { hasPasskeys } from '../state/passkeys.ts';
 import { useServices } from '../state/services.ts';
 import type { SignInRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { CurrentPasswordField } from './account-fields.tsx';
+import { Button } from './button.tsx';
+import { ErrorView } from './error-view.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for the password over the current page after the session has ended. The page below keeps its state and is hidden. */
@@ -12,9 +15,14 @@ export function SignInAgainDialog() {
   return request === undefined ? null : <SignInAgainForm request={request} />;
 }
 
-function SignInAgainForm({ request: { account, signIn, giveUp } }: { readonly request: SignInRequest }) {
+function SignInAgainForm({
+  request: { account, signIn, signInWithPasskey, giveUp },
+}: {
+  readonly request: SignInRequest;
+}) {
   const [password, setPassword] = useState('');
   const form = useSubmit(() => signIn(password));
+  const passkey = useSubmit(signInWithPasskey);
   return (
     <div class="sign-in-again">
       <FormDialog
@@ -34,6 +42,14 @@ function SignInAgainForm({ request: { account, signIn, giveUp } }: { readonly re
         </p>
         <input type="email" name="email" value={account.email ?? ''} autocomplete="username" readOnly hidden />
         <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
+        {hasPasskeys() ? (
+          <p>
+            <Button kind="quiet" isSmall isBusy={passkey.isBusy} onClick={passkey.submit}>
+              Use a passkey
+            </Button>
+          </p>
+        ) : null}
+        <ErrorView error={passkey.error} />
       </FormDialog>
     </div>
   );

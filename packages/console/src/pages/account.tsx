@@ -5,6 +5,7 @@ import { useAccount } from '../state/services.ts';
 import { DeleteAccountSection } from './account/delete-account.tsx';
 import { MailSection } from './account/mail.tsx';
 import { NameSection } from './account/name.tsx';
+import { PasskeysSection } from './account/passkeys.tsx';
 import { PasswordSection } from './account/password.tsx';
 
 /** One's own account. */
@@ -27,6 +28,7 @@ export function AccountPage() {
           View activity
         </LinkButton>
       </Section>
+      <PasskeysSection />
       <PasswordSection />
       <DeleteAccountSection />
     </Page>

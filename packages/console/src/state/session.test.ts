@@ -45,6 +45,8 @@ function setUp() {
           scopes: [],
           expiresAt: new Date(3_600_000).toISOString(),
         });
+      case 'GET /session/passkeys':
+        return isSignedIn ? answer(200, { objects: [], recoveryCodes: 0 }) : refuse(401, 'not_signed_in');
       case 'POST /session/confirm':
         if (!isSignedIn) return refuse(401, 'not_signed_in');
         if (body.password !== 'right') return refuse(401, 'invalid_credentials');
@@ -217,9 +219,9 @@ describe('createSession()', () => {
     const making = tab.api.post('/api/v1/api-keys', {});
     await settled();
     end();
-    await tab.passwordRequest.get()?.confirm('right');
+    await tab.confirmRequest.get()?.confirm('right');
     await settled();
-    assert.equal(tab.passwordRequest.get(), undefined);
+    assert.equal(tab.confirmRequest.get(), undefined);
     await tab.signInRequest.get()?.signIn('right');
     assert.deepEqual(await making, { apiKey: 'tnk_x' });
   });
@@ -231,13 +233,13 @@ describe('createSession()', () => {
     wait();
     const making = Promise.all([tab.api.post('/api/v1/api-keys', {}), tab.api.post('/api/v1/api-keys', {})]);
     await settled();
-    const request = tab.passwordRequest.get();
+    const request = tab.confirmRequest.get();
     assert.ok(request);
     await assert.rejects(request.confirm('wrong'), (error) => hasCode(error, 'invalid_credentials'));
-    assert.equal(tab.passwordRequest.get(), request, 'the dialog stays');
+    assert.equal(tab.confirmRequest.get(), request, 'the dialog stays');
     await request.confirm('right');
     assert.deepEqual(await making, [{ apiKey: 'tnk_x' }, { apiKey: 'tnk_x' }]);
-    assert.equal(tab.passwordRequest.get(), undefined);
+    assert.equal(tab.confirmRequest.get(), undefined);
   });
 
   it('gives up what waits for the password when the dialog is closed', async () => {
@@ -247,8 +249,8 @@ describe('createSession()', () => {
     wait();
     const making = [tab.api.post('/api/v1/api-keys', {}), tab.api.post('/api/v1/api-keys', {})];
     await settled();
-    tab.passwordRequest.get()?.cancel();
+    tab.confirmRequest.get()?.cancel();
     for (const each of making) await assert.rejects(each, isAbort);
-    assert.equal(tab.passwordRequest.get(), undefined);
+    assert.equal(tab.confirmRequest.get(), undefined);
   });
 });

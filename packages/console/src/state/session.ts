@@ -1,4 +1,4 @@
-import type { Account, PasswordReset, SessionState, SignInInput, SignUpInput } from '@tenon/protocol';
+import type { Account, PasskeyList, PasswordReset, SessionState, SignInInput, SignUpInput } from '@tenon/protocol';
 import { hasCode } from '../api/api-error.ts';
 import {
   type ApiClient,
@@ -16,13 +16,13 @@ export type SessionView =
   | ({ readonly status: 'ready'; readonly account: Account | null; readonly isEnded?: true } & ServerSettings);
 
 /** The server's public settings. */
-type ServerSettings = Omit<SessionState, 'account'>;
+type ServerSettings = Omit<SessionState, 'account' | 'secondFactor'>;
 
 /** The browser's session: the account that is signed in, sign-in, and sign-out. */
 export interface Session {
   readonly view: Store<SessionView>;
-  /** A request for the password; see `PasswordDialog`. */
-  readonly passwordRequest: Store<PasswordRequest | undefined>;
+  /** A request for the passkey or the password; see `PasswordDialog`. */
+  readonly confirmRequest: Store<ConfirmRequest | undefined>;
   /** A request to sign in again after the session has ended; see `SignInAgainDialog`. */
   readonly signInRequest: Store<SignInRequest | undefined>;
   readonly api: ApiClient;
@@ -30,27 +30,45 @@ export interface Session {
   readonly calls: SessionCalls;
   /** Requests the session's state. If that fails, an earlier state stays. */
   load(): Promise<void>;
-  signIn(input: SignInInput): Promise<void>;
+  /** @returns what the account needs besides the password, if it needs more */
+  signIn(input: SignInInput): Promise<SecondFactor | undefined>;
+  /**
+   * Signs in with a passkey, also after the password.
+   *
+   * @param isAutofill waits until the user chooses a passkey in a field
+   */
+  signInWithPasskey(isAutofill?: boolean): Promise<void>;
+  /** Completes a sign-in after the password. */
+  signInWithRecoveryCode(code: string): Promise<void>;
   signUp(input: SignUpInput): Promise<void>;
-  resetPassword(input: PasswordReset): Promise<void>;
+  /** @returns as `signIn` */
+  resetPassword(input: PasswordReset): Promise<SecondFactor | undefined>;
   signOut(): Promise<void>;
-  /** Asks for the password, or to sign in again if the session has ended: `ClientDeps.confirmPassword`. */
-  confirmPassword(): Promise<void>;
+  /** Asks for the passkey or the password, or to sign in again if the session has ended: `ClientDeps.confirm`. */
+  confirm(): Promise<void>;
+  /** Runs requests that use the cookie. If the server requires step-up, it asks for it and repeats them. */
+  confirmed<T>(work: (calls: SessionCalls) => Promise<T>): Promise<T>;
   /** Call after the account was changed, or deleted. */
   setAccount(account: Account | null): void;
 }
 
-export interface PasswordRequest {
-  /** @throws ApiError if the password is wrong */
-  confirm(password: string): Promise<void>;
+/** What an account needs after the password. */
+export type SecondFactor = NonNullable<SessionState['secondFactor']>;
+
+export interface ConfirmRequest {
+  /** Whether the account has a passkey, which is then needed instead of the password. */
+  readonly hasPasskey: boolean;
+  /** @throws ApiError or PasskeyError if the password or the passkey is not accepted */
+  confirm(password?: string): Promise<void>;
   cancel(): void;
 }
 
 export interface SignInRequest {
   /** The account whose session has ended. The pages contain its data. */
   readonly account: Account;
-  /** @throws ApiError if the password is wrong */
+  /** @throws ApiError or PasskeyError if the password or the passkey is not accepted */
   signIn(password: string): Promise<void>;
+  signInWithPasskey(): Promise<void>;
   /** Discards the pages, so that any user can sign in. */
   giveUp(): void;
 }
@@ -70,14 +88,14 @@ export function createSession(
 ): Session {
   const { channel, initial } = parts;
   const view = createStore<SessionView>(initial ? { status: 'ready', ...initial } : { status: 'loading' });
-  const passwordRequest = createStore<PasswordRequest | undefined>(undefined);
+  const confirmRequest = createStore<ConfirmRequest | undefined>(undefined);
   const signInRequest = createStore<SignInRequest | undefined>(undefined);
   const calls = createSessionCalls(parts);
   const waiting = new Set<{ readonly resolve: () => void; readonly reject: (reason: unknown) => void }>();
-  const api = createApiClient({ ...parts, signInAgain, confirmPassword });
+  const api = createApiClient({ ...parts, signInAgain, confirm });
 
   function show(account: Account | null): void {
-    passwordRequest.get()?.cancel();
+    confirmRequest.get()?.cancel();
     api.forget();
     view.set({ status: 'ready', ...known(view.get()), account });
     settleSignIn();
@@ -104,20 +122,47 @@ export function createSession(
     if (signInRequest.get() === undefined) {
       signInRequest.set({
         account,
-        signIn: async (password) => enter(await calls.post('/session', { email: account.email, password })),
+        async signIn(password) {
+          const input = { email: account.email ?? '', password };
+          if ((await signInWith('/session', input)) !== undefined) await signInWithPasskey();
+        },
+        signInWithPasskey,
         giveUp: () => show(null),
       });
     }
     return new Promise((resolve, reject) => waiting.add({ resolve, reject }));
   }
 
-  async function confirmPassword(): Promise<void> {
+  async function confirm(): Promise<void> {
     try {
-      await askPassword(calls, passwordRequest);
+      await askConfirmation(calls, confirmRequest);
     } catch (error) {
       if (!hasCode(error, 'not_signed_in')) throw error;
-      await signInAgain(); // with the password
+      await signInAgain(); // which confirms
     }
+  }
+
+  async function confirmed<T>(work: (calls: SessionCalls) => Promise<T>): Promise<T> {
+    try {
+      return await work(calls);
+    } catch (error) {
+      if (hasCode(error, 'not_signed_in')) await signInAgain();
+      else if (hasCode(error, 'step_up_required')) await confirm();
+      else throw error;
+    }
+    return work(calls);
+  }
+
+  async function signInWith(path: string, input: SignInInput | PasswordReset): Promise<SecondFactor | undefined> {
+    const { secondFactor, ...state } = await calls.post<SessionState>(path, input);
+    if (secondFactor === undefined) enter(state);
+    return secondFactor;
+  }
+
+  async function signInWithPasskey(isAutofill = false): Promise<void> {
+    const { getPasskey } = await import('./passkeys.ts');
+    const response = await getPasskey(calls, '/session/passkey/options', isAutofill);
+    enter(await calls.post<SessionState>('/session/passkey', { response }));
   }
 
   function enter(state: SessionState): void {
@@ -144,14 +189,16 @@ export function createSession(
 
   return {
     view,
-    passwordRequest,
+    confirmRequest,
     signInRequest,
     api,
     calls,
     load,
-    signIn: async (input) => enter(await calls.post<SessionState>('/session', input)),
+    signIn: (input) => signInWith('/session', input),
+    signInWithPasskey,
+    signInWithRecoveryCode: async (code) => enter(await calls.post<SessionState>('/session/recovery-code', { code })),
     signUp: async (input) => enter(await calls.post<SessionState>('/session/sign-up', input)),
-    resetPassword: async (input) => enter(await calls.post<SessionState>('/session/reset-password', input)),
+    resetPassword: (input) => signInWith('/session/reset-password', input),
     async signOut() {
       try {
         await calls.delete('/session');
@@ -161,7 +208,8 @@ export function createSession(
       show(null);
       channel.postMessage('changed');
     },
-    confirmPassword,
+    confirm,
+    confirmed,
     setAccount(account) {
       if (account === null) show(null);
       else view.set({ status: 'ready', ...known(view.get()), account });
@@ -178,7 +226,9 @@ function known(view: SessionView): ServerSettings {
 }
 
 /** Shows a request and waits for the answer. Concurrent requests wait for the same answer. */
-function askPassword(calls: SessionCalls, request: Store<PasswordRequest | undefined>): Promise<void> {
+async function askConfirmation(calls: SessionCalls, request: Store<ConfirmRequest | undefined>): Promise<void> {
+  const hasPasskey =
+    request.get()?.hasPasskey ?? (await calls.get<PasskeyList>('/session/passkeys')).objects.length > 0;
   return new Promise((resolve, reject) => {
     const before = request.get();
     const settle = (how: () => void): void => {
@@ -186,10 +236,12 @@ function askPassword(calls: SessionCalls, request: Store<PasswordRequest | undef
       how();
     };
     request.set({
+      hasPasskey,
       async confirm(password) {
         try {
-          if (before === undefined) await calls.post('/session/confirm', { password });
-          else await before.confirm(password);
+          if (before !== undefined) await before.confirm(password);
+          else if (hasPasskey) await confirmWithPasskey(calls);
+          else await calls.post('/session/confirm', { password });
         } catch (error) {
           if (!hasCode(error, 'not_signed_in')) throw error;
           return settle(() => reject(error));
@@ -198,8 +250,13 @@ function askPassword(calls: SessionCalls, request: Store<PasswordRequest | undef
       },
       cancel() {
         before?.cancel();
-        settle(() => reject(new DOMException('The password was not entered', 'AbortError')));
+        settle(() => reject(new DOMException('The action was not confirmed', 'AbortError')));
       },
     });
   });
+}
+
+async function confirmWithPasskey(calls: SessionCalls): Promise<void> {
+  const { getPasskey } = await import('./passkeys.ts');
+  await calls.post('/session/confirm', { passkey: await getPasskey(calls, '/session/confirm/options') });
 }

@@ -146,6 +146,13 @@ export const appMutations = {
       db.updateTable('apps').set({ name, updatedAtMs }).where('id', '=', id),
   ),
 
+  /** Sets whether the members need a passkey, which also decides who may read contents. */
+  setRequiresPasskey: statement(
+    { audit: true, invalidates: (id) => [id, allContentsTag] },
+    (db: Db, id: AppId, requiresPasskey: boolean) =>
+      db.updateTable('apps').set({ requiresPasskey }).where('id', '=', id),
+  ),
+
   /**
    * Also deletes all rows that belong to the application, by foreign keys. Its audit events stay for the accounts that they belong
    * to, without guest keys.

@@ -6,7 +6,7 @@ import { toList, toPage } from '../http/query.ts';
 import { conditionalRead, conditionalWrite, preconditionOf, sendRepresentation } from '../http/representation.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toApp } from './app-wire.ts';
-import { createApp, deleteApp, listApps, renameApp } from './apps.ts';
+import { createApp, deleteApp, listApps, updateApp } from './apps.ts';
 import { readOverview } from './overview.ts';
 
 const route = routeTagged('Applications');
@@ -72,14 +72,15 @@ export const appRoutes: readonly Route[] = [
     query: guestsQuery,
     body: jsonBody(appUpdate, { name: 'Acme Sheets' }),
     id: 'updateApp',
-    summary: 'Rename an application',
+    summary: 'Change an application: its name, and whether its members need a passkey',
+    description: 'Only an owner with a passkey can change `requiresPasskey`.',
     requestHeaders: conditionalWrite.requestHeaders,
     responses: { 200: json('the application', app, appExample, conditionalWrite.headers) },
-    errors: ['precondition_failed'],
+    errors: ['precondition_failed', 'step_up_required', 'conflict'],
     handle: async ({ deps }, { request, auth, body, query }, reply) => {
       const toResource = (access: AppAccess) => toApp(access, query.maxGuests);
-      const renamed = await renameApp(deps, auth.access, body.name, preconditionOf(request, toResource));
-      return sendRepresentation(request, reply, toResource(renamed));
+      const updated = await updateApp(deps, auth.access, body, preconditionOf(request, toResource));
+      return sendRepresentation(request, reply, toResource(updated));
     },
   }),
   route('DELETE', '/api/v1/apps/:appId', {

@@ -11,6 +11,7 @@ export function toApp({ app, role, guests, hasMoreGuests }: AppAccess, maxGuests
   return {
     id: app.id,
     name: app.name,
+    requiresPasskey: app.requiresPasskey,
     role,
     guests: guests.slice(0, maxGuests).map(({ id, label }) => ({ id, label })),
     hasMoreGuests: hasMoreGuests || guests.length > maxGuests,

@@ -18,7 +18,7 @@ import { DomainError, type Precondition, requirePrecondition } from '../http/dom
  */
 export async function createApp(deps: Deps, actor: Actor, name: string): Promise<AppAccess> {
   const createdAtMs = deps.clock();
-  const app: AppRecord = { id: newId('app'), name, createdAtMs, updatedAtMs: createdAtMs };
+  const app: AppRecord = { id: newId('app'), name, requiresPasskey: false, createdAtMs, updatedAtMs: createdAtMs };
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     await requireMayCreateApps(deps, tx, actor);
@@ -82,28 +82,46 @@ export async function listApps(
 }
 
 /**
- * Renames an application. Changes nothing if `name` is `undefined`.
+ * Changes the given fields.
  *
- * @throws DomainError `precondition_failed`
+ * @throws DomainError `precondition_failed`; for a change of `requiresPasskey`: `step_up_required`, `forbidden` for other members than
+ *   owners, `conflict` for an owner without a passkey
  */
-export async function renameApp(
+export async function updateApp(
   deps: Deps,
   access: AppAccess,
-  name: string | undefined,
+  change: { readonly name?: string | undefined; readonly requiresPasskey?: boolean | undefined },
   precondition?: Precondition<AppAccess>,
 ): Promise<AppAccess> {
   const updatedAtMs = deps.clock();
   return deps.store.write(async (tx) => {
     const renewed = await renewAccess(tx, access, 'updateApp');
     requirePrecondition(precondition, renewed);
-    if (name === undefined) return renewed;
     const { app: present } = renewed;
-    const app = { ...present, name, updatedAtMs };
+    const { name = present.name, requiresPasskey = present.requiresPasskey } = change;
+    if (change.name === undefined && requiresPasskey === present.requiresPasskey) return renewed;
+    const app = { ...present, name, requiresPasskey, updatedAtMs };
+    if (requiresPasskey !== present.requiresPasskey) {
+      await requireMayChangePasskeyRule(deps, tx, renewed);
+      await tx.setRequiresPasskey(app.id, requiresPasskey);
+    }
     await tx.updateApp(app.id, { name, updatedAtMs });
-    const details = changedFields(present, app, ['name']);
+    const details = changedFields(present, app, ['name', 'requiresPasskey']);
     await record(deps, tx, access.actor, { action: 'app.update', appId: app.id, target: app, details });
     return { ...renewed, app };
   });
+}
+
+async function requireMayChangePasskeyRule(deps: Deps, tx: Transaction, { actor, role }: AppAccess): Promise<void> {
+  if (role !== 'owner') {
+    throw new DomainError('forbidden', `Only owners can change "requiresPasskey"; your role is ${role}.`);
+  }
+  await requireStepUp(deps, actor.sessionId, tx);
+  if ((await tx.passkeyOfToken(actor.tokenId)) !== null) return;
+  throw new DomainError(
+    'conflict',
+    'Add a passkey to your account first, and confirm with it. Otherwise you would lock yourself out.',
+  );
 }
 
 /**

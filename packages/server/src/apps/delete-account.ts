@@ -1,6 +1,7 @@
 import type { UserId } from '@tenon/protocol';
 import { type AuditActor, record } from '../audit/record.ts';
 import { type Actor, requireActiveToken } from '../auth/access.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import {
   type OperatorActor,
   renewOperator,
@@ -8,6 +9,7 @@ import {
   requireOther,
   requireUser,
 } from '../auth/manage-users.ts';
+import { hasPasskey } from '../auth/passkeys/verify-assertion.ts';
 import { requirePassword, requireUnchangedPassword } from '../auth/passwords/passwords.ts';
 import { deletedUserName } from '../db/audit-records.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
@@ -23,12 +25,14 @@ import { revokeInvitationsOf } from './invitations.ts';
  * invitations that the actor made.
  *
  * @throws DomainError `conflict` for the only owner of an application; `step_up_required`, `invalid_credentials` and
- *   `rate_limited` for an account with a password
+ *   `rate_limited` for an account with a password. In a browser's session of an account with a passkey, step-up replaces the password
  */
 export async function deleteAccount(deps: Deps, actor: Actor, password: string | undefined): Promise<void> {
   const { userId } = actor;
   await requireNotSoleOwner(deps.store.read, userId);
-  let verified = await deps.store.read.password(userId);
+  const isSteppedUp = actor.sessionId !== null && (await hasPasskey(deps.store.read, userId));
+  if (isSteppedUp) await requireStepUp(deps, actor.sessionId);
+  let verified = isSteppedUp ? undefined : await deps.store.read.password(userId);
   if (verified !== undefined) {
     if (password === undefined) throw new DomainError('step_up_required', 'Deleting an account requires its password.');
     verified = await requirePassword(deps, actor, password);
@@ -36,6 +40,7 @@ export async function deleteAccount(deps: Deps, actor: Actor, password: string |
   await erase(deps, userId, async (tx) => {
     await requireActiveToken(tx, actor);
     if (verified !== undefined) await requireUnchangedPassword(tx, verified);
+    if (isSteppedUp) await requireStepUp(deps, actor.sessionId, tx);
     // Without the token and the session, which are deleted too.
     return { userId, sessionId: null };
   });

@@ -138,7 +138,7 @@ export const guestRoutes: readonly Route[] = [
     body: jsonBody(invitationRenewal, { deliveryMethod: 'link' }),
     summary: 'Renew an invitation, of a guest or to the team: it gets another link',
     description:
-      'The previous link stops working. Also renews expired invitations. In a browser session, renewing the invitation of an owner requires that the password was entered within the last 5 minutes.',
+      'The previous link stops working. Also renews expired invitations. In a browser session, renewing an invitation to the team requires step-up.',
     responses: invitationResponses,
     errors: ['unsupported_delivery_method', 'conflict', 'step_up_required', 'quota_exceeded'],
     handle: async (services, { auth, params, body: { deliveryMethod } }) => {

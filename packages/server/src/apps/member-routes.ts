@@ -55,7 +55,7 @@ export const memberRoutes: readonly Route[] = [
     id: 'inviteMember',
     summary: 'Invite a member to the team',
     description:
-      'The user who accepts the invitation becomes a member with this role. In a browser session, inviting an owner requires that the password was entered within the last 5 minutes.',
+      'The user who accepts the invitation becomes a member with this role. In a browser session, it requires step-up.',
     responses: invitationResponses,
     errors: ['unsupported_delivery_method', 'step_up_required', 'quota_exceeded'],
     handle: async (services, { auth, body }) =>

@@ -59,7 +59,7 @@ interface TeamInvitationFields extends Delivery {
  * Invites a user to an application's team. The user becomes a member by accepting.
  *
  * @returns the invitation's code. Only its hash is stored
- * @throws DomainError `step_up_required` to invite an owner: {@link requireStepUp}; `unsupported_delivery_method`, `invalid_field`
+ * @throws DomainError `step_up_required`, `unsupported_delivery_method`, `invalid_field`
  */
 export async function inviteMember(
   deps: Deps,
@@ -72,7 +72,7 @@ export async function inviteMember(
   const mailTo = invitationRecipient(deps, invited);
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
-    if (role === 'owner') await requireStepUp(deps, actor.sessionId, tx);
+    await requireStepUp(deps, actor.sessionId, tx);
     const fields = { appId: app.id, guestId: null, role, email, name, mailTo };
     const { id, code } = await insertInvitation(deps, tx, actor, fields);
     const target = { id, name: null };
@@ -94,7 +94,7 @@ export function listTeamInvitations(
  * Changes a member's role. Revokes the member's pending invitations that the new role may not make.
  *
  * @throws DomainError `not_found` for a user who is not a member, `conflict` if the last owner would lose the role,
- *   `step_up_required` for a new owner
+ *   `step_up_required`
  */
 export async function changeMemberRole(
   deps: Deps,
@@ -105,12 +105,10 @@ export async function changeMemberRole(
   const appId = access.app.id;
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
+    await requireStepUp(deps, access.actor.sessionId, tx);
     const present = await requireMember(tx, appId, userId);
     const user = await tx.user(present.userId);
     if (user === undefined) throw notFound('member');
-    if (role === 'owner' && present.role !== 'owner') {
-      await requireStepUp(deps, access.actor.sessionId, tx);
-    }
     if (present.role === 'owner' && role !== 'owner') await requireAnotherOwner(tx, appId);
     await tx.putMember({ ...present, role });
     const details = { role: { before: present.role, after: role } };
@@ -124,11 +122,12 @@ export async function changeMemberRole(
  * Removes a member from an application's team. Revokes the member's pending invitations.
  *
  * @param withGuests whether the user is also removed from the guests that the user holds in the application
- * @throws DomainError `not_found` for a user who is not a member, `conflict` for the last owner
+ * @throws DomainError `not_found` for a user who is not a member, `conflict` for the last owner, `step_up_required`
  */
 export async function removeMember(deps: Deps, access: AppAccess, userId: string, withGuests: boolean): Promise<void> {
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeMembers');
+    await requireStepUp(deps, access.actor.sessionId, tx);
     const member = await requireMember(tx, access.app.id, userId);
     await deleteMembership(deps, tx, access.actor, member, 'member.remove');
     if (withGuests) await removeGuestsHeldBy(deps, tx, access.actor, member);

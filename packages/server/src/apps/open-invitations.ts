@@ -39,7 +39,7 @@ export async function renewOneInvitation(
 ): Promise<InvitationCode> {
   return deps.store.write(async (tx) => {
     const invitation = await findInvitation(tx, access, invitationId);
-    if (invitation.role === 'owner') await requireStepUp(deps, access.actor.sessionId, tx);
+    if (invitation.role !== null) await requireStepUp(deps, access.actor.sessionId, tx);
     requireOpen(invitation, 'renewed');
     const { appId, guestId, email } = invitation;
     const mailTo = invitationRecipient(deps, { deliveryMethod, email: email ?? undefined });

@@ -4,6 +4,7 @@ import { toUser, toUserDetails } from '../auth/account-wire.ts';
 import {
   createPasswordLink,
   listUsers,
+  resetSecondFactor,
   revokeCredentialsOf,
   setOperator,
   suspendUser,
@@ -24,7 +25,7 @@ const userPath = '/api/v1/users/:userId';
 /** Reading needs `manage` too, because lists of users have e-mail addresses. */
 const access = { kind: 'user', scope: 'manage', userLevel: true, operator: true } as const;
 
-const ofOperators = 'For operators. In a browser session, it requires a recently entered password.';
+const ofOperators = 'For operators. In a browser session, it requires step-up.';
 
 const userExample = {
   id: example.userId,
@@ -105,6 +106,15 @@ export const userRoutes: readonly Route[] = [
     responses: { 200: json('the numbers of the revoked ones', revokedCredentials, revokedCredentialsExample) },
     errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
     handle: ({ deps }, { auth, params }) => revokeCredentialsOf(deps, auth.actor, params.userId),
+  }),
+  route('DELETE', `${userPath}/passkeys`, {
+    access,
+    id: 'resetSecondFactor',
+    summary: "Remove a user's passkeys and recovery codes, and end the sessions",
+    description: `${ofOperators} For a user who has lost them: then the password alone signs in. 409 for your own account.`,
+    responses: { 204: { description: 'removed' } },
+    errors: ['forbidden', 'step_up_required', 'not_found', 'conflict'],
+    handle: async ({ deps }, { auth, params }) => void (await resetSecondFactor(deps, auth.actor, params.userId)),
   }),
   route('PUT', `${userPath}/operator`, {
     access,

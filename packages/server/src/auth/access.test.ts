@@ -34,6 +34,7 @@ describe('the cache of memberships', () => {
     scopes: ['read'],
     appId: null,
     sessionId: null,
+    hasPasskey: false,
     expiresAtMs: Number.MAX_SAFE_INTEGER,
     ...unrestricted,
   });

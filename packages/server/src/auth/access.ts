@@ -39,6 +39,8 @@ export interface Actor extends TokenRestriction {
   readonly expiresAtMs: number;
   /** The networks that the token may be used from; `null` for all. */
   readonly networks: NetworkSet | null;
+  /** Whether the session has used a passkey; for a program's token, whether the user has one. */
+  readonly hasPasskey: boolean;
 }
 
 /** A user's role in an application. A member may also be a guest. */
@@ -129,7 +131,7 @@ export function actorCacheTags({ tokenId, userId, sessionId, appId }: Actor): re
  * Authorizes an actor to use a permission in an application.
  *
  * @throws DomainError `not_found` if the application doesn't exist or the actor may not see it; otherwise `insufficient_scope`,
- *   `not_a_guest` (to publish) or `forbidden`
+ *   `passkey_required`, `not_a_guest` (to publish) or `forbidden`
  */
 export async function authorizeApp(
   deps: Deps,
@@ -139,6 +141,7 @@ export async function authorizeApp(
 ): Promise<AppAccess> {
   const access = isId('app', appId) ? await findAppAccess(deps, actor, appId) : undefined;
   if (access === undefined) throw notFound('application');
+  requirePasskey(actor.hasPasskey, access);
   requirePermission(actor, access, permission);
   requireWithinRestriction(actor, permission);
   return { ...access, actor };
@@ -160,6 +163,7 @@ export async function authorizeExtensionPoint(
   const extensionPoint = await findExtensionPoint(deps, extensionPointId);
   const access = extensionPoint && (await findAppAccess(deps, actor, extensionPoint.appId));
   if (extensionPoint === undefined || access === undefined) throw notFound('extension point');
+  requirePasskey(actor.hasPasskey, access);
   requirePermission(actor, access, permission);
   requireWithinRestriction(actor, permission, extensionPointId, plugin);
   return { ...access, actor, extensionPoint };
@@ -195,6 +199,7 @@ export async function renewAccess<A extends AppAccess>(tx: Queries, access: A, p
   await requireActiveToken(tx, actor);
   const membership = await readMembership(tx, actor, app.id);
   if (membership === undefined) throw notFound('application');
+  if (membership.app.requiresPasskey) requirePasskey((await tx.passkeyOfToken(actor.tokenId)) !== null, membership);
   requirePermission(actor, membership, permission);
   return { ...access, ...membership };
 }
@@ -253,6 +258,19 @@ export function requireHostRole(pluginRoles: readonly PluginRole[]): void {
 /** Whether the actor is a member of the application, and not only a guest. */
 export function isMember(access: AppAccess): boolean {
   return access.role !== 'guest';
+}
+
+/** @throws DomainError `passkey_required` for a member of an application that requires passkeys */
+function requirePasskey(hasPasskey: boolean, { app, role }: Membership): void {
+  if (hasPasskey || !app.requiresPasskey || role === 'guest') return;
+  throw passkeyRequired();
+}
+
+export function passkeyRequired(): DomainError {
+  return new DomainError(
+    'passkey_required',
+    'The application requires passkeys of its members. In a browser, confirm with your passkey. Tokens work once your account has one.',
+  );
 }
 
 function requirePermission(actor: Actor, { role, guests }: Membership, name: PermissionName): void {

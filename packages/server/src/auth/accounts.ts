@@ -6,13 +6,16 @@ import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { type Actor, mayCreateApps, requireActiveToken, requireNotSuspended } from './access.ts';
+import { requireStepUp } from './confirmation.ts';
 import { markEmailVerified, putMuted } from './mailed-links.ts';
 import { findUsableLink } from './one-time-links.ts';
+import { type PendingSignIn, startSessionOrAsk } from './passkeys/second-factor.ts';
+import { hasPasskey } from './passkeys/verify-assertion.ts';
 import { hashNewPassword } from './passwords/password-policy.ts';
 import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
 import { revokeAllCredentials } from './revoke-credentials.ts';
 import { hashSecret } from './secrets.ts';
-import { type Browser, type StartedSession, startSession } from './sessions.ts';
+import type { Browser, StartedSession } from './sessions.ts';
 
 /** A user, as the user sees it. */
 export interface AccountDetails {
@@ -70,7 +73,8 @@ export async function updateAccount(
 /**
  * Changes the actor's password, and revokes the other credentials, as {@link revokeAllCredentials}.
  *
- * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password
+ * @throws DomainError `invalid_credentials`, `rate_limited`, `weak_password`; `conflict` for an account without a password;
+ *   `step_up_required` if the account has a passkey
  */
 export async function changePassword(
   deps: Deps,
@@ -82,6 +86,8 @@ export async function changePassword(
   },
 ): Promise<void> {
   const { userId, sessionId } = actor;
+  // Without a passkey, the password in the request is the step-up.
+  if (await hasPasskey(deps.store.read, userId)) await requireStepUp(deps, sessionId);
   const verified = await requirePassword(deps, actor, change.currentPassword);
   const { user } = await readAccount(deps, userId);
   const hash = await hashNewPassword(deps, change.newPassword, user, 'newPassword');
@@ -100,7 +106,8 @@ export async function changePassword(
 }
 
 /**
- * Sets a password by a password link, revokes the user's credentials as {@link revokeAllCredentials}, and signs the user in.
+ * Sets a password by a password link, revokes the user's credentials as {@link revokeAllCredentials}, and signs the user in, or asks for
+ * the second factor.
  *
  * @param reset `revokeTokens`: whether access tokens and API keys are revoked too. Default: `true`
  * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`, `account_suspended`
@@ -109,7 +116,7 @@ export async function resetPassword(
   deps: Deps,
   reset: { readonly code: string; readonly password: string; readonly revokeTokens?: boolean | undefined },
   browser: Browser,
-): Promise<StartedSession> {
+): Promise<StartedSession | PendingSignIn> {
   const { code, password, revokeTokens = true } = reset;
   const found = await findLinkOwner(deps, deps.store.read, code);
   // Hashing is costly: hash one password at a time for each link, and none once the link has been used.
@@ -127,7 +134,7 @@ export async function resetPassword(
       const actor = { userId: user.id, sessionId: null, address: browser.address };
       const details = { linkId, revokedTokens: revokeTokens };
       await record(deps, tx, actor, { action: 'account.password_reset', target: user, details });
-      return startSession(deps, tx, user.id, { ...browser, browserSecret: undefined });
+      return startSessionOrAsk(deps, tx, user.id, { ...browser, browserSecret: undefined }, 'password_link');
     });
   });
 }

@@ -18,6 +18,12 @@ export interface AttemptLimiters {
   readonly byActor: RateLimiter;
   /** Correct passwords, by account. Each costs a hash, so frequent sign-ins would delay other accounts. */
   readonly correctPasswords: RateLimiter;
+  /** Started sign-ins with passkeys, by the client's network. */
+  readonly passkeyChallenges: RateLimiter;
+  /** Refused passkeys, by the client's network. */
+  readonly refusedPasskeys: RateLimiter;
+  /** Wrong recovery codes, by account. */
+  readonly recoveryCodes: RateLimiter;
   /** Sign-ups for which a password was hashed, by the client's network. */
   readonly signUps: RateLimiter;
   /** Accounts created with invitations, by the inviting account. */

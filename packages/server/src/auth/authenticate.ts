@@ -1,4 +1,4 @@
-import { isSecret } from '@tenon/protocol';
+import { isSecret, type PasskeyId } from '@tenon/protocol';
 import type { CacheSpec } from '../cache/cache.ts';
 import type { ApiKeyRecord, TokenRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
@@ -56,7 +56,16 @@ export async function authenticateApiKey(deps: Deps, secret: string): Promise<Ap
 }
 
 /** Returns the actor of a token. */
-export function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs, ...token }: TokenRecord): Actor {
+export function toActor({
+  id,
+  userId,
+  scopes,
+  appId,
+  sessionId,
+  expiresAtMs,
+  passkeyId,
+  ...token
+}: TokenRecord & { readonly passkeyId: PasskeyId | null }): Actor {
   const { extensionPointId, pluginName, guestId, networks } = token;
   return {
     tokenId: id,
@@ -68,6 +77,7 @@ export function toActor({ id, userId, scopes, appId, sessionId, expiresAtMs, ...
     extensionPointId,
     pluginName,
     guestId,
+    hasPasskey: passkeyId !== null,
     networks: networks === null ? null : createNetworkSet(networks),
   };
 }

@@ -22,6 +22,8 @@ export const expiredMutations = {
         'mailed_codes',
         'authorization_codes',
         'device_grants',
+        'pending_sign_ins',
+        'passkey_challenges',
       ] as const) {
         await db.deleteFrom(table).where('expiresAtMs', '<', beforeMs).execute();
       }

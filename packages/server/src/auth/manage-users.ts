@@ -127,6 +127,26 @@ export function revokeCredentialsOf(
   });
 }
 
+/**
+ * Removes a user's passkeys and recovery codes, for a user who has lost them. Then the password alone signs in. Ends the sessions.
+ *
+ * @returns whether the user had passkeys. @throws DomainError `not_found`, `conflict` for the operator's own account
+ */
+export function resetSecondFactor(deps: ManageDeps, actor: OperatorActor, userId: string): Promise<boolean> {
+  return deps.store.write(async (tx) => {
+    await renewOperator(deps, tx, actor);
+    const user = await requireUser(tx, userId);
+    requireOther(actor, user, 'remove the passkeys of');
+    const passkeys = (await tx.passkeysOf(user.id)).length;
+    if (passkeys === 0) return false;
+    await tx.deleteSessionsOf(user.id);
+    await tx.deletePasskeysOf(user.id);
+    await tx.deletePendingSignInsOf(user.id);
+    await recordAct(deps, tx, actor, user, { action: 'second_factor.reset', details: { passkeys } });
+    return true;
+  });
+}
+
 /** @returns whether this changed anything. @throws DomainError `not_found`, `conflict` for the operator's own role */
 export function setOperator(
   deps: ManageDeps,
@@ -197,7 +217,8 @@ type OperatorAction =
   | 'account.password_link'
   | 'account.revoke_credentials'
   | 'operator.grant'
-  | 'operator.revoke';
+  | 'operator.revoke'
+  | 'second_factor.reset';
 
 type OperatorAct = { [A in OperatorAction]: Pick<AuditEntry<A>, 'action' | 'details'> }[OperatorAction];
 

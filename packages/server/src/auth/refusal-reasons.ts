@@ -31,6 +31,8 @@ const refusalReasons = [
   'provider',
   // Passkeys.
   'unknown_passkey',
+  'other_account',
+  'rp_id',
   'challenge',
   'origin',
   'user_verification',

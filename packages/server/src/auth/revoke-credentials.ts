@@ -26,6 +26,7 @@ export async function revokeAllCredentials(
 ): Promise<void> {
   await tx.deleteSessionsOf(userId, exceptSession);
   await tx.expireLinksOf(userId, nowMs);
+  await tx.deletePendingSignInsOf(userId);
   await tx.deletePendingLoginsOf(userId);
   await tx.deleteKnownBrowsersOf(userId);
   if (revokeTokens) await tx.deleteTokensAndKeysOf(userId, exceptToken);

@@ -45,10 +45,9 @@ const outcomeExample = {
     'http://127.0.0.1:51004/callback?code=SplxlOBeZQQYbYS6WxSbIA2nF3fM0Vy9sd4jC1kYwEo&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A8366',
 };
 
-const approvalPassword =
-  'Approving requires the password: for the scope `manage`, in this request; otherwise, entered within the last 5 minutes (`POST /session/confirm`).';
+const approvalStepUp = 'Approving requires step-up within the last 5 minutes (`POST /session/confirm`).';
 
-const decisionErrors = ['step_up_required', 'invalid_credentials', 'conflict', 'rate_limited', 'unavailable'] as const;
+const decisionErrors = ['step_up_required', 'conflict', 'rate_limited'] as const;
 
 export const sessionAuthorizationRoutes: readonly Route[] = [
   route('POST', '/session/authorization/view', {
@@ -84,7 +83,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     body: jsonBody(authorizationDecision, { request: requestExample, decision: 'approve', userId: example.userId }),
     id: 'decideAuthorization',
     summary: "Approve or deny a program's authorization request",
-    description: approvalPassword,
+    description: approvalStepUp,
     responses: { 200: json('the URL to redirect the browser to', authorizationOutcome, outcomeExample) },
     errors: ['invalid_request', ...decisionErrors],
     handle: async ({ addresses, deps }, { auth, body }) => {
@@ -122,7 +121,7 @@ export const sessionAuthorizationRoutes: readonly Route[] = [
     body: jsonBody(deviceDecision, { userCode: 'WDJB-MJHT', decision: 'approve', userId: example.userId }),
     id: 'decideDeviceLogin',
     summary: "Approve or deny a device's login request by its user code",
-    description: `A decision is final. ${approvalPassword}`,
+    description: `A decision is final. ${approvalStepUp}`,
     responses: { 204: { description: 'decided; the device learns the decision with its next poll' } },
     errors: ['not_found', ...decisionErrors],
     handle: async (services, { request, auth: { session }, body }) =>

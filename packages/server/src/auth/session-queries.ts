@@ -1,4 +1,4 @@
-import type { SessionId, UserId } from '@tenon/protocol';
+import type { PasskeyId, SessionId, UserId } from '@tenon/protocol';
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
@@ -43,10 +43,14 @@ export const sessionMutations = {
     (db: Db, session: SessionRecord) => db.insertInto('sessions').values(session),
   ),
 
+  /** @param passkeyId the passkey that confirmed it; omitted for the password */
   confirmSession: statement(
     { audit: true, invalidates: (id) => [id], usesDiskReserve: true },
-    (db: Db, id: SessionId, confirmedAtMs: number) =>
-      db.updateTable('sessions').set({ confirmedAtMs }).where('id', '=', id),
+    (db: Db, id: SessionId, confirmedAtMs: number, passkeyId?: PasskeyId) =>
+      db
+        .updateTable('sessions')
+        .set({ confirmedAtMs, ...(passkeyId !== undefined && { passkeyId }) })
+        .where('id', '=', id),
   ),
 
   /** Also deletes the session's tokens, by the foreign key. */

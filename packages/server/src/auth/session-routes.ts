@@ -1,31 +1,29 @@
 import {
   linkCode,
   oneTimeLinkInfo,
-  passwordConfirmation,
   passwordLinkRequest,
   passwordReset,
-  type SessionState,
+  sessionConfirmation,
   sessionState,
   sessionToken,
   signInInput,
   signUpInput,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import type { SessionRecord } from '../db/records.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { readCookie } from '../http/cookies.ts';
 import { accountExample, example } from '../http/examples.ts';
-import type { Reply } from '../http/reply.ts';
 import { json, type Route, routeTagged } from '../http/route.ts';
-import type { Services } from '../services.ts';
-import { toAccount } from './account-wire.ts';
-import { readAccount, resetPassword } from './accounts.ts';
+import { resetPassword } from './accounts.ts';
 import { withCodeTries } from './code-attempts.ts';
 import { confirmSession } from './confirmation.ts';
 import { requestPasswordLink } from './mailed-links.ts';
 import { describeLink } from './one-time-links.ts';
-import { browserOf, removeSessionCookie, setSessionCookies } from './session-cookies.ts';
-import { endSession, findSession, issueSessionToken, type StartedSession } from './sessions.ts';
+import { recordingRefusals } from './passkeys/refuse-passkey.ts';
+import { relyingPartyOf } from './passkeys/relying-party.ts';
+import { browserOf, removeSessionCookie } from './session-cookies.ts';
+import { respondSignedIn, sessionStateExample, signedOutState, stateOf } from './session-state.ts';
+import { endSession, findSession, issueSessionToken } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 import { signUp } from './sign-up.ts';
 
@@ -37,13 +35,6 @@ import { signUp } from './sign-up.ts';
 const route = routeTagged('Browser session');
 const codeExample = 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M';
 const passwordExample = 'magnolia tugboat 17 linen';
-const stateExample = {
-  signUp: 'invitation' as const,
-  createApps: 'members' as const,
-  maxModuleBytes: 67_108_864,
-  sendsMail: true,
-  account: accountExample,
-};
 const setsCookies = {
   'set-cookie': 'the session cookie, and the cookie that marks the browser as known to the account',
 };
@@ -54,10 +45,10 @@ export const sessionRoutes: readonly Route[] = [
     access: { kind: 'ownOrigin' },
     id: 'readSession',
     summary: "Read the browser's session, and who may sign up",
-    responses: { 200: json('the state', sessionState, stateExample) },
+    responses: { 200: json('the state', sessionState, sessionStateExample) },
     handle: async (services, { request }) => {
       const session = await findSession(services.deps, readCookie(services, request, 'session'));
-      if (session === undefined) return { ...settingsOf(services), account: null };
+      if (session === undefined) return signedOutState(services);
       services.lastUsed.note(session.id, session.userId, request.message);
       return stateOf(services, session);
     },
@@ -68,8 +59,8 @@ export const sessionRoutes: readonly Route[] = [
     id: 'signIn',
     summary: 'Sign in',
     description:
-      "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password.",
-    responses: { 200: json('signed in', sessionState, stateExample, setsCookies) },
+      "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password. For an account with a passkey, it starts no session: `secondFactor` is set, and `/session/passkey` or `/session/recovery-code` completes the sign-in.",
+    responses: { 200: json('signed in', sessionState, sessionStateExample, setsCookies) },
     errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
     handle: async (services, { request, body }, reply) =>
       respondSignedIn(services, reply, await signIn(services.deps, body, browserOf(services, request))),
@@ -86,7 +77,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Create an account and sign in to it',
     description:
       "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
-    responses: { 201: json('created and signed in', sessionState, stateExample, setsCookies) },
+    responses: { 201: json('created and signed in', sessionState, sessionStateExample, setsCookies) },
     errors: [
       'sign_up_closed',
       'email_taken',
@@ -137,8 +128,8 @@ export const sessionRoutes: readonly Route[] = [
     id: 'resetPassword',
     summary: "Reset an account's password with a link, and sign in",
     description:
-      "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`.",
-    responses: { 200: json('reset and signed in', sessionState, stateExample, setsCookies) },
+      "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`. An account with a passkey needs it too, as after a password.",
+    responses: { 200: json('reset and signed in', sessionState, sessionStateExample, setsCookies) },
     errors: ['weak_password', 'unavailable', ...linkErrors],
     handle: async (services, { request, body }, reply) => {
       const browser = browserOf(services, request);
@@ -176,26 +167,15 @@ export const sessionRoutes: readonly Route[] = [
   }),
   route('POST', '/session/confirm', {
     access: { kind: 'session' },
-    body: jsonBody(passwordConfirmation, { password: passwordExample }),
-    id: 'confirmPassword',
-    summary: 'Confirm the password: for 5 minutes, sensitive actions do not fail with `step_up_required`',
-    responses: { 204: { description: 'the password is correct' } },
-    errors: ['invalid_credentials', 'conflict', 'unavailable'],
-    handle: ({ deps }, { auth, body }) => confirmSession(deps, auth.session, body.password),
+    body: jsonBody(sessionConfirmation, { password: passwordExample }),
+    id: 'confirmSession',
+    summary: 'Confirm the session: for 5 minutes, sensitive actions do not fail with `step_up_required`',
+    description: 'Send the response of a passkey, or for an account without one, the password.',
+    responses: { 204: { description: 'confirmed' } },
+    errors: ['invalid_credentials', 'invalid_passkey', 'conflict', 'unavailable'],
+    handle: ({ addresses, clients, deps }, { request, auth, body }) =>
+      recordingRefusals(deps, clients.of(request.message), () =>
+        confirmSession(deps, relyingPartyOf(addresses.base()), auth.session, body),
+      ),
   }),
 ];
-
-function settingsOf({ settings }: Services): Omit<SessionState, 'account'> {
-  const { signUp: mode, createApps, maxModuleBytes, smtp } = settings;
-  return { signUp: mode, createApps, maxModuleBytes, sendsMail: smtp !== undefined };
-}
-
-/** Returns the state of a signed-in browser. */
-export async function stateOf(services: Services, session: SessionRecord): Promise<SessionState> {
-  return { ...settingsOf(services), account: toAccount(await readAccount(services.deps, session.userId)) };
-}
-
-function respondSignedIn(services: Services, reply: Reply, started: StartedSession): Promise<SessionState> {
-  setSessionCookies(services, reply, started);
-  return stateOf(services, started.session);
-}

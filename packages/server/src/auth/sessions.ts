@@ -1,4 +1,4 @@
-import { isId, newId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
+import { isId, newId, type PasskeyId, type TokenScope, tokenScope, type UserId } from '@tenon/protocol';
 import { type AuditUserActor, record, sessionActor, sessionTarget } from '../audit/record.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import { type PageOf, readPageById } from '../db/paging.ts';
@@ -55,6 +55,9 @@ export async function isKnownBrowser(
   return browser !== undefined && browser.userId === userId && browser.createdAtMs + knownBrowserLifetimeMs > nowMs;
 }
 
+/** How a user signed in, for the audit trail. */
+export type SessionMeans = 'password' | 'password_link' | 'passkey' | 'recovery_code' | 'sign_up' | 'oidc';
+
 /**
  * Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's.
  *
@@ -65,7 +68,7 @@ export async function startSession(
   tx: Transaction,
   userId: UserId,
   browser: Browser,
-  isNewAccount = false,
+  { means, passkeyId = null }: { readonly means: SessionMeans; readonly passkeyId?: PasskeyId | null },
 ): Promise<StartedSession> {
   const nowMs = deps.clock();
   const user = await tx.user(userId);
@@ -89,12 +92,13 @@ export async function startSession(
     lastUsedAtMs: nowMs,
     expiresAtMs: nowMs + deps.settings.sessionLifetimeMs,
     confirmedAtMs: nowMs,
+    passkeyId,
   };
   await tx.insertSession(session);
   const actor = { ...sessionActor(session), address: session.address };
-  await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session) });
+  await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session), details: { means } });
   const browserSecret = await rememberBrowser(deps, tx, userId, browser.browserSecret);
-  if (!isNewAccount && browserSecret !== browser.browserSecret) {
+  if (means !== 'sign_up' && browserSecret !== browser.browserSecret) {
     const facts = { address: session.address, userAgent: session.userAgent ?? '', at: new Date(nowMs).toISOString() };
     await queueNotice(deps, tx, userId, 'signIns', { facts });
   }

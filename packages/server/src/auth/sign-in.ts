@@ -4,13 +4,14 @@ import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { type AttemptLimit, checkPassword } from './attempts.ts';
 import { normalizeEmail } from './emails.ts';
+import { type PendingSignIn, startSessionOrAsk } from './passkeys/second-factor.ts';
 import { passwordEnteredTooOften, preparePassword } from './passwords/passwords.ts';
 import { recordingRefusal } from './refusals.ts';
-import { type Browser, isKnownBrowser, type StartedSession, startSession } from './sessions.ts';
+import { type Browser, isKnownBrowser, type StartedSession } from './sessions.ts';
 
 /**
- * Signs a user in by e-mail address and password. It always verifies one password, so that neither the response nor its timing
- * reveals whether the address has an account.
+ * Signs a user in by e-mail address and password, or asks for the second factor. It always verifies one password, so that neither the
+ * response nor its timing reveals whether the address has an account.
  *
  * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords
  * @throws UnavailableError if too many passwords wait to be verified
@@ -19,7 +20,7 @@ export async function signIn(
   deps: Deps,
   fields: { readonly email: string; readonly password: string },
   browser: Browser,
-): Promise<StartedSession> {
+): Promise<StartedSession | PendingSignIn> {
   const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
   const found = await deps.store.read.passwordByEmail(email);
@@ -32,7 +33,7 @@ async function signInWith(
   deps: Deps,
   attempt: { readonly email: string; readonly password: string; readonly found: PasswordRecord | undefined },
   browser: Browser,
-): Promise<StartedSession> {
+): Promise<StartedSession | PendingSignIn> {
   const { email, password, found } = attempt;
   const limits = await attemptLimits(deps, email, found, browser);
   const isCorrect = await checkPassword(limits, () => deps.passwords.verify(password, found?.hash));
@@ -46,7 +47,7 @@ async function signInWith(
     const current = await tx.passwordByEmail(email);
     if (current?.userId !== userId || current.hash !== found.hash) throw invalidCredentials();
     if (isOutdated) await tx.putPassword({ userId, hash, updatedAtMs: deps.clock() });
-    return startSession(deps, tx, userId, browser);
+    return startSessionOrAsk(deps, tx, userId, browser, 'password');
   });
 }
 

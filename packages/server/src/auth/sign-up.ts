@@ -107,7 +107,7 @@ async function createAccount(
       await record(deps, tx, actor, { action: 'account.create', target, details: { means: permit.means } });
       await permit.use(tx, userId);
       await verifyNewEmail(deps, tx, { userId, email, invitationCode: input.invitationCode });
-      return startSession(deps, tx, userId, browser, true);
+      return startSession(deps, tx, userId, browser, { means: 'sign_up' });
     });
   } catch (error) {
     throw error instanceof ConflictError ? emailTaken(error) : error;

@@ -3,10 +3,12 @@ import {
   type AppId,
   idPrefixes,
   isId,
+  type PasskeyId,
   type SessionId,
   type TokenId,
   type UserId,
 } from '@tenon/protocol';
+import { sql } from 'kysely';
 import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged } from '../db/page-queries.ts';
@@ -19,13 +21,27 @@ const apiKeys = (db: Db) => db.selectFrom('api_keys').select(columns.apiKeys);
 /** A credential, and whether its user is suspended. */
 type OfUser<R> = R & Pick<UserRecord, 'suspendedAtMs'>;
 
+/** The passkey of a token: the one used in its session, or for a program's token, any passkey of its user. */
+const passkeyOfToken = sql<PasskeyId | null>`case when tokens."sessionId" is null
+  then (select min(passkeys.id) from passkeys where passkeys."userId" = tokens."userId")
+  else (select sessions."passkeyId" from sessions where sessions.id = tokens."sessionId") end`;
+
 export const tokenQueries = {
-  tokenByHash: (db: Db, secretHash: string): Promise<OfUser<TokenRecord> | undefined> =>
+  tokenByHash: (
+    db: Db,
+    secretHash: string,
+  ): Promise<(OfUser<TokenRecord> & { readonly passkeyId: PasskeyId | null }) | undefined> =>
     tokens(db)
       .innerJoin('users', 'users.id', 'tokens.userId')
-      .select('users.suspendedAtMs')
+      .select(['users.suspendedAtMs', passkeyOfToken.as('passkeyId')])
       .where('tokens.secretHash', '=', secretHash)
       .executeTakeFirst(),
+
+  /** The passkey of a token, as in `tokenByHash`. */
+  async passkeyOfToken(db: Db, id: TokenId): Promise<PasskeyId | null> {
+    const query = db.selectFrom('tokens').select(passkeyOfToken.as('passkeyId')).where('tokens.id', '=', id);
+    return (await query.executeTakeFirst())?.passkeyId ?? null;
+  },
 
   token: (db: Db, id: TokenId): Promise<TokenRecord | undefined> => tokens(db).where('id', '=', id).executeTakeFirst(),
 

@@ -84,7 +84,7 @@ export const tokenRoutes: readonly Route[] = [
     id: 'createToken',
     summary: "Create an access token, with at most the rights of the request's token",
     description:
-      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A token that a program's token creates doesn't outlive it. In a browser session, the password must have been entered within the last 5 minutes.",
+      "The lifetime is 90 days by default for a token that only reads, and 7 days by default, 90 at most, for one with `publish` or `manage`. A token that a program's token creates doesn't outlive it. In a browser session, it requires step-up.",
     responses: {
       201: json('the token with its secret, which is shown only once', tokenCreated, {
         ...tokenExample,
@@ -124,7 +124,7 @@ export const tokenRoutes: readonly Route[] = [
     id: 'createApiKey',
     summary: 'Create an API key, which is valid for the instrumentation endpoint only',
     description:
-      "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, the password must have been entered within the last 5 minutes.",
+      "The lifetime is 90 days by default and 365 at most. A program's token can't create a key that outlives it, and revoking the token revokes its keys. In a browser session, it requires step-up.",
     responses: {
       201: json('the key with its secret, which is shown only once', apiKeyCreated, {
         ...apiKeyExample,

@@ -142,7 +142,7 @@ export interface TokenInput {
 
 /**
  * Creates a token for the actor. It can't have more scopes, applications or networks than the actor's token. It can't outlive a program's
- * token; in a browser's session it can, but the password must have been entered there recently.
+ * token; in a browser's session it can, but needs step-up.
  *
  * @throws DomainError `forbidden` for more scopes, more networks or a longer lifetime than the actor's token has; `invalid_field` for an
  *   application or extension point that the actor may not see, invalid networks, a plugin with the scope `manage`, or a lifetime above
@@ -279,7 +279,7 @@ const apiKeyLifetimeDays: LifetimeDays = { default: 90, max: 365 };
 
 /**
  * Creates an API key for the actor. A key that a program's token creates can't outlive the token, and is revoked with it. In a
- * browser's session, the password must have been entered recently.
+ * browser's session, it needs step-up.
  *
  * @throws DomainError `forbidden` for a key that would outlive the token, and for a token that is restricted to networks;
  *   `invalid_field` for a lifetime above the maximum,

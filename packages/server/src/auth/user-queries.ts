@@ -108,6 +108,9 @@ export const userQueries = {
 
 /** The tables whose rows belong to one user. Codes come before the tokens that they refer to. */
 const tablesOfUsers = [
+  'passkey_challenges',
+  'pending_sign_ins',
+  'recovery_codes',
   'passwords',
   'known_browsers',
   'one_time_links',
@@ -116,6 +119,7 @@ const tablesOfUsers = [
   'tokens',
   'trust_rules',
   'sessions',
+  'passkeys',
   'api_keys',
   'withdrawals',
   'name_reservations',

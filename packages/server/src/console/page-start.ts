@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PageStart } from '@tenon/protocol';
-import { stateOf } from '../auth/session-routes.ts';
+import { stateOf } from '../auth/session-state.ts';
 import { findSession, issueSessionToken } from '../auth/sessions.ts';
 import { readCookie } from '../http/cookies.ts';
 import { isFromOwnPage } from '../http/cors.ts';

@@ -9,6 +9,7 @@ import type {
   InvitationId,
   MemberRole,
   OneTimeLinkId,
+  PasskeyId,
   ProvenancePolicy,
   ProvenanceState,
   SessionId,
@@ -34,6 +35,12 @@ import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
+import type {
+  PasskeyChallengeRecord,
+  PasskeyRecord,
+  PendingSignInRecord,
+  RecoveryCodeRecord,
+} from './passkey-records.ts';
 import type { QuotaOverrideRecord, QuotaWarningRecord } from './quota-records.ts';
 import type { SimulationRecord } from './simulation-records.ts';
 import type { SimulationRunRecord } from './simulation-run-records.ts';
@@ -73,8 +80,10 @@ export interface SessionRecord {
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number;
   readonly expiresAtMs: number;
-  /** When the user last entered the password. */
+  /** When the user last proved to be present, with a passkey or the password. */
   readonly confirmedAtMs: number;
+  /** The passkey that was last used in the session; `null` if none was. */
+  readonly passkeyId: PasskeyId | null;
 }
 
 /** A browser in which the user has signed in before. It has its own limit of failed sign-ins. */
@@ -142,6 +151,8 @@ export interface DeviceGrantRecord {
 export interface AppRecord {
   readonly id: AppId;
   readonly name: string;
+  /** Whether its members need a passkey. */
+  readonly requiresPasskey: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -248,6 +259,8 @@ export interface PluginRecord extends PluginKey {
 export interface BlockRecord {
   readonly atMs: number;
   readonly reason: string;
+  /** Whether the actor was authenticated recently enough. Default: `true`. */
+  readonly isConfirmed?: boolean;
 }
 
 /** The two roles with rights on a plugin: its publisher, and the application's team. */
@@ -496,6 +509,10 @@ export interface Database {
   quota_warnings: QuotaWarningRecord;
   signing_keys: StoredSigningKey;
   attestations: AttestationWithBundle;
+  passkeys: PasskeyRecord;
+  recovery_codes: RecoveryCodeRecord;
+  pending_sign_ins: PendingSignInRecord;
+  passkey_challenges: PasskeyChallengeRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -544,7 +561,14 @@ export const columns = {
   users: columnsOf<UserRecord>()('users', ['id name email createdAtMs lastSeenAtMs suspendedAtMs deletedAtMs']),
   passwords: columnsOf<PasswordRecord>()('passwords', ['userId hash updatedAtMs']),
   sessions: columnsOf<SessionRecord>()('sessions', [
-    'id userId secretHash userAgent address createdAtMs lastUsedAtMs expiresAtMs confirmedAtMs',
+    'id userId secretHash userAgent address createdAtMs lastUsedAtMs expiresAtMs confirmedAtMs passkeyId',
+  ]),
+  passkeys: columnsOf<PasskeyRecord>()('passkeys', [
+    'id userId name credentialId publicKey counter transports createdAtMs lastUsedAtMs',
+  ]),
+  pendingSignIns: columnsOf<PendingSignInRecord>()('pending_sign_ins', ['secretHash userId attempts expiresAtMs']),
+  passkeyChallenges: columnsOf<PasskeyChallengeRecord>()('passkey_challenges', [
+    'challenge purpose holder userId expiresAtMs',
   ]),
   knownBrowsers: columnsOf<KnownBrowserRecord>()('known_browsers', ['secretHash userId createdAtMs']),
   oneTimeLinks: columnsOf<OneTimeLinkRecord>()('one_time_links', [
@@ -558,7 +582,7 @@ export const columns = {
     'id deviceCodeHash userCodeHash clientId scopes deviceName address status userId sessionId createdAtMs',
     'expiresAtMs',
   ]),
-  apps: columnsOf<AppRecord>()('apps', ['id name createdAtMs updatedAtMs']),
+  apps: columnsOf<AppRecord>()('apps', ['id name requiresPasskey createdAtMs updatedAtMs']),
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
     'id appId name schemaJson requiresApproval limits provenance simulationsRevision minVersionAgeSeconds createdAtMs',

@@ -8,16 +8,18 @@ import type { Request } from './request.ts';
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis
  */
 
-type CookieKind = 'session' | 'browser';
+/** `signIn` ties a challenge for a passkey, or a sign-in without its second factor, to the browser. */
+type CookieKind = 'session' | 'browser' | 'signIn';
 
 /**
  * Returns the cookie's name: `__Host-tenon-session` over https, otherwise `tenon-session-8366` with the port of the base URL. All ports of a
  * host share their cookies (RFC 6265 §8.5), so without the port, several servers on one machine would overwrite each other's.
  */
 export function cookieName(kind: CookieKind, baseUrl: string): string {
-  if (isSecure(baseUrl)) return `__Host-tenon-${kind}`;
+  const name = kind === 'signIn' ? 'sign-in' : kind;
+  if (isSecure(baseUrl)) return `__Host-tenon-${name}`;
   const { port } = new URL(baseUrl);
-  return port === '' ? `tenon-${kind}` : `tenon-${kind}-${port}`;
+  return port === '' ? `tenon-${name}` : `tenon-${name}-${port}`;
 }
 
 function isSecure(baseUrl: string): boolean {

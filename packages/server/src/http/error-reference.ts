@@ -31,8 +31,12 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: 'Get another token.',
   },
   invalid_credentials: {
-    when: 'no account has the e-mail address, or the password is wrong',
-    remedy: 'Check both. To reset a forgotten password, ask the operator for a link.',
+    when: 'no account has the e-mail address, or the password or recovery code is wrong',
+    remedy: 'Check them. To reset a forgotten password, ask the operator for a link.',
+  },
+  invalid_passkey: {
+    when: 'no account has the passkey, its response is wrong, or the challenge expired or was answered',
+    remedy: 'Try again, or sign in with the password.',
   },
   not_signed_in: {
     when: 'a request of a browser page has no session cookie, or its session has ended',
@@ -58,9 +62,13 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: 'you sign up without a link on a server whose sign-up is not open',
     remedy: 'Open the invitation link first, or ask the operator for a set-up link.',
   },
+  passkey_required: {
+    when: 'the application requires passkeys of its members, and the session has not used one, or the account of the token has none',
+    remedy: 'Register a passkey, and confirm the session or sign in with it.',
+  },
   step_up_required: {
-    when: 'a sensitive action needs a recently entered password, and the session has none',
-    remedy: 'Enter the password again.',
+    when: 'a sensitive action needs a passkey or password that was used within the last 5 minutes, and the session has none',
+    remedy: 'Confirm the session with the passkey or the password.',
   },
   plugin_blocked: {
     when: "the application's team has blocked the plugin: it takes no new version, its publisher can't delete it, and its bytes can't be published under another name",

@@ -40,6 +40,7 @@ export const revokedCredentialsExample = { sessions: 2, tokens: 3, apiKeys: 1 };
 export const appExample = {
   id: example.appId,
   name: 'Acme Spreadsheet',
+  requiresPasskey: false,
   role: 'owner' as const,
   guests: [{ id: example.guestId, label: 'Globex' }],
   hasMoreGuests: false,

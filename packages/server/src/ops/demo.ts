@@ -77,7 +77,7 @@ export async function createDemo(
   await insertFirstOperator(within, tx, owner.id);
   const token = await issueDemoToken(within, owner.id);
   const apiKey = await issueApiKey(within, owner.id, demoSecretName);
-  const actor = toActor(token.record);
+  const actor = toActor({ ...token.record, passkeyId: null });
 
   const access: AppAccess = await createApp(within, actor, 'Demo');
   const { extensionPoint } = await createExtensionPoint(within, access, { name: 'Greetings', schema });

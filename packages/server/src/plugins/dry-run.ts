@@ -49,7 +49,7 @@ export async function dryRun(deps: Deps, act: (deps: Deps) => Promise<unknown>):
     throw new DryRunComplete(moves);
   };
   try {
-    await act({ ...deps, store: { ...deps.store, write } });
+    await act({ ...deps, isDryRun: true, store: { ...deps.store, write } });
   } catch (error) {
     if (error instanceof DryRunComplete) return toEffects(deps.store, error.result as Moves);
     throw error;

@@ -40,7 +40,8 @@ export const hostControlRoutes: readonly Route[] = [
       body: jsonBody(reasonInput, { reason: 'Sends what it reads to a third party.' }),
       id: 'blockPlugin',
       summary: 'Block a plugin: remove its bindings and reject new versions',
-      description: 'A repeated request replaces the reason.',
+      description:
+        'A repeated request replaces the reason. A browser session may block before step-up: the block is then marked as unconfirmed until the request is repeated after it.',
       responses: { 200: json('the plugin', plugin, pluginExample) },
       handle: async ({ deps }, { auth, params, body }) =>
         toPlugin(await blockPlugin(deps, auth.access, pluginTarget(params), body.reason), auth.access),
@@ -52,6 +53,7 @@ export const hostControlRoutes: readonly Route[] = [
       id: 'unblockPlugin',
       summary: 'Unblock a plugin and restore its bindings',
       responses: { 204: { description: 'unblocked' } },
+      errors: ['step_up_required'],
       handle: ({ deps }, { auth, params }) => unblockPlugin(deps, auth.access, pluginTarget(params)),
     }),
   ),

@@ -1,6 +1,7 @@
 import { type AuditDetail, isPluginName } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, findGuest, renewAccess, requireHostRole } from '../auth/access.ts';
+import { isConfirmed, requireStepUp } from '../auth/confirmation.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
@@ -52,6 +53,9 @@ export function rollBack(
  * Blocks a plugin. Until it is unblocked, no binding has it, it accepts no new version, and its publisher can't publish its bytes
  * under another name. Published versions of other plugins with these bytes are yanked. Blocking a blocked plugin replaces the
  * reason.
+ *
+ * A block helps against an attack at once, so a browser's session needs no step-up for it. Without one, the block and its audit event
+ * are marked as unconfirmed. Repeating the request after step-up confirms the block.
  */
 export function blockPlugin(
   deps: Deps,
@@ -65,10 +69,11 @@ export function blockPlugin(
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
       requireHostRole(roles);
-      await tx.blockPlugin(plugin, { atMs: nowMs, reason });
+      const mark = (await isConfirmed(deps, access.actor.sessionId, tx)) ? {} : { isConfirmed: false };
+      await tx.blockPlugin(plugin, { atMs: nowMs, reason, ...mark });
       const copies = await tx.publishedCopies(plugin);
       const pending = await withdrawCopies(deps, access, tx, copies, { action: 'yank', reason, atMs: nowMs });
-      await recordAudit('plugin.block', { details: { reason } });
+      await recordAudit('plugin.block', { details: { reason, ...mark } });
       await queueWithdrawalNotice(deps, tx, access, plugin, { what: 'blocked', reason });
       return { pending };
     },
@@ -76,7 +81,7 @@ export function blockPlugin(
   );
 }
 
-/** @throws DomainError `not_found` for a plugin that is not blocked */
+/** @throws DomainError `not_found` for a plugin that is not blocked, `step_up_required` */
 export async function unblockPlugin(deps: Deps, access: ExtensionPointAccess, target: PluginTarget): Promise<void> {
   await changePlugin(
     deps,
@@ -85,6 +90,7 @@ export async function unblockPlugin(deps: Deps, access: ExtensionPointAccess, ta
     async ({ tx, plugin, roles, recordAudit }) => {
       requireHostRole(roles);
       if (plugin.block === null) throw notFound('block');
+      await requireStepUp(deps, access.actor.sessionId, tx);
       await tx.blockPlugin(plugin, null);
       await recordAudit('plugin.unblock');
     },
@@ -99,7 +105,7 @@ export async function unblockPlugin(deps: Deps, access: ExtensionPointAccess, ta
  * Only the host can delete a blocked or pinned plugin. Otherwise the publisher could remove the host's decision by deleting the
  * plugin and publishing it again.
  *
- * @throws DomainError `plugin_blocked`, `publisher_blocked`, `conflict` for a pinned plugin
+ * @throws DomainError `plugin_blocked`, `publisher_blocked`, `conflict` for a pinned plugin, `step_up_required`
  */
 export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, target: PluginTarget): Promise<void> {
   await changePlugin(
@@ -108,6 +114,7 @@ export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, tar
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
       if (!roles.includes('host')) await requireNoHostDecision(tx, plugin);
+      await requireStepUp(deps, access.actor.sessionId, tx);
       const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
       const guestIds = facts.map(({ guestId }) => guestId);
       const isLarge = await tx.hasMoreRows(plugin, deleteBatchSize);

@@ -68,15 +68,32 @@ export const pluginQueries = {
    * Whether a user may read a content: a version with it belongs to an application of which the user is a member, or to the
    * user's own plugin in an application of which the user holds a guest. With `appId`, only in that application.
    */
-  async mayReadContent(db: Db, userId: UserId, address: ContentAddress, appId: AppId | undefined): Promise<boolean> {
+  async mayReadContent(
+    db: Db,
+    userId: UserId,
+    address: ContentAddress,
+    appId: AppId | undefined,
+    hasPasskey = true,
+  ): Promise<boolean> {
     // Both queries start from the user's applications, so that their time doesn't depend on how many versions have these bytes.
     let versions = db.selectFrom('versions').select('appId').where('contentAddress', '=', address).where(isPresent);
     if (appId !== undefined) versions = versions.where('appId', '=', appId);
-    const ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
+    let ofApp = versions.where('appId', 'in', appsOfMember(db, userId));
+    if (!hasPasskey) ofApp = ofApp.where(isOfAppWithoutPasskeys);
     const own = versions.where('appId', 'in', appsOfGuestUser(db, userId)).where('userId', '=', userId);
     return (await hasRow(ofApp)) || (await hasRow(own));
   },
 };
+
+/** Whether a version's application doesn't require passkeys of its members. */
+function isOfAppWithoutPasskeys({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {
+  return exists(
+    selectFrom('apps')
+      .select('apps.id')
+      .whereRef('apps.id', '=', 'versions.appId')
+      .where('apps.requiresPasskey', '=', false),
+  );
+}
 
 /** Whether a version's application and extension point are not deleted. */
 function isPresent({ exists, selectFrom }: ExpressionBuilder<Database, 'versions'>) {

@@ -136,7 +136,7 @@ export const pluginRoutes: readonly Route[] = [
         "For the publisher and the application's team; while the team blocks or pins the plugin, for the team only. The name " +
         'stays reserved for the publisher for 90 days. The content is deleted unless another plugin has the same.',
       responses: { 204: { description: 'deleted' } },
-      errors: ['plugin_blocked', 'publisher_blocked', 'conflict'],
+      errors: ['plugin_blocked', 'publisher_blocked', 'conflict', 'step_up_required'],
       handle: ({ deps }, { auth, params }) => deletePlugin(deps, auth.access, pluginTarget(params)),
     }),
   ),

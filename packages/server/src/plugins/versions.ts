@@ -110,8 +110,7 @@ const keyText = ({ extensionPointId, userId, name }: PluginKey): string => plugi
  *
  * @param reason shown to the publisher; `undefined` if the action needs none
  * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` if the action is invalid in the version's state,
- *   `step_up_required` to release,
- *   `plugin_blocked` if the bytes are blocked under another name
+ *   `plugin_blocked` if the bytes are blocked under another name, `step_up_required` to approve, release or restore
  */
 export function decideVersion(
   deps: Deps,
@@ -126,7 +125,7 @@ export function decideVersion(
     access,
     target,
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
-      if (action === 'release') await requireStepUp(deps, access.actor.sessionId, tx);
+      if (releases(action)) await requireStepUp(deps, access.actor.sessionId, tx);
       const version = await findVersion(tx, plugin, number);
       const { state, side } = requireTransition(version, action, roles, nowMs);
       await requireReleasable(tx, version, action, roles.includes('host'));
@@ -155,6 +154,11 @@ export function decideVersion(
     },
     async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
   );
+}
+
+/** Whether an action makes bytes available to hosts. */
+function releases(action: VersionAction): boolean {
+  return action === 'approve' || action === 'release' || action === 'restore';
 }
 
 /** The maximum number of plugins whose bindings are recomputed in the same transaction. */

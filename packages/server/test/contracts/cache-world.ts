@@ -155,6 +155,7 @@ const changes: Readonly<Record<string, Change>> = {
       lastUsedAtMs: someTimeMs,
       expiresAtMs: someTimeMs + 1,
       confirmedAtMs: someTimeMs,
+      passkeyId: null,
     };
     await tx.insertSession(session);
     sessions.push({ ...session, secret });
@@ -178,9 +179,17 @@ const changes: Readonly<Record<string, Change>> = {
     users.push(user);
   },
   updateApp: (tx, { apps }, pick) => tx.updateApp(pick(apps).id, { name: pick(['1', '2']), updatedAtMs: someTimeMs }),
+  setRequiresPasskey: (tx, { apps }, pick) => tx.setRequiresPasskey(pick(apps).id, pick([true, false])),
+  insertPasskey: (tx, { users }, pick) => {
+    const id = newId('passkey');
+    const times = { createdAtMs: someTimeMs, lastUsedAtMs: null };
+    const key = { credentialId: id, publicKey: '', counter: 0, transports: [] };
+    return tx.insertPasskey({ id, userId: pick(users).id, name: 'key', ...key, ...times });
+  },
+  deletePasskeysOf: (tx, { users }, pick) => tx.deletePasskeysOf(pick(users).id),
   async deleteApp(tx, { apps }, pick) {
     await tx.deleteApp(pick(apps).id);
-    const app = { id: newId('app'), name: 'New', ...made };
+    const app = { id: newId('app'), name: 'New', requiresPasskey: false, ...made };
     await tx.insertApp(app);
     apps.push(app);
   },

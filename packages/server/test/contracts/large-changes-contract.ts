@@ -136,6 +136,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         scopes: ['read', 'publish', 'manage'],
         appId: null,
         sessionId: null,
+        hasPasskey: false,
         expiresAtMs: Number.POSITIVE_INFINITY,
         ...unrestricted,
       };

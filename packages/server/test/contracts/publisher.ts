@@ -100,6 +100,7 @@ export async function openPublisher(
     scopes: ['publish'],
     appId: null,
     sessionId: null,
+    hasPasskey: false,
     expiresAtMs: Infinity,
     ...unrestricted,
   };

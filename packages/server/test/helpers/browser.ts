@@ -27,7 +27,9 @@ export async function openBrowser(service: TestService, existing?: UserId): Prom
   const address = '127.0.0.1';
   const secrets = { sessionSecret: undefined, browserSecret: undefined };
   const browser = { userAgent: 'a test', address, network: address, ...secrets };
-  const { session, sessionSecret } = await deps.store.write((tx) => startSession(deps, tx, userId, browser));
+  const { session, sessionSecret } = await deps.store.write((tx) =>
+    startSession(deps, tx, userId, browser, { means: 'password' }),
+  );
   const cookie = `${cookieName('session', addresses.base())}=${sessionSecret}`;
   return {
     userId,
@@ -56,7 +58,7 @@ export async function approvedLogin(service: TestService, { id: userId }: { read
     browserSecret: undefined,
   };
   await service.store.write(async (tx) => {
-    const { session } = await startSession(deps, tx, userId, browser);
+    const { session } = await startSession(deps, tx, userId, browser, { means: 'password' });
     const approval = { status: 'approved', userId, sessionId: session.id, scopes: ['read'] } as const;
     await tx.decideDeviceGrant(grant.id, approval);
   });

@@ -191,6 +191,7 @@ export function createRecords(store: Store) {
         lastUsedAtMs: someTimeMs,
         expiresAtMs: someTimeMs + 1,
         confirmedAtMs: someTimeMs,
+        passkeyId: null,
         ...fields,
       };
       await store.write((tx) => tx.insertSession(session));
@@ -263,7 +264,8 @@ export function createRecords(store: Store) {
     },
 
     async app(fields: Partial<AppRecord> = {}): Promise<AppRecord> {
-      const app = { id: newId('app'), name: 'App', createdAtMs: someTimeMs, updatedAtMs: someTimeMs, ...fields };
+      const times = { createdAtMs: someTimeMs, updatedAtMs: someTimeMs };
+      const app = { id: newId('app'), name: 'App', requiresPasskey: false, ...times, ...fields };
       await store.write((tx) => tx.insertApp(app));
       return app;
     },

@@ -231,7 +231,7 @@ async function setUp(deps: Deps) {
       });
       await tx.insertToken(token);
     }
-    await tx.insertApp({ id: appId, name: 'App', ...made });
+    await tx.insertApp({ id: appId, name: 'App', requiresPasskey: false, ...made });
     await tx.putMember({ appId, userId: idOf('olga'), role: 'owner', createdAtMs: 0 });
     const settings = {
       schemaJson: '{"exports":{}}',
@@ -248,7 +248,7 @@ async function setUp(deps: Deps) {
       await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }
   });
-  const actors = new Map([...tokens].map(([person, token]): [Person, Actor] => [person, toActor(token)]));
+  const actors = new Map([...tokens].map(([person, token]): [Person, Actor] => [person, toActor({ ...token, passkeyId: null })]));
   return { appId, extensionPointId, guestIds, actors };
 }
 

@@ -1,3 +1,4 @@
+import type { PasskeyList } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { CurrentPasswordField } from '../../components/account-fields.tsx';
 import { Button } from '../../components/button.tsx';
@@ -5,6 +6,7 @@ import { TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { useAccount, useServices } from '../../state/services.ts';
+import { useData } from '../../state/use-data.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 
 export function DeleteAccountSection() {
@@ -28,9 +30,12 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { email, name } = useAccount();
   const [typed, setTyped] = useState('');
   const [password, setPassword] = useState('');
+  const passkeys = useData(() => session.confirmed((calls) => calls.get<PasskeyList>('/session/passkeys')), []);
+  // The API client asks for the passkey of an account that has one.
+  const hasPasskey = passkeys.status === 'ready' && passkeys.data.objects.length > 0;
   const wanted = email ?? name;
   const form = useSubmit(async () => {
-    await session.api.post<void>('/api/v1/me/deletion', { password });
+    await session.api.post<void>('/api/v1/me/deletion', hasPasskey ? {} : { password });
     session.setAccount(null);
     toasts.show('Account deleted.');
   }, ['password']);
@@ -39,7 +44,7 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
       title="Delete your account?"
       action="Delete my account"
       isDangerous
-      isDisabled={typed.trim() !== wanted || password === ''}
+      isDisabled={typed.trim() !== wanted || (hasPasskey === false && password === '')}
       form={form}
       onClose={onClose}
     >
@@ -55,7 +60,9 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
         isCode
         hasFocus
       />
-      <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
+      {hasPasskey === false ? (
+        <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
+      ) : null}
     </FormDialog>
   );
 }

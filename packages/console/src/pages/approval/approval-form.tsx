@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { hasCode } from '../../api/api-error.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorView } from '../../components/error-view.tsx';
-import { CheckboxField, PasswordField } from '../../components/field.tsx';
+import { CheckboxField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SignedInAs } from '../../components/signed-in-as.tsx';
 import { Time } from '../../components/time.tsx';
@@ -19,7 +19,6 @@ export type ApprovalDecision =
       readonly decision: 'approve';
       readonly userId: string;
       readonly scopes: readonly TokenScope[];
-      readonly password?: string;
     };
 
 /**
@@ -35,36 +34,33 @@ export function ApprovalForm(props: {
   const { id: userId } = useAccount();
   const { session } = useSession();
   const [granted, setGranted] = useState<readonly TokenScope[]>(view.scopes);
-  const [password, setPassword] = useState('');
   const [isMine, setMine] = useState(false);
   const [showsFault, setShowsFault] = useState(false);
   // Which button was pressed. A ref, because `submit` runs before the next render.
   const wanted = useRef<ApprovalDecision['decision']>('approve');
 
-  const asksForPassword = granted.includes('manage');
   const fault = faultOf(view, granted, isMine);
   const send = async (decided: ApprovalDecision): Promise<void> => {
     try {
       await onDecide(decided);
     } catch (thrown) {
-      // Another user may have signed in, or the password was changed: shows who is signed in now.
+      // Another user may have signed in: shows who is signed in now.
       if (hasCode(thrown, 'conflict')) await session.load();
       throw thrown;
     }
   };
-  const { submit, isBusy, error, fieldError, reset } = useSubmit(async () => {
+  const { submit, isBusy, error } = useSubmit(async () => {
     if (wanted.current === 'deny') return send({ decision: 'deny', userId });
     setShowsFault(fault !== undefined);
     if (fault !== undefined) return;
-    await send({ decision: 'approve', userId, scopes: granted, ...(asksForPassword ? { password } : {}) });
-  }, ['password']);
+    await send({ decision: 'approve', userId, scopes: granted });
+  });
   const decide = (decision: ApprovalDecision['decision']) => (event?: Event) => {
     event?.preventDefault();
     if (!isBusy) wanted.current = decision; // The busy look stays on the button whose request is being sent.
     submit(event);
   };
 
-  const isWrongPassword = hasCode(error, 'invalid_credentials');
   return (
     <form class="stack" onSubmit={decide('approve')}>
       <div class="compare">
@@ -85,20 +81,6 @@ export function ApprovalForm(props: {
           setShowsFault(false);
         }}
       />
-      {asksForPassword ? (
-        <PasswordField
-          label="Your password"
-          name="password"
-          value={password}
-          onInput={(value) => {
-            setPassword(value);
-            reset();
-          }}
-          autoComplete="current-password"
-          error={isWrongPassword ? 'Incorrect password.' : fieldError('password')}
-          hint="Required because the program can manage your applications and account."
-        />
-      ) : null}
       {view.flow === 'device' ? (
         <CheckboxField
           name="is-mine"
@@ -112,7 +94,7 @@ export function ApprovalForm(props: {
       ) : null}
       <SignedInAs />
       {showsFault && fault !== undefined ? <Notice kind="failed" title={fault} /> : null}
-      <ErrorView error={isWrongPassword ? undefined : error} />
+      <ErrorView error={error} />
       <div class="choice">
         <Button type="submit" kind="quiet" isBusy={isBusy && wanted.current === 'approve'}>
           <Mark path="M3 8.5l3.5 3.5L13 4.5" /> Approve

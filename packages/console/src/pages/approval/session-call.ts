@@ -3,9 +3,9 @@ import type { Session } from '../../state/session.ts';
 
 /**
  * Sends a request with the browser's session cookie. If the session has ended, the page asks to sign in. If the server requires
- * the password, the request is repeated after it is entered.
+ * step-up, the request is repeated after it.
  *
- * @throws DOMException `AbortError` when the user cancels the password dialog
+ * @throws DOMException `AbortError` when the user cancels the dialog
  */
 export async function sessionCall<T>(session: Session, path: string, body: unknown): Promise<T> {
   try {
@@ -14,6 +14,6 @@ export async function sessionCall<T>(session: Session, path: string, body: unkno
     if (hasCode(error, 'not_signed_in')) session.setAccount(null);
     if (!hasCode(error, 'step_up_required')) throw error;
   }
-  await session.confirmPassword();
+  await session.confirm();
   return session.calls.post<T>(path, body);
 }

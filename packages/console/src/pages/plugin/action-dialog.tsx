@@ -1,3 +1,4 @@
+import type { Plugin } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { hasCode, isAbort } from '../../api/api-error.ts';
@@ -56,7 +57,9 @@ export function ActionDialog(
   };
   const confirm = async (reason?: string): Promise<void> => {
     try {
-      await perform(session.api, reason === undefined ? action : { ...action, json: { reason } });
+      const wanted = reason === undefined ? action : { ...action, json: { reason } };
+      const changed = await perform(session.api, wanted);
+      if (isUnconfirmed(changed)) await confirmBlock(wanted);
     } catch (error) {
       setOutdated(hasCode(error, 'conflict'));
       throw error;
@@ -64,6 +67,15 @@ export function ActionDialog(
     onClose();
     toasts.show(words.done, 'done', undo && (() => reverse(undo)));
     onDone();
+  };
+  /** A block takes effect at once. After step-up, the repeated request confirms it; without, it stays marked as unconfirmed. */
+  const confirmBlock = async (block: PluginAction): Promise<void> => {
+    try {
+      await session.confirm();
+      await perform(session.api, block);
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
   };
   // The user may have left the page.
   const reverse = async (undo: UndoAction): Promise<void> => {
@@ -97,6 +109,10 @@ export function ActionDialog(
       {content}
     </ConfirmDialog>
   );
+}
+
+function isUnconfirmed(changed: unknown): boolean {
+  return typeof changed === 'object' && changed !== null && (changed as Partial<Plugin>).status?.isUnconfirmed === true;
 }
 
 function messageOf(error: unknown): string {

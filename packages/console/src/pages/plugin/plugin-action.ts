@@ -8,8 +8,10 @@ export interface PluginAction {
   readonly json?: unknown;
 }
 
-export async function perform(api: ApiClient, action: PluginAction): Promise<void> {
-  await send(api, action);
+/** @returns the body of the response; `undefined` if it has none */
+export async function perform(api: ApiClient, action: PluginAction): Promise<unknown> {
+  const response = await send(api, action);
+  return response.status === 204 ? undefined : response.json();
 }
 
 /** Returns what an action would change. The server changes nothing. */

@@ -28,6 +28,7 @@ export function AppSettingsPage() {
           {mayManage(data.role) ? (
             <Rename key={data.name} app={data} onRenamed={(renamed) => app.update(() => renamed)} />
           ) : null}
+          {mayOwn(data.role) ? <Passkeys app={data} onChanged={(changed) => app.update(() => changed)} /> : null}
           {mayOwn(data.role) ? <Delete app={data} /> : null}
         </>
       )}
@@ -114,6 +115,31 @@ function Rename({ app, onRenamed }: { readonly app: App; readonly onRenamed: (ap
           if (edit.conflict !== undefined) onRenamed(edit.conflict.now);
         }}
       />
+    </Section>
+  );
+}
+
+function Passkeys({ app, onChanged }: { readonly app: App; readonly onChanged: (app: App) => void }) {
+  const { session, toasts } = useServices();
+  const { requiresPasskey } = app;
+  const form = useSubmit(async () => {
+    const json = { requiresPasskey: !requiresPasskey };
+    onChanged(await session.api.put<App>(appApiPath(app.id), json));
+    toasts.show(requiresPasskey ? 'Members need no passkey.' : 'Members need a passkey.');
+  });
+  return (
+    <Section
+      isBeside
+      title="Passkeys"
+      intro={
+        requiresPasskey
+          ? 'Members need a passkey. Sessions that used none, and tokens of members without one, are refused here.'
+          : 'Require passkeys of members: sessions that used none, and tokens of members without one, are then refused here. Guests are not affected.'
+      }
+    >
+      <form onSubmit={form.submit} class="form-narrow">
+        <SubmitRow form={form} action={requiresPasskey ? 'Stop requiring passkeys' : 'Require passkeys'} kind="quiet" />
+      </form>
     </Section>
   );
 }

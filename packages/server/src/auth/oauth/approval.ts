@@ -3,7 +3,6 @@ import type { Queries } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { DomainError } from '../../http/domain-errors.ts';
 import { requireStepUp } from '../confirmation.ts';
-import { requirePassword } from '../passwords/passwords.ts';
 import { narrowScopes } from './scopes.ts';
 
 /** A signed-in user who decides on a login. */
@@ -17,7 +16,6 @@ export interface LoginDecision {
   readonly decision: 'approve' | 'deny';
   /** The granted scopes. Default: all requested scopes. */
   readonly scopes?: readonly TokenScope[] | undefined;
-  readonly password?: string | undefined;
   /** The user that the page showed as signed in. */
   readonly userId?: string | undefined;
 }
@@ -34,28 +32,20 @@ export function requireSameUser(actor: BrowserActor, { userId = actor.userId }: 
 }
 
 /**
- * Checks an approval. The granted scopes must have been requested. The scope `manage` requires the password in the request, other scopes
- * that it was entered recently.
+ * Checks an approval. The granted scopes must have been requested, and the session needs step-up.
  *
  * @param requested the scopes that the login requested
  * @returns the granted scopes
- * @throws DomainError `invalid_field`, `step_up_required`, `invalid_credentials`, `rate_limited`
+ * @throws DomainError `invalid_field`, `step_up_required`
  */
 export async function grantScopes(
   deps: Deps,
   actor: BrowserActor,
-  { scopes, password }: LoginDecision,
+  { scopes }: LoginDecision,
   requested: readonly TokenScope[],
 ): Promise<readonly TokenScope[]> {
   const granted = narrowScopes(requested, scopes);
-  if (!granted.includes('manage')) {
-    await requireStepUp(deps, actor.sessionId);
-    return granted;
-  }
-  if (password === undefined) {
-    throw new DomainError('step_up_required', 'Enter your password again to let a program manage applications.');
-  }
-  await requirePassword(deps, actor, password);
+  await requireStepUp(deps, actor.sessionId);
   return granted;
 }
 

@@ -15,6 +15,9 @@ const daySeconds = 24 * hourSeconds;
 /** The burst of wrong passwords for one account. The configured rate applies after it. */
 const accountTryBurst = 10;
 
+/** How many sign-ins with passkeys may start for each allowed wrong password: each opened sign-in page starts one. */
+const challengesPerTry = 6;
+
 /** How many sign-ups per day with an existing e-mail address one invitation or link allows. */
 const takenEmailsPerDay = 5;
 
@@ -52,6 +55,9 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     byKnownBrowser: accountLimiter(),
     byActor: accountLimiter(),
     correctPasswords: guessLimiter(config.signInsPerMinute, minuteSeconds),
+    passkeyChallenges: guessLimiter(challengesPerTry * config.signInTriesPerMinute, minuteSeconds),
+    refusedPasskeys: guessLimiter(config.signInTriesPerMinute, minuteSeconds),
+    recoveryCodes: accountLimiter(),
     writes: limiter(config.writesPerSecond, 1, config.writeBurst),
     codeTries: guessLimiter(config.codeTriesPerMinute, minuteSeconds),
     deviceLogins: limiter(config.deviceLoginsPerMinute, minuteSeconds),

@@ -26,7 +26,10 @@ export function transactionsContract(backend: Backend): void {
     });
 
     it('rolls back when the work throws, rethrows the error, and continues to work', async () => {
-      const [user, app] = [someUser(), { id: newId('app'), name: 'A', createdAtMs: 1, updatedAtMs: 1 }];
+      const [user, app] = [
+        someUser(),
+        { id: newId('app'), name: 'A', requiresPasskey: false, createdAtMs: 1, updatedAtMs: 1 },
+      ];
       const reason = new Error('second thoughts');
       const failing = store.it.write(async (tx) => {
         await tx.insertUser(user);
