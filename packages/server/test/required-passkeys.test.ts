@@ -79,6 +79,8 @@ describe('an application that requires passkeys', () => {
   });
 
   it('refuses a session that a recovery code started, until it uses a passkey', async () => {
+    const { password } = member;
+    assert.equal((await member.jar.call('POST', '/session/confirm', { password })).statusCode, 204);
     const added = await addPasskey(member);
     const jar = await enterPassword(service, member);
     const [code = ''] = added.recoveryCodes ?? [];

@@ -62,7 +62,7 @@ export function SignInForm(props: {
           <ErrorView error={passkey.error} />
           <p>
             <Button kind="quiet" isBusy={passkey.isBusy} onClick={passkey.submit}>
-              Sign in with a passkey
+              Use a passkey
             </Button>
           </p>
         </>

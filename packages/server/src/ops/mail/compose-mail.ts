@@ -133,11 +133,14 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
   });
 
   const signIns = notice('signIns', async (_, { facts }) => {
-    const { address = '', userAgent = '', at = '' } = facts;
+    const { address = '', userAgent = '', at = '', remaining } = facts;
+    const usesCode = remaining !== undefined;
     return {
-      subject: 'New sign-in to your account',
+      subject: usesCode ? 'A recovery code of your account was used' : 'New sign-in to your account',
       paragraphs: [
-        'A browser that is new to your account has signed in to it.',
+        usesCode
+          ? `One of your recovery codes was used to sign in. ${remaining} of them are left.`
+          : 'A browser that is new to your account has signed in to it.',
         `Time: ${minute(Date.parse(at))}. Network address: ${address}. Browser: ${oneLine(userAgent) || 'unknown'}.`,
       ],
       action: { label: 'View your sessions', url: `${addresses.base()}/account` },
