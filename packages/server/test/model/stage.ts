@@ -248,7 +248,9 @@ async function setUp(deps: Deps) {
       await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }
   });
-  const actors = new Map([...tokens].map(([person, token]): [Person, Actor] => [person, toActor({ ...token, passkeyId: null })]));
+  const actors = new Map(
+    [...tokens].map(([person, token]): [Person, Actor] => [person, toActor({ ...token, passkeyId: null })]),
+  );
   return { appId, extensionPointId, guestIds, actors };
 }
 
