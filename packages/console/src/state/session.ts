@@ -7,6 +7,7 @@ import {
   createSessionCalls,
   type SessionCalls,
 } from '../api/client.ts';
+import { getPasskey } from './passkeys.ts';
 import { createStore, type Store } from './store.ts';
 
 /** The state of the session for pages. `isEnded`: the user was signed in, and signed out in another tab. */
@@ -160,7 +161,6 @@ export function createSession(
   }
 
   async function signInWithPasskey(isAutofill = false): Promise<void> {
-    const { getPasskey } = await import('./passkeys.ts');
     const response = await getPasskey(calls, '/session/passkey/options', isAutofill);
     enter(await calls.post<SessionState>('/session/passkey', { response }));
   }
@@ -257,6 +257,5 @@ async function askConfirmation(calls: SessionCalls, request: Store<ConfirmReques
 }
 
 async function confirmWithPasskey(calls: SessionCalls): Promise<void> {
-  const { getPasskey } = await import('./passkeys.ts');
   await calls.post('/session/confirm', { passkey: await getPasskey(calls, '/session/confirm/options') });
 }
