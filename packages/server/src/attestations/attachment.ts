@@ -31,7 +31,7 @@ export const maxAttachmentBytes = 1024 * 1024;
 const bounds = { maxDepth: 64, maxValues: 200_000 };
 
 /** Bounds of the parts of a bundle, each of which costs the verification of a signature. */
-const [maxLogEntries, maxTimestamps, maxCertificates, maxPartLength] = [4, 4, 8, 64 * 1024];
+const [maxLogEntries, maxTimestamps, maxCertificates, maxPartLength, maxHashes] = [4, 4, 8, 16 * 1024, 64];
 
 const sbomPredicateType = 'https://cyclonedx.org/bom';
 
@@ -146,9 +146,10 @@ function requireBoundedMaterial(material: Json): void {
   requireAtMost(tlogEntries, maxLogEntries, 'log entries');
   requireAtMost(timestamps, maxTimestamps, 'timestamps');
   requireAtMost(certificates, maxCertificates, 'certificates');
-  const hashes = (tlogEntries as unknown[]).map((entry) => JSON.stringify(entry)?.length ?? 0);
-  if (hashes.some((length) => length > 2 * maxAttachmentBytes))
-    throw new StrictJsonError('has a log entry that is too long');
+  for (const entry of tlogEntries as unknown[]) {
+    const proof = isObject(entry) ? entry['inclusionProof'] : undefined;
+    requireAtMost(isObject(proof) ? (proof['hashes'] ?? []) : [], maxHashes, 'hashes');
+  }
   for (const part of [...(timestamps as unknown[]), ...(certificates as unknown[])]) {
     if (JSON.stringify(part).length > maxPartLength)
       throw new StrictJsonError('has a certificate or timestamp that is too long');
