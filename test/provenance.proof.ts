@@ -48,7 +48,8 @@ describe('provenance of a real server', () => {
   const plugin = (name = 'first') =>
     `${stage.extensionPointId}/plugin/${stage.server.quickstart.TENON_USER_ID}/${name}`;
   async function run(...args: string[]) {
-    const env = { ...withoutTenon(process.env), ...stage.server.quickstart };
+    const dataDir = join(stage.server.folder, 'tenon-data');
+    const env = { ...withoutTenon(process.env), ...stage.server.quickstart, TENON_DATA_DIR: dataDir };
     try {
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [tenon, ...args], { cwd: folder, env });
       return { code: 0, stdout, stderr };
@@ -171,6 +172,41 @@ describe('provenance of a real server', () => {
         await close();
       }
     });
+  });
+
+  it('continues through a rotation with both keys pinned, and keeps the last verified version without the new one', async () => {
+    const publishNext = (number: number) => stage.publish(guestKey, 'rotated', numberedModule(number, random));
+    const connect = (trustedKeys: readonly SigningKey[]) =>
+      createClient({
+        baseUrl: stage.url,
+        token: stage.token,
+        streaming: false,
+        maxAgeMs: 0,
+        verify: 'require',
+        trustedKeys,
+      });
+    const rotated = { ...key(), name: 'rotated' };
+    await publishNext(10);
+    const rotation = await run('admin', 'signing-key', 'rotate', '--after', '1ms');
+    assert.equal(rotation.code, 0, rotation.stderr);
+    const before = connect(keys);
+    const first = await before.loadPlugin(rotated);
+    assert.equal(first.provenance?.state, 'verified');
+    const { stdout } = await run('signing-keys', '--json');
+    const both: readonly SigningKey[] = JSON.parse(stdout).keys;
+    assert.equal(both.length, keys.length + 1);
+    await publishNext(11);
+    const after = connect(both);
+    const { provenance } = await after.loadPlugin(rotated);
+    assert.ok(provenance?.state === 'verified');
+    assert.ok(!keys.some(({ keyId }) => keyId === provenance.keyId), 'the new key signs');
+    assert.equal((await after.loadPlugin({ ...key(), name: 'first' })).provenance?.state, 'verified');
+    const kept = await before.loadPlugin(rotated);
+    assert.deepEqual(
+      [kept.contentAddress, kept.isStale, kept.error?.reason],
+      [first.contentAddress, true, 'unknown_key'],
+    );
+    for (const client of [before, after]) await client.close();
   });
 });
 
