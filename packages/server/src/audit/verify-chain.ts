@@ -40,7 +40,7 @@ export interface VerifyAuditOptions {
  * Verifies the hash chain over the audit trail: every event is unchanged, none is missing, moved or inserted, and what was erased belongs to
  * a deleted account or application. It first seals committed events. The server may run at the same time.
  *
- * Whoever can write to the database can also compute a new chain. Only a position that was stored elsewhere detects that.
+ * A process that can write to the database can also compute a new chain. Only a position that was stored elsewhere detects that.
  */
 export async function verifyAuditChain(
   deps: Pick<Deps, 'store' | 'clock' | 'random'>,

@@ -220,7 +220,7 @@ export function auditChainContract(name: string, backend: Backend, runSql: RunSq
       assert.match((await faults())[0] ?? '', /^audit event evt_\w+: it is not in the hash chain$/);
     });
 
-    it('detects a chain that was computed anew only with a head that was stored elsewhere', async () => {
+    it('detects a chain that was computed again only with a head that was stored elsewhere', async () => {
       await put(rich(), rich(), rich());
       await seal();
       const expected = await head();
