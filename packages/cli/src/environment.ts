@@ -13,6 +13,11 @@ export const environmentVariables: readonly (readonly [string, string])[] = [
   ['TENON_URL', 'the server, such as https://plugins.example.org'],
   ['TENON_TOKEN', 'the access token (tnn_…); with TENON_URL it is sent only to that server'],
   [
+    'TENON_ID_TOKEN',
+    'the identity token of a CI job, for trusted publishing; sent only to the server that is its audience',
+  ],
+  ['TENON_USER_ID', 'in trusted publishing, the account (usr_…) to publish with, if rules of several match'],
+  [
     'TENON_PROFILE',
     'the login to use when no option, TENON_URL or tenon.toml names a server, or when several logins are for it',
   ],

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Environment } from './environment.ts';
 
 /** Variables that other programs must not see. */
-const secrets = ['TENON_TOKEN', 'TENON_API_KEY'];
+const secrets = ['TENON_TOKEN', 'TENON_API_KEY', 'TENON_ID_TOKEN'];
 
 export interface ShellSetting {
   readonly folder: string;

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { type Api, createApi } from './api.ts';
+import type { TemporaryToken } from './ci/trusted-publishing.ts';
 import { assertToken, type Connection, findConnection } from './connection.ts';
 import type { Io } from './io.ts';
 import { createReporter, type Reporter } from './output.ts';
 import type { ConnectionOptions } from './server-choice.ts';
 import { formatTime, printable } from './text.ts';
-import type { TokenHints } from './transport.ts';
+import type { Target, TokenHints } from './transport.ts';
 
 /** The environment of a command that calls a server. */
 export interface Session {
@@ -23,6 +24,13 @@ export interface CommonOptions extends ConnectionOptions {
   readonly timeout?: number | undefined;
 }
 
+/** Gets a token for one command. Returns `undefined` if there is no way to get one here. */
+export type ObtainToken<Found, Options, Args extends unknown[]> = (
+  place: Pick<Session, 'io' | 'connection'> & { readonly target: Target; readonly found: Found },
+  options: Options,
+  ...args: Args
+) => Promise<TemporaryToken | undefined>;
+
 const defaultTimeoutMs = 60_000;
 
 /** The action of a command that calls a server, with a session, the command's options, and its arguments. */
@@ -37,11 +45,13 @@ export function calling<Options, Args extends unknown[]>(
  * Like {@link calling}, for a command that first reads its environment.
  *
  * @param look its result is part of the session, and may name the server
+ * @param obtainToken gets a token for the command if none is configured; it is revoked at the end
  */
 export function callingFrom<Found extends { readonly server?: string | undefined }, Options, Args extends unknown[]>(
   io: Io,
   look: (out: Reporter, options: Options) => Promise<Found>,
   work: (session: Session & { readonly found: Found }, options: Options, ...args: Args) => Promise<void>,
+  obtainToken?: ObtainToken<Found, Options, Args>,
 ): (...args: unknown[]) => Promise<void> {
   return async (...all) => {
     const command = all.at(-1) as Command;
@@ -49,19 +59,29 @@ export function callingFrom<Found extends { readonly server?: string | undefined
     const out = createReporter(io, options.json === true);
     const found = await look(out, options as Options);
     const connection = findConnection(options, { ...io, warn: out.warn, projectServer: found.server });
-    const token = assertToken(connection);
+    const isConfigured = connection.token !== undefined || obtainToken === undefined;
+    if (isConfigured) assertToken(connection);
     if (connection.passedOver !== undefined) out.note(passedOverNote(connection));
-    await io.interruptible((signal) => {
-      const api = createApi({
+    const args = command.processedArgs as Args;
+    await io.interruptible(async (signal) => {
+      const target = {
         url: connection.url,
         foundIn: connection.foundIn,
-        token,
+        token: undefined,
         tokenHints: tokenHints(connection, io.clockMs()),
         fetch: io.fetch,
         timeoutMs: timeoutMs(options),
         signal,
-      });
-      return work({ io, api, out, connection, signal, found }, options as Options, ...(command.processedArgs as Args));
+      };
+      const obtained = isConfigured
+        ? undefined
+        : await obtainToken({ io, connection, target, found }, options as Options, ...args);
+      const api = createApi({ ...target, token: obtained?.token ?? assertToken(connection) });
+      try {
+        await work({ io, api, out, connection, signal, found }, options as Options, ...args);
+      } finally {
+        await obtained?.revoke();
+      }
     });
   };
 }

@@ -3,8 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { OauthToken, TokenInfo, TrustRule } from '@tenon/protocol';
 import { UnsecuredJWT } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { type CiIssuer, exchangeToken, jobClaims, openCiIssuer } from './helpers/ci-issuer.ts';
+import { type CiIssuer, jobClaims, openCiIssuer } from '../../../test/helpers/ci-issuer.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { exchangeToken } from './helpers/token-exchange.ts';
 import { freshModule, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
 
 const api = '/api/v1';

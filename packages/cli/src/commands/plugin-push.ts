@@ -9,6 +9,7 @@ import {
   type SimilarPlugin,
 } from '@tenon/protocol';
 import { path } from '../api.ts';
+import { tokenOfJob } from '../ci/trusted-publishing.ts';
 import { type Command, withServer } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { readInput, standardStream } from '../files.ts';
@@ -20,6 +21,7 @@ import { putAbout, readAbout } from '../project/plugin-about.ts';
 import { callingForPlugin, type PluginSession, pluginExtensionPoint, withProject } from '../project/plugin-session.ts';
 import type { Project } from '../project/project.ts';
 import { assertVerdict, awaitVerdict } from '../project/version-verdict.ts';
+import type { ObtainToken } from '../session.ts';
 import { exitCodeOfVerdict } from '../testing/test-run.ts';
 import { count, countGuests, formatSize, printable } from '../text.ts';
 
@@ -34,6 +36,7 @@ interface Options {
   readonly build?: boolean | undefined;
   readonly dryRun?: boolean;
   readonly wait: boolean;
+  readonly idTokenFile?: string;
 }
 
 export function addPushCommand(group: Command, io: Io): void {
@@ -48,6 +51,7 @@ export function addPushCommand(group: Command, io: Io): void {
     .option('--provenance <file>', 'attach a Sigstore bundle with SLSA provenance')
     .option('--sbom <file>', 'attach a CycloneDX document, or a Sigstore bundle with one')
     .option('--dry-run', 'make all checks and show the result, without publishing')
+    .option('--id-token-file <file>', 'in CI, the file with the identity token of the job (default: TENON_ID_TOKEN)')
     .option('--no-wait', "don't wait for the verdict of the extension point's simulations")
     .description('publish a plugin, or its next version')
     .use(withProject, withServer)
@@ -64,9 +68,11 @@ export function addPushCommand(group: Command, io: Io): void {
 confirm it because the module is not there yet. TENON_TOKEN is kept from it.
 If the extension point has simulations, it waits for their verdict, and ends with the exit code of tenon plugin test.
 With --dry-run, the server checks the module, your permissions, and the quotas as for a publish, and stores nothing. The exit
-codes are those of a publish.`,
+codes are those of a publish.
+Without a token, in a CI job, it exchanges the identity token of the job for one that ends with the command: on GitHub and Forgejo
+with the permission id-token: write, elsewhere from TENON_ID_TOKEN. A rule must allow it: tenon plugin trust add --help`,
     )
-    .action(callingForPlugin(io, pushPlugin));
+    .action(callingForPlugin(io, pushPlugin, tokenForPush));
 }
 
 async function pushPlugin(session: PluginSession, options: Options, file: string | undefined): Promise<void> {
@@ -114,6 +120,18 @@ async function bodyOf(io: Io, bytes: Uint8Array, { provenance, sbom }: Options) 
   if (sbom !== undefined) fields.set('sbom', await readInput(io, sbom, 'the SBOM'));
   return formBody(fields);
 }
+
+/** In a CI job without a token, gets one by trusted publishing. */
+const tokenForPush: ObtainToken<{ readonly project: Project | undefined }, Options, [file: string | undefined]> = (
+  { io, connection, target, found: { project } },
+  options,
+  file,
+) => {
+  const extensionPoint = options.extensionPoint ?? project?.settings.extensionPoint ?? connection.extensionPointId;
+  const isUnnamed = file === undefined || file === standardStream;
+  const name = options.name ?? project?.settings.name ?? (isUnnamed ? undefined : nameOfFile(file));
+  return tokenOfJob(io, connection, target, { extensionPoint, name }, options.idTokenFile);
+};
 
 /** The plugin after the simulations of its newest version. */
 async function afterVerdict(

@@ -17,6 +17,7 @@ import { addRunCommands } from './plugin-runs.ts';
 import { addSbomCommand } from './plugin-sbom.ts';
 import { addTestCommand } from './plugin-test.ts';
 import { addTestedCommands } from './plugin-tested.ts';
+import { addTrustCommands } from './plugin-trust.ts';
 import { addVerifyCommand } from './plugin-verify.ts';
 import { addVersionCommands } from './plugin-versions.ts';
 
@@ -37,6 +38,7 @@ export function addPluginCommands(program: Command, io: Io): void {
   addTestedCommands(group, io);
   addControlCommands(group, io);
   addOwnYankCommands(group, io);
+  addTrustCommands(group, io);
 }
 
 interface PluginListOptions extends ListOptions {

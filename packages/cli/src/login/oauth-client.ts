@@ -10,6 +10,8 @@ import {
   oauthPaths,
   oauthToken,
   type TokenScope,
+  tokenExchangeGrantType,
+  tokenTypes,
 } from '@tenon/protocol';
 import { isValid } from '@tenon/protocol/validate';
 import type { Static, TSchema } from 'typebox';
@@ -105,6 +107,26 @@ export function requestDeviceCode(
   loginRequest: LoginRequest,
 ): Promise<DeviceAuthorization | OauthRefusal> {
   return post(target, device_authorization_endpoint, loginParameters(loginRequest), deviceAuthorization);
+}
+
+/**
+ * Exchanges the identity token of a CI job for an access token (RFC 8693).
+ *
+ * @param audience the plugin to publish
+ */
+export function exchangeIdToken(
+  target: Target,
+  idToken: string,
+  audience: string | undefined,
+): Promise<OauthToken | OauthRefusal> {
+  const parameters = {
+    grant_type: tokenExchangeGrantType,
+    subject_token: idToken,
+    subject_token_type: tokenTypes.idToken,
+    scope: 'read publish',
+    ...(audience !== undefined && { audience }),
+  };
+  return post(target, oauthPaths.token, parameters, oauthToken);
 }
 
 /** Revokes a token (RFC 7009). @throws CliError if the server does not confirm it */

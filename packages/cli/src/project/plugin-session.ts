@@ -5,7 +5,7 @@ import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { resolveExtensionPoint } from '../resolve.ts';
-import { callingFrom, type Session } from '../session.ts';
+import { callingFrom, type ObtainToken, type Session } from '../session.ts';
 import { printable } from '../text.ts';
 import { findProject, type Project } from './project.ts';
 
@@ -35,14 +35,19 @@ export function withProjectFolder(command: Command): Command {
 export function callingForPlugin<Options, Args extends unknown[]>(
   io: Io,
   work: (session: PluginSession, options: Options, ...args: Args) => Promise<void>,
+  obtainToken?: ObtainToken<{ readonly project: Project | undefined }, Options, Args>,
 ): (...args: unknown[]) => Promise<void> {
   const look = async (out: Reporter, options: Options) => {
     const project = await openProject(io, options as ProjectOptions);
     for (const warning of project?.warnings ?? []) out.warn(printable(warning));
     return { project, server: project?.settings.server };
   };
-  return callingFrom(io, look, ({ found, ...session }, options: Options, ...args: Args) =>
-    work({ ...session, project: found.project }, options, ...args),
+  return callingFrom(
+    io,
+    look,
+    ({ found, ...session }, options: Options, ...args: Args) =>
+      work({ ...session, project: found.project }, options, ...args),
+    obtainToken,
   );
 }
 

@@ -14,8 +14,9 @@ export function moduleOf(number: number): Buffer {
 /** A real server, and people who publish to it from folders of their own. */
 export type PluginWorld = Awaited<ReturnType<typeof createPluginWorld>>;
 
-export async function createPluginWorld() {
-  const server = await startInProcessServer();
+/** @param settings environment variables of the server */
+export async function createPluginWorld(settings: Readonly<Record<string, string>> = {}) {
+  const server = await startInProcessServer({ settings });
   const folder = await makeFolder();
   let nextName = 1;
   const stop = async () => {

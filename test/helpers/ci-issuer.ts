@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tokenExchangeGrantType, tokenTypes } from '@tenon/protocol';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { encode } from './browser.ts';
-import type { TestService } from './service.ts';
 
 /** An issuer of identity tokens that a test controls in every detail. */
 export interface CiIssuer {
@@ -75,15 +72,3 @@ export const jobClaims = {
   sha: 'd6fd1d0c4a1e2f5b1f0c9e7a3b2d4c6e8f0a1b2c',
   run_id: '99',
 };
-
-/** Asks for a token of trusted publishing. */
-export function exchangeToken(service: TestService, token: string, fields: Record<string, string> = {}, from?: string) {
-  const body = encode({
-    grant_type: tokenExchangeGrantType,
-    subject_token: token,
-    subject_token_type: tokenTypes.idToken,
-    ...fields,
-  });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(from && { 'x-forwarded-for': from }) };
-  return service.call('POST', '/oauth/token', { body, headers });
-}
