@@ -1,4 +1,4 @@
-import type { ApiKeyInfo, PendingLogin, Session, TokenInfo } from '@tenon/protocol';
+import type { ApiKeyInfo, PendingLogin, Session, TokenInfo, TrustRule } from '@tenon/protocol';
 import { Page } from '../components/page.tsx';
 import { useList } from '../state/use-list.ts';
 import { SessionsSection } from './account/sessions.tsx';
@@ -6,15 +6,17 @@ import { AccessTokensSection } from './tokens/access-tokens.tsx';
 import { ApiKeysSection } from './tokens/api-keys.tsx';
 import { PendingLoginsSection } from './tokens/pending-logins.tsx';
 import { RevokeAllButton } from './tokens/revoke-all.tsx';
+import { TrustRulesSection } from './tokens/trust-rules.tsx';
 
 /** Everything that acts in the user's name: browsers, programs, and logins that are not complete. */
 export function TokensPage() {
   const sessions = useList<Session>('/api/v1/sessions', { prefix: 'sessions-' });
   const tokens = useList<TokenInfo>('/api/v1/tokens', { prefix: 'tokens-', sort: '-createdAt' });
   const keys = useList<ApiKeyInfo>('/api/v1/api-keys', { prefix: 'keys-', sort: '-createdAt' });
+  const rules = useList<TrustRule>('/api/v1/trust-rules', { prefix: 'rules-' });
   const logins = useList<PendingLogin>('/api/v1/logins', { prefix: 'logins-' });
   const reload = (): void => {
-    for (const { page } of [sessions, tokens, keys, logins]) page.reload();
+    for (const { page } of [sessions, tokens, keys, rules, logins]) page.reload();
   };
   return (
     <Page
@@ -28,6 +30,7 @@ export function TokensPage() {
       <SessionsSection sessions={sessions} />
       <AccessTokensSection tokens={tokens} />
       <ApiKeysSection keys={keys} />
+      <TrustRulesSection rules={rules} />
     </Page>
   );
 }

@@ -106,13 +106,18 @@ function TokenTable(props: {
         { header: 'Name', cell: ({ name }) => name },
         { header: 'Permissions', cell: ({ scopes }) => scopes.join(', ') },
         {
-          header: 'Applications',
-          cell: ({ appId }) =>
-            appId === null ? (
-              <span class="soft">all applications</span>
-            ) : (
-              (nameOf.get(appId) ?? <code class="small">{appId}</code>)
-            ),
+          header: 'Only for',
+          cell: ({ appId, plugin, networks }) => (
+            <>
+              {appId === null ? (
+                <span class="soft">all applications</span>
+              ) : (
+                (nameOf.get(appId) ?? <code class="small">{appId}</code>)
+              )}
+              {plugin === null ? null : `, ${plugin.name}`}
+              {networks === null ? null : <code class="small"> {networks.join(' ')}</code>}
+            </>
+          ),
         },
         { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {

@@ -5,6 +5,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
 import { CredentialName } from './credential-name.tsx';
+import { ExtensionPointField } from './extension-point-field.tsx';
 import { scopes, scopeText } from './scope-text.ts';
 
 const lifetimes = [
@@ -29,6 +30,9 @@ export function NewTokenDialog(props: {
   const [name, setName] = useState('');
   const [wanted, setWanted] = useState<ReadonlySet<TokenScope>>(new Set(['read']));
   const [appId, setAppId] = useState('');
+  const [extensionPointId, setExtensionPoint] = useState('');
+  const [pluginName, setPluginName] = useState('');
+  const [networks, setNetworks] = useState('');
   const [chosen, setLifetime] = useState<string>();
   const [days, setDays] = useState('60');
   const onlyReads = [...wanted].every((scope) => scope === 'read');
@@ -42,6 +46,8 @@ export function NewTokenDialog(props: {
       scopes: scopes.filter((scope) => wanted.has(scope)),
       expiresInDays,
       ...(appId === '' ? {} : { appId }),
+      ...(extensionPointId === '' ? {} : { plugin: { extensionPointId, name: pluginName } }),
+      ...(networks.trim() === '' ? {} : { networks: networks.trim().split(/[\s,]+/) }),
     };
     props.onMade(await api.post<TokenCreated>('/api/v1/tokens', body));
   }, ['name', 'appId', 'expiresInDays']);
@@ -83,6 +89,18 @@ export function NewTokenDialog(props: {
           { value: '', label: 'all applications' },
           ...props.apps.map(({ id, name: label }) => ({ value: id, label: `only ${label}` })),
         ]}
+      />
+      <ExtensionPointField value={extensionPointId} onChange={setExtensionPoint} none="all plugins" />
+      {extensionPointId === '' ? null : (
+        <TextField label="Plugin" name="plugin" value={pluginName} onInput={setPluginName} maxLength={100} />
+      )}
+      <TextField
+        label="Networks"
+        name="networks"
+        value={networks}
+        onInput={setNetworks}
+        isRequired={false}
+        hint="Addresses or CIDR blocks, such as 192.0.2.0/24, separated by commas. Elsewhere, the token does not work."
       />
       <SelectField label="Expires in" name="lifetime" value={lifetime} onChange={setLifetime} options={offered} />
       {lifetime === 'other' ? (
