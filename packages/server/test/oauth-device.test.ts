@@ -10,7 +10,7 @@ import {
   parseUserCode,
 } from '@tenon/protocol';
 import { startDeviceGrant } from '../src/auth/oauth/device-grants.ts';
-import { openBrowser, postForm, type TestBrowser } from './helpers/browser.ts';
+import { openBrowser, postForm, rightPassword, type TestBrowser } from './helpers/browser.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 
 describe('login with a code that is typed', () => {
@@ -181,6 +181,7 @@ describe('login with a code that is typed', () => {
   it('grants fewer scopes if the user chooses so, and never more, with step-up', async () => {
     const started = await begin({ scope: 'read publish manage' });
     const code = started.user_code;
+    assert.equal((await ada.post('/session/confirm', { password: rightPassword })).statusCode, 204);
     const readOnly = await begin({ scope: 'read' });
     assertProblem(await decide(readOnly.user_code, { scopes: ['manage'] }), 422, 'invalid_field');
     assert.equal(await answer(started), 'authorization_pending');

@@ -47,6 +47,7 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
           ...token,
           ...unrestricted,
           suspendedAtMs: null,
+          passkeyId: null,
         });
       }
       for (const { deletedAtMs: _, ...point } of tables.extension_points)

@@ -175,7 +175,11 @@ export function accountsContract(backend: Backend): void {
       const ofProgram = await records().token(user);
       await store.it.write((tx) => tx.deleteSession(session.id));
       assert.equal(await store.it.read.tokenByHash(ofPages.secretHash), undefined);
-      assert.deepEqual(await store.it.read.tokenByHash(ofProgram.secretHash), { ...ofProgram, suspendedAtMs: null });
+      assert.deepEqual(await store.it.read.tokenByHash(ofProgram.secretHash), {
+        ...ofProgram,
+        suspendedAtMs: null,
+        passkeyId: null,
+      });
       await assert.rejects(records().token(user, { sessionId: session.id }), 'none begins after the end');
     });
 

@@ -350,11 +350,15 @@ export function recordsContract(backend: Backend): void {
       const ofPages = await records().token(owner, { sessionId: (await records().session(owner)).id });
       assert.deepEqual(
         await store.it.read.tokenByHash(ofPages.secretHash),
-        { ...ofPages, suspendedAtMs: null },
+        { ...ofPages, suspendedAtMs: null, passkeyId: null },
         'found, and not listed',
       );
       assert.deepEqual(await store.it.read.token(ofPages.id), ofPages);
-      assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), { ...wide, suspendedAtMs: null });
+      assert.deepEqual(await store.it.read.tokenByHash(wide.secretHash), {
+        ...wide,
+        suspendedAtMs: null,
+        passkeyId: null,
+      });
       assert.deepEqual(await store.it.read.token(narrow.id), narrow);
       assert.deepEqual(await store.it.read.tokens(owner.id, undefined, {}), [wide, narrow].map(unused));
       assert.deepEqual(await store.it.read.tokens(owner.id, app.id, { limit: 1 }), [unused(narrow)]);
