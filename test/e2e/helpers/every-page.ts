@@ -171,6 +171,7 @@ export async function everyPage(
       act: (page) => page.getByText('says what it does').waitFor(),
     }),
     owner('approvals', `${team}/approvals`),
+    owner('withdraw', `${team}/withdraw`),
     owner('audit', `${team}/audit`),
     owner('guest-import', `${team}/guests/import`, {
       async act(page) {

@@ -60,7 +60,7 @@ interface TextProps extends CommonProps {
 }
 
 interface TextFieldProps extends TextProps {
-  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search';
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local';
   readonly autoComplete?: string | undefined;
   /** For names, codes and keys: no capital letters, no spelling, equally wide letters. */
   readonly isCode?: boolean | undefined;

@@ -106,6 +106,12 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/settings.tsx')).AppSettingsPage,
   },
   {
+    path: '/apps/:appId/withdraw',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/withdraw.tsx')).WithdrawPage,
+  },
+  {
     path: '/apps/:appId/members',
     access: 'signedIn',
     data: appData,

@@ -7,6 +7,8 @@ import { setOf } from './page-queries.ts';
 export class ListChanges {
   readonly #lists = new Map<string, ChangedList>();
   readonly #resets = new Set<AppId>();
+  /** The applications of extension points, because a transaction may move bindings of many plugins. */
+  readonly #apps = new Map<ExtensionPointId, AppId>();
 
   get lists(): readonly ChangedList[] {
     return [...this.#lists.values()];
@@ -18,8 +20,9 @@ export class ListChanges {
   }
 
   async addLists(db: Db, extensionPointId: ExtensionPointId, guestKeys: readonly string[]): Promise<void> {
-    const appId = await appOf(db, extensionPointId);
+    const appId = this.#apps.get(extensionPointId) ?? (await appOf(db, extensionPointId));
     if (appId === undefined) return;
+    this.#apps.set(extensionPointId, appId);
     for (const guestKey of guestKeys) this.#add({ appId, extensionPointId, guestKey });
   }
 
@@ -33,6 +36,7 @@ export class ListChanges {
     const appId = await appOf(db, extensionPointId);
     if (appId === undefined) return;
     this.#deleteWhere((list) => list.extensionPointId === extensionPointId);
+    this.#apps.delete(extensionPointId);
     this.#add({ appId, extensionPointId, guestKey: null });
   }
 

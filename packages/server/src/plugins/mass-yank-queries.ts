@@ -1,8 +1,7 @@
 import type { AppId, TrustRuleId, UserId, VersionState } from '@tenon/protocol';
-import { sql } from 'kysely';
 import type { AuditCredentialId } from '../db/audit-records.ts';
-import { areOfSamePlugin, type Db } from '../db/db.ts';
-import { atMost, inChunks, paged } from '../db/page-queries.ts';
+import { areOfSamePlugin, type Db, hasRow } from '../db/db.ts';
+import { inChunks, paged, setOf } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import { columns, type TokenRecord, type VersionRecord } from '../db/records.ts';
 
@@ -44,26 +43,43 @@ export const massYankQueries = {
       limit,
     }).execute() as Promise<PublishedVersion[]>,
 
+  /** Whether a credential has published a version in an application. */
+  hasPublished: (db: Db, appId: AppId, credentialId: AuditCredentialId): Promise<boolean> =>
+    hasRow(
+      db
+        .selectFrom('versions')
+        .select('id')
+        .where('credentialId', '=', credentialId)
+        .where('credentialId', 'is not', null)
+        .where('appId', '=', appId),
+    ),
+
   /** Returns the tokens that a rule of trusted publishing has issued, and that are still valid or kept. */
   tokensOfTrustRule: (db: Db, trustRuleId: TrustRuleId): Promise<TokenRecord[]> =>
     db.selectFrom('tokens').select(columns.tokens).where('trustRuleId', '=', trustRuleId).execute(),
 
-  /** Returns the versions that hosts have or may get, and that have the bytes, publisher and extension point of one of the given. */
-  openCopies: (db: Db, versions: readonly PublishedVersion[], limit: number): Promise<PublishedVersion[]> =>
-    inChunks(
-      versions,
-      (chunk, remaining) => {
-        const values = chunk.map(
-          (of) => sql`(${of.contentAddress}, ${of.appId}, ${of.userId}, ${of.extensionPointId})`,
-        );
-        const found = sql`(versions."contentAddress", versions."appId", versions."userId", versions."extensionPointId")`;
-        const copies = joined(db)
-          .where('versions.state', 'in', offeredStates)
-          .where(sql<boolean>`${found} in (values ${sql.join(values)})`);
-        return atMost(copies, remaining).execute() as Promise<PublishedVersion[]>;
-      },
-      limit,
-    ),
+  /** Returns other versions that hosts have or may get, and that have the bytes, publisher and extension point of one of the given. */
+  async openCopies(db: Db, versions: readonly PublishedVersion[], limit: number): Promise<PublishedVersion[]> {
+    if (versions.length === 0) return [];
+    const keyOf = (one: Pick<VersionRecord, 'contentAddress' | 'userId' | 'extensionPointId'>) =>
+      `${one.contentAddress} ${one.userId} ${one.extensionPointId}`;
+    const [keys, known] = [new Set(versions.map(keyOf)), new Set(versions.map(({ id }) => id))];
+    // Without joins, an index finds the rows whatever the planner knows of the tables.
+    const candidates = await inChunks(versions, (chunk) =>
+      db
+        .selectFrom('versions')
+        .select(['id', 'contentAddress', 'userId', 'extensionPointId', 'state'])
+        .where('contentAddress', 'in', setOf(chunk.map(({ contentAddress }) => contentAddress)))
+        .where('appId', 'in', setOf([...new Set(chunk.map(({ appId }) => appId))]))
+        .where('userId', 'in', setOf([...new Set(chunk.map(({ userId }) => userId))]))
+        .execute(),
+    );
+    const isOffered = ({ state }: { readonly state: VersionState }) => offeredStates.some((one) => one === state);
+    const copies = candidates.filter((one) => isOffered(one) && keys.has(keyOf(one)) && !known.has(one.id));
+    if (copies.length === 0) return [];
+    const found = joined(db).where('versions.id', 'in', setOf(copies.slice(0, limit).map(({ id }) => id)));
+    return found.execute() as Promise<PublishedVersion[]>;
+  },
 };
 
 function joined(db: Db) {

@@ -185,13 +185,12 @@ async function revokeSelected(
   deps: Deps,
   tx: Transaction,
   actor: MassYankActor,
-  { appId, credentialId, trustRuleId, userId }: PublishSelection,
+  { credentialId, trustRuleId, userId }: PublishSelection,
 ): Promise<(TokenId | SessionId)[]> {
   const revoked: (TokenId | SessionId)[] = [];
   const isOfSelection = async (id: TokenId | SessionId, owner: UserId): Promise<boolean> => {
     if (userId !== undefined && owner !== userId) return false;
-    if (actor.kind !== 'team') return true;
-    return (await tx.publishedVersions({ appId, credentialId: id, sinceMs: 0 }, { limit: 1 })).length > 0;
+    return actor.kind !== 'team' || tx.hasPublished(actor.access.app.id, id);
   };
   if (credentialId !== undefined && isId('session', credentialId)) {
     const session = await tx.session(credentialId);

@@ -1,4 +1,4 @@
-import type { GuestId, VersionId } from '@tenon/protocol';
+import { type GuestId, pluginId, type VersionId } from '@tenon/protocol';
 import type { PluginKey, SelectionChange } from '../db/records.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -57,9 +57,9 @@ export async function rebind(
  */
 export async function rebindAll(tx: Transaction, keys: readonly PluginKey[], nowMs: number): Promise<PluginKey[]> {
   const pending: PluginKey[] = [];
+  await requireNonePending(tx, keys);
   let room = rebindBatchSize;
   for (const key of keys) {
-    await requireNoPendingRebind(tx, key);
     const facts = room > 0 ? await tx.bindingFacts(key, { limit: room + 1 }) : [];
     if (room > 0 && facts.length <= room) {
       await moveBindings(tx, key, facts, { selection: null, nowMs, notifiesEachList: true });
@@ -71,6 +71,16 @@ export async function rebindAll(tx: Transaction, keys: readonly PluginKey[], now
     }
   }
   return pending;
+}
+
+/** As {@link requireNoPendingRebind}, mostly with one query. */
+async function requireNonePending(tx: Transaction, keys: readonly PluginKey[]): Promise<void> {
+  const pending = await tx.pendingPlugins(rebindBatchSize);
+  const idOf = ({ extensionPointId, userId, name }: PluginKey) => pluginId(extensionPointId, userId, name);
+  const ids = new Set(pending.map(idOf));
+  const found = keys.find((key) => ids.has(idOf(key)));
+  if (found !== undefined) throw new PendingRebindError(found);
+  if (pending.length === rebindBatchSize) for (const key of keys) await requireNoPendingRebind(tx, key);
 }
 
 /**

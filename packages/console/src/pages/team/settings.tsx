@@ -1,5 +1,6 @@
 import type { App } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
+import { LinkButton } from '../../components/button.tsx';
 import { ConflictDialog } from '../../components/conflict-dialog.tsx';
 import { CopyText } from '../../components/copy-button.tsx';
 import { DeleteSection } from '../../components/delete-section.tsx';
@@ -29,6 +30,15 @@ export function AppSettingsPage() {
             <Rename key={data.name} app={data} onRenamed={(renamed) => app.update(() => renamed)} />
           ) : null}
           {mayOwn(data.role) ? <Passkeys app={data} onChanged={(changed) => app.update(() => changed)} /> : null}
+          <Section
+            isBeside
+            title="Stolen credentials"
+            intro="Withdraw everything that a token or a publisher published, and see blocked publishers."
+          >
+            <LinkButton kind="quiet" to={`/apps/${data.id}/withdraw`}>
+              Withdraw by credential
+            </LinkButton>
+          </Section>
           {mayOwn(data.role) ? <Delete app={data} /> : null}
         </>
       )}

@@ -229,6 +229,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   publishedVersions: (ask) => everySelection.map((selection) => ask.publishedVersions(selection, page)),
   openVersions: (ask) => everySelection.map((selection) => ask.openVersions(selection, 10)),
   openCopies: (ask) => [ask.openCopies([ofMassYank, ofMassYank], 10)],
+  hasPublished: (ask) => [ask.hasPublished(app, newId('token'))],
   tokensOfTrustRule: (ask) => [ask.tokensOfTrustRule(newId('trustRule'))],
   withdrawal: (ask) => [ask.withdrawal(point, { userId: user, contentAddress: addressOf('a') })],
   withdrawals: (ask) => [
