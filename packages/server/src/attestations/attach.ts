@@ -64,7 +64,7 @@ export async function addAttestations(
       stored.push(changed);
       continue;
     }
-    requireRoom([...present, ...stored], size);
+    requireSpace([...present, ...stored], size);
     const { bundle, signer } = await signedForm(deps, tx, version, attachment);
     const attestation = { ...newAttestation(attachment, version, nowMs, userId), digest, signer };
     await tx.insertAttestation({ ...attestation, bundle });
@@ -102,7 +102,7 @@ async function signedForm(
   return { bundle, signer: { ...noSigner, keyId: key.id } };
 }
 
-function requireRoom(present: readonly AttestationRecord[], size: number): void {
+function requireSpace(present: readonly AttestationRecord[], size: number): void {
   const attached = present.filter(({ kind }) => kind !== 'publish');
   const bytes = attached.reduce((sum, one) => sum + one.size, size);
   if (attached.length < maxAttachments && bytes <= maxAttachmentBytesOfVersion) return;

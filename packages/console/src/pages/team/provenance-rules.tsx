@@ -32,7 +32,6 @@ export function ProvenanceRules(props: {
         ]}
       />
       {sources.map((source, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a source has no other identity
         <fieldset key={at} class="source">
           <legend>Accepted source {at + 1}</legend>
           <TextField
