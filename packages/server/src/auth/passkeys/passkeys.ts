@@ -36,7 +36,7 @@ export async function registrationOptions(deps: Deps, rp: RelyingParty, session:
   const { read } = deps.store;
   const [user, present] = [await read.user(session.userId), await read.passkeysOf(session.userId)];
   if (user === undefined) throw notFound('user');
-  requireRoom(present);
+  requirePasskeyQuota(present);
   const challenge = await createChallenge(deps, { purpose: 'register', holder: session.id, userId: user.id });
   return generateRegistrationOptions({
     rpName: 'Tenon',
@@ -107,7 +107,7 @@ export async function registerPasskey(
       await requireSession(tx, session.id);
       await requireStepUp(deps, session.id, tx);
       const present = await tx.passkeysOf(userId);
-      requireRoom(present);
+      requirePasskeyQuota(present);
       await tx.insertPasskey(passkey);
       await tx.confirmSession(session.id, nowMs, passkey.id);
       await record(deps, tx, sessionActor(session), { action: 'passkey.register', target: passkey });
@@ -212,7 +212,7 @@ async function requireOwnPasskey(
   return passkey;
 }
 
-function requireRoom(present: readonly PasskeyRecord[]): void {
+function requirePasskeyQuota(present: readonly PasskeyRecord[]): void {
   if (present.length < maxPasskeys) return;
   throw new DomainError('limit_exceeded', `An account can have at most ${maxPasskeys} passkeys. Remove one first.`);
 }
