@@ -9,4 +9,6 @@ export const raisedQuotas = [
   'versions=10000000',
   'guests=10000000',
   'publish-burst=10000000',
+  'simulations-per-day=10000000',
+  'app-simulations-per-day=10000000',
 ].join(',');

@@ -61,6 +61,8 @@ export function callingFrom<Found extends { readonly server?: string | undefined
     const connection = findConnection(options, { ...io, warn: out.warn, projectServer: found.server });
     const isConfigured = connection.token !== undefined || obtainToken === undefined;
     if (isConfigured) assertToken(connection);
+    const warning = expiryWarning(connection, io.clockMs());
+    if (warning !== undefined && options.json !== true) out.warn(warning);
     if (connection.passedOver !== undefined) out.note(passedOverNote(connection));
     const args = command.processedArgs as Args;
     await io.interruptible(async (signal) => {
@@ -88,6 +90,17 @@ export function callingFrom<Found extends { readonly server?: string | undefined
 
 export function timeoutMs({ timeout }: Pick<CommonOptions, 'timeout'>): number {
   return timeout ?? defaultTimeoutMs;
+}
+
+/** How long before the end of a login commands warn of it, in milliseconds. */
+const expiryWarningMs = 3 * 24 * 60 * 60 * 1000;
+
+/** Says that a login ends soon. The lifetime of a token from the environment is not known. */
+function expiryWarning({ login }: Connection, clockMs: number): string | undefined {
+  if (login === undefined) return undefined;
+  const leftMs = Date.parse(login.profile.expiresAt) - clockMs;
+  if (leftMs <= 0 || leftMs > expiryWarningMs) return undefined;
+  return `The login "${login.name}" ends at ${formatTime(login.profile.expiresAt)}. Renew it: tenon login --profile ${login.name}`;
 }
 
 /** Says which server is used, for a user who is logged in to one server and in the folder of another. */

@@ -63,7 +63,7 @@ describe('commands that name things', () => {
     const extensionPoint = await line(['extension-point', 'create', 'Filters', '--app', 'Editor']);
     assert.match(await line(['app', 'show', '--app', 'Editor']), new RegExp(app));
     assert.match(await line(['quotas', '--app', 'Editor']), /^extension-points +1 /m);
-    assert.match(await line(['quotas']), /^account-bytes +\S+ \S*B +\S+ GiB /m);
+    assert.match(await line(['quotas']), /^account-bytes +\S+ \S*B +\d+ % +\S+ GiB /m);
     assert.match(await line(['extension-point', 'show', '-e', 'Filters']), new RegExp(extensionPoint));
     assert.match(await line(['plugin', 'list', '--extension-point', 'Greetings']), /greet/);
     const ofApp = await line(['plugin', 'list', '--app', server.quickstart.TENON_APP_ID ?? '']);

@@ -68,6 +68,7 @@ const trustRuleDetails = ['guestIds', 'extensionPointId', 'plugin', 'issuer', 'c
 export const auditActions = {
   'app.create': action('app', 'app', 'created the application', ['name']),
   'app.update': action('app', 'app', 'changed the application', ['name', 'requiresPasskey']),
+  'app.quota': action('both', 'app', 'set a quota of the application', ['quota', 'limit']),
   'app.delete': action('app', 'app', 'deleted the application', []),
   'member.invite': action('app', 'invitation', 'invited a member to the team', ['role']),
   'member.put': action('app', 'user', 'set the role of', ['role']),
@@ -155,6 +156,7 @@ export const auditActions = {
     'apiKeys',
     'includesCurrent',
   ]),
+  'account.quota': action('account', 'user', 'set a quota of the account', ['quota', 'limit']),
   'account.suspend': action('account', 'user', 'suspended the account', []),
   'account.unsuspend': action('account', 'user', 'ended the suspension of the account', []),
   'account.delete': action('both', 'user', 'deleted the account', []),

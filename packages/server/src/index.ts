@@ -8,7 +8,7 @@ export { toOperatorAuditEntry } from './audit/audit-export.ts';
 export { listAllAudit } from './audit/read-audit.ts';
 export { readAuditHead, sealIfPossible } from './audit/seal.ts';
 export { type AuditVerification, verifyAuditChain } from './audit/verify-chain.ts';
-export { toUser, toUserDetails } from './auth/account-wire.ts';
+export { toQuotaOverride, toUser, toUserDetails } from './auth/account-wire.ts';
 export {
   type Credential,
   findCredential,
@@ -26,12 +26,15 @@ export {
   unsuspendUser,
 } from './auth/manage-users.ts';
 export { type CreatedLink, createSetUpLink, linkUrl } from './auth/one-time-links.ts';
+export { listQuotaOverrides, setQuotaOverride } from './auth/quota-overrides.ts';
 export { issueApiKey, issueToken, lifetimeEnd, type TokenFields, tokenLifetimeDays } from './auth/tokens.ts';
 export { createUser, describeUser, findUser, type UserDescription } from './auth/users.ts';
 export { trustClock } from './blobs/clock-gap.ts';
 export { type CollectOptions, type CollectResult, collect } from './blobs/collect.ts';
 export { type VerifyOptions, type VerifyResult, verify } from './blobs/verify.ts';
 export { type Config, ConfigError, type ConfigFlags, loadConfig } from './config/config.ts';
+export { isQuota, parseQuotaLimit } from './config/quota-list.ts';
+export { quotas } from './config/quotas.ts';
 export { type Setting, type Settings, settings } from './config/settings.ts';
 export { describeStore } from './config/store-places.ts';
 export { version } from './config/version.ts';

@@ -7,6 +7,7 @@ import { attestationMutations, attestationQueries } from './attestations/attesta
 import { auditMutations, auditQueries } from './audit/audit-queries.ts';
 import { auditChainMutations, auditChainQueries } from './audit/chain-queries.ts';
 import { expiredMutations } from './auth/expired-queries.ts';
+import { expiryMutations, expiryQueries } from './auth/expiry-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './auth/one-time-link-queries.ts';
 import { operatorMutations, operatorQueries } from './auth/operator-queries.ts';
@@ -62,6 +63,7 @@ const allQueries = {
   ...bindingFactsQueries,
   ...tokenQueries,
   ...trustRuleQueries,
+  ...expiryQueries,
   ...blobQueries,
   ...leaseQueries,
   ...auditQueries,
@@ -98,6 +100,7 @@ const allMutations = {
   ...quotaMutations,
   ...tokenMutations,
   ...trustRuleMutations,
+  ...expiryMutations,
   ...blobMutations,
   ...leaseMutations,
   ...auditMutations,

@@ -159,6 +159,21 @@ function byOperator(action: AuditAction, method: string, rest: string, json?: un
   };
 }
 
+/** An operator's change of a quota of an account and of an application: in their trails, and in the operator's own. */
+async function quotaChange({ service, appId }: World, method: 'PUT' | 'DELETE'): Promise<Change> {
+  const [operator, user] = [await service.user('Olga'), await service.user()];
+  await setOperator(service.services.deps, 'operator', operator.id, true);
+  const paths = [`${user.id}/tokens`, `${appId}/plugins`].map((rest) => `${api}/quota-overrides/${rest}`);
+  const send = async (method: string) => {
+    const json = method === 'PUT' ? { limit: 1_000_000 } : undefined;
+    const [first = '', second = ''] = paths;
+    await service.call(method, first, { token: operator.token, json });
+    return service.call(method, second, { token: operator.token, json });
+  };
+  if (method === 'DELETE') await send('PUT');
+  return { send: () => send(method) };
+}
+
 const simulation = { fixtures: [{ export: 'evaluate', expect: {} }] };
 /** The same with an extension point of its own, because simulations concern all that is published there. */
 async function withOwnPoint(world: World): Promise<World> {
@@ -221,6 +236,14 @@ const rows: Readonly<Record<string, Row>> = {
       const { service, owner } = world;
       return calling(world, owner, 'DELETE', `/logins/${(await approvedLogin(service, owner)).id}`);
     },
+  },
+  'PUT /api/v1/quota-overrides/:subjectId/:name': {
+    actions: ['account.quota', 'account.quota', 'app.quota', 'app.quota'],
+    prepare: (world) => quotaChange(world, 'PUT'),
+  },
+  'DELETE /api/v1/quota-overrides/:subjectId/:name': {
+    actions: ['account.quota', 'account.quota', 'app.quota', 'app.quota'],
+    prepare: (world) => quotaChange(world, 'DELETE'),
   },
   'POST /api/v1/users/:userId/password-link': byOperator('account.password_link', 'POST', '/password-link', {}),
   'DELETE /api/v1/users/:userId': byOperator('account.delete', 'DELETE', ''),

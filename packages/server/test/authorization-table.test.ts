@@ -204,6 +204,24 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: () => ({ path: `${api}/credentials/revoke-all`, json: { includeCurrent: 'yes' } }),
   },
+  ...Object.fromEntries(
+    [
+      ['GET', ''],
+      ['GET', '/:subjectId'],
+      ['PUT', '/:subjectId/:name'],
+      ['DELETE', '/:subjectId/:name'],
+    ].map(([method, rest = '']): [string, Row] => [
+      `${method} /api/v1/quota-overrides${rest}`,
+      {
+        cells: `${refused} 403s 403f 403f 403f 403f 403f 403f`,
+        scope: 'manage',
+        target: ({ appId }) => ({
+          path: `${api}/quota-overrides${rest.replace(':subjectId', appId).replace(':name', 'plugins')}`,
+          ...(method === 'PUT' && { json: { limit: 1 } }),
+        }),
+      },
+    ]),
+  ),
   'GET /api/v1/logins': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
     scope: 'manage',
@@ -846,6 +864,7 @@ const rows: Readonly<Record<string, Row>> = {
     '/device',
     '/trace',
     '/users',
+    '/quotas',
     '/favicon.ico',
     '/apple-touch-icon.png',
     '/robots.txt',

@@ -185,7 +185,13 @@ describe('GET …/quotas', () => {
     const [ofOwner, ofUser] = [await read('/me/quotas', owner.token), await read('/me/quotas', user.token)];
     assert.deepEqual(ofOwner.applications, [1, 7]);
     assert.deepEqual(ofUser['account-bytes'], [module.length, 5 * 2 ** 30]);
-    assert.deepEqual(Object.keys(ofUser), ['applications', 'tokens', 'api-keys', 'account-bytes']);
+    assert.deepEqual(Object.keys(ofUser), [
+      'applications',
+      'tokens',
+      'api-keys',
+      'account-bytes',
+      'simulations-per-day',
+    ]);
     const ofApp = await read(`/apps/${appId}/quotas`, owner.token);
     assert.deepEqual(ofApp['app-bytes'], [module.length, 20 * 2 ** 30]);
     assert.deepEqual(
@@ -195,7 +201,14 @@ describe('GET …/quotas', () => {
         [1, 500],
       ],
     );
-    assert.deepEqual(Object.keys(ofApp), ['app-bytes', 'extension-points', 'schema-bytes', 'guests', 'plugins']);
+    assert.deepEqual(Object.keys(ofApp), [
+      'app-bytes',
+      'extension-points',
+      'schema-bytes',
+      'guests',
+      'plugins',
+      'app-simulations-per-day',
+    ]);
   });
 });
 

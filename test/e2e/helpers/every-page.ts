@@ -87,6 +87,7 @@ export async function everyPage(
     { name: 'status-refused', as: 'guest', path: '/status' },
     owner('users', '/users', { heading: 'Users' }),
     { name: 'users-refused', as: 'guest', path: '/users' },
+    owner('quotas', '/quotas', { heading: 'Quotas' }),
     owner('user', `/users/${acme.guest.userId}`, { heading: 'Suspension' }),
     owner('user-suspend', `/users/${acme.guest.userId}`, { act: press(/^Suspend user/), heading: 'Suspend user?' }),
     owner('user-own', `/users/${acme.owner.userId}`, { heading: 'Your account' }),

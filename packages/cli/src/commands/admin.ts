@@ -27,6 +27,7 @@ import { type AdminOptions, withData, withStore } from './admin-data.ts';
 import { addMaintenanceCommands } from './admin-maintenance.ts';
 import { addOperatorCommands } from './admin-operators.ts';
 import { addSigningKeyCommands } from './admin-signing-key.ts';
+import { addQuotaCommands } from './admin-quotas.ts';
 import { addTokenListCommands } from './admin-tokens.ts';
 import { confirmUser } from './admin-user.ts';
 import { addUserCommands } from './admin-users.ts';
@@ -41,6 +42,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   addSigningKeyCommands(group, io);
   const users = group.command('user').description('accounts');
   const tokens = group.command('token').description('access tokens and API keys of any user');
+  const quotas = group.command('quota').description('quotas of one account or application');
   const apiKeys = group.command('api-key').description('API keys for the instrumentation endpoint');
 
   users
@@ -125,6 +127,7 @@ export function addAdminCommands(program: Command, io: Io): void {
       withData(io, options, (deps, out) => createApiKey(io, deps, out, name, options)),
     );
 
+  addQuotaCommands(quotas, io);
   addUserCommands(users, io);
   addTokenListCommands(tokens, io);
   addAdminYankCommands(group, io);

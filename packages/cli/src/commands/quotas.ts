@@ -1,4 +1,4 @@
-import { type QuotaUse, quotaUse } from '@tenon/protocol';
+import { type QuotaUse, quotaUse, warnedQuotaPercents } from '@tenon/protocol';
 import { path } from '../api.ts';
 import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -20,10 +20,22 @@ async function showQuotas(session: Session, { app }: { readonly app?: string }):
   const { api, out } = session;
   const of = app === undefined ? '/api/v1/me' : path`/api/v1/apps/${await resolveApp(session, app)}`;
   const { quotas } = await api.get(`${of}/quotas`, quotaUse);
-  out.result(quotas, () => out.table(['QUOTA', 'USED', 'LIMIT', 'COUNTS'], quotas.map(rowOf), 'There are no quotas.'));
+  out.result(quotas, () =>
+    out.table(['QUOTA', 'USED', 'OF', 'LIMIT', 'COUNTS'], quotas.map(rowOf), 'There are no quotas.'),
+  );
+  for (const quota of quotas) {
+    if (percentOf(quota) >= warnedQuotaPercents[0]) {
+      out.note(`${percentOf(quota)} % of the quota ${quota.name} is used. Above it, changes are refused.`);
+    }
+  }
 }
 
-function rowOf({ name, what, isBytes, limit, used }: QuotaUse['quotas'][number]): string[] {
+function percentOf({ used, limit }: QuotaUse['quotas'][number]): number {
+  return Math.floor((used * 100) / limit);
+}
+
+function rowOf(quota: QuotaUse['quotas'][number]): string[] {
+  const { name, what, isBytes, limit, used } = quota;
   const format = isBytes ? formatSize : formatNumber;
-  return [name, format(used), format(limit), what];
+  return [name, format(used), `${percentOf(quota)} %`, format(limit), what];
 }

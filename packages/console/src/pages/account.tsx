@@ -1,6 +1,7 @@
 import { LinkButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy-button.tsx';
 import { Page, Section } from '../components/page.tsx';
+import { QuotasSection } from '../components/quotas/quotas-section.tsx';
 import { useAccount } from '../state/services.ts';
 import { DeleteAccountSection } from './account/delete-account.tsx';
 import { MailSection } from './account/mail.tsx';
@@ -30,6 +31,7 @@ export function AccountPage() {
       </Section>
       <PasskeysSection />
       <PasswordSection />
+      <QuotasSection path="/api/v1/me/quotas" intro="What your account may use. At 80 and 95 % you get a mail." />
       <DeleteAccountSection />
     </Page>
   );

@@ -12,6 +12,7 @@ import { Time } from '../components/time.tsx';
 import { useAccount, useServices } from '../state/services.ts';
 import { useCachedData } from '../state/use-cached.ts';
 import { NotFoundPage } from './not-found.tsx';
+import { UserQuotasSection } from './quotas/user-quotas.tsx';
 import { UserActions } from './users/user-actions.tsx';
 import { UserBadges } from './users/user-badges.tsx';
 
@@ -36,6 +37,7 @@ export function UserPage() {
           <>
             <Facts user={data} />
             <Applications user={data} />
+            <UserQuotasSection userId={data.id} />
             {data.id === account.id ? (
               <Section title="Your account">
                 <p>

@@ -1,5 +1,6 @@
 import type { User } from '@tenon/protocol';
 import { hasCode } from '../api/api-error.ts';
+import { LinkButton } from '../components/button.tsx';
 import { count } from '../components/count.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Link } from '../components/link.tsx';
@@ -14,7 +15,15 @@ export function UsersPage() {
   const users = useList<User>('/api/v1/users', { filters: ['state'], sort: '-createdAt' });
   if (users.page.status === 'failed' && hasCode(users.page.error, 'forbidden')) return <OperatorsOnly title="Users" />;
   return (
-    <Page title="Users" intro="Everyone who has an account on this server.">
+    <Page
+      title="Users"
+      intro="Everyone who has an account on this server."
+      actions={
+        <LinkButton kind="quiet" to="/quotas">
+          Quotas
+        </LinkButton>
+      }
+    >
       <DataTable
         list={users}
         caption="Users"

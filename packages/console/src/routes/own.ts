@@ -27,6 +27,7 @@ export const ownRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/status.tsx')).StatusPage,
   },
   { path: '/users', access: 'signedIn', load: async () => (await import('../pages/users.tsx')).UsersPage },
+  { path: '/quotas', access: 'signedIn', load: async () => (await import('../pages/quotas.tsx')).QuotasPage },
   { path: '/users/:userId', access: 'signedIn', load: async () => (await import('../pages/user.tsx')).UserPage },
   {
     path: tracePath,

@@ -2,7 +2,7 @@ import { newId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type Actor, type AppAccess, mayCreateApps, renewAccess, requireActiveToken } from '../auth/access.ts';
 import { requireStepUp } from '../auth/confirmation.ts';
-import { requireQuota } from '../auth/quotas.ts';
+import { takeQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { nameCursor } from '../db/page-queries.ts';
 import { type PageOf, readPage, readRelatedRows } from '../db/paging.ts';
@@ -22,7 +22,7 @@ export async function createApp(deps: Deps, actor: Actor, name: string): Promise
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     await requireMayCreateApps(deps, tx, actor);
-    requireQuota(deps.settings.quotas, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
+    await takeQuota(deps, tx, 'applications', actor.userId, await tx.countOwnedApps(actor.userId));
     await tx.insertApp(app);
     await tx.putMember({ appId: app.id, userId: actor.userId, role: 'owner', createdAtMs });
     await record(deps, tx, actor, { action: 'app.create', appId: app.id, target: app, details: { name } });

@@ -11,7 +11,7 @@ import {
 import { record, recordAll } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { invitationStatus } from '../auth/find-invitation.ts';
-import { chargeMail, requireQuota } from '../auth/quotas.ts';
+import { chargeMail, takeQuota } from '../auth/quotas.ts';
 import { isMailAddress } from '../config/readers.ts';
 import type { GuestInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -110,9 +110,9 @@ async function inviteRow(
   const status = earlier === undefined ? undefined : invitationStatus(earlier, deps.clock());
   const keeps = status === 'accepted' || (status === 'pending' && !renewsPending);
   const added = (present === undefined ? 1 : 0) + (keeps || status === 'pending' ? 0 : 1);
-  if (added > 0) requireQuota(deps.settings.quotas, 'guests', appId, used, added);
+  if (added > 0) await takeQuota(deps, tx, 'guests', appId, used, added);
   const mailTo = isMailed && !keeps ? row.email?.trim() : undefined;
-  if (mailTo !== undefined) await chargeMail(tx, deps.settings.quotas, actor.userId, deps.clock());
+  if (mailTo !== undefined) await chargeMail(deps, tx, actor.userId);
 
   const guest =
     present === undefined
@@ -167,7 +167,7 @@ export function renewInvitations(
     const expired = invitations.filter((one) => invitationStatus(one, nowMs) === 'expired').length;
     if (expired > 0) {
       const used = await tx.countGuests(access.app.id, nowMs);
-      requireQuota(deps.settings.quotas, 'guests', access.app.id, used, expired);
+      await takeQuota(deps, tx, 'guests', access.app.id, used, expired);
     }
     const changed: RenewedGuestInvitation[] = [];
     for (const one of invitations) {

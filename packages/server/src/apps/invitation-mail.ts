@@ -15,6 +15,6 @@ export async function queueInvitationMail(
   inviterId: UserId,
   mail: Required<Pick<NewMail, 'recipient' | 'invitationId' | 'appId'>>,
 ): Promise<void> {
-  await chargeMail(tx, deps.settings.quotas, inviterId, deps.clock());
+  await chargeMail(deps, tx, inviterId);
   await queueMail(deps, tx, { kind: 'invitation', ...mail });
 }

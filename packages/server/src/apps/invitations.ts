@@ -9,7 +9,7 @@ import {
 import { type AuditActor, record, recordAll } from '../audit/record.ts';
 import { type Actor, requireActiveToken, requireScope } from '../auth/access.ts';
 import { findByCode, findPendingInvitation, invitationStatus, mayInvite } from '../auth/find-invitation.ts';
-import { requireQuota } from '../auth/quotas.ts';
+import { takeQuota } from '../auth/quotas.ts';
 import { hashSecret, makeCode } from '../auth/secrets.ts';
 import type { AppRecord, GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -200,7 +200,7 @@ export async function insertInvitation(
   const { clock, random, settings } = deps;
   const [id, code, createdAtMs] = [newId('invitation'), makeCode(random), clock()];
   const present = used ?? (await tx.countGuests(fields.appId, createdAtMs));
-  requireQuota(settings.quotas, 'guests', fields.appId, present);
+  await takeQuota(deps, tx, 'guests', fields.appId, present);
   const expiresAtMs = createdAtMs + settings.invitationLifetimeMs;
   await tx.insertInvitation({
     id,

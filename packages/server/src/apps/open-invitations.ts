@@ -3,7 +3,7 @@ import { record } from '../audit/record.ts';
 import { type Actor, type AppAccess, renewAccess } from '../auth/access.ts';
 import { requireStepUp } from '../auth/confirmation.ts';
 import { invitationStatus, invitePermission } from '../auth/find-invitation.ts';
-import { requireQuota } from '../auth/quotas.ts';
+import { takeQuota } from '../auth/quotas.ts';
 import { hashSecret, makeCode } from '../auth/secrets.ts';
 import type { GuestRecord, InvitationRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -45,7 +45,7 @@ export async function renewOneInvitation(
     const mailTo = invitationRecipient(deps, { deliveryMethod, email: email ?? undefined });
     const nowMs = deps.clock();
     if (invitationStatus(invitation, nowMs) === 'expired') {
-      requireQuota(deps.settings.quotas, 'guests', appId, await tx.countGuests(appId, nowMs));
+      await takeQuota(deps, tx, 'guests', appId, await tx.countGuests(appId, nowMs));
     }
     const guest = guestId === null ? undefined : await tx.guest(guestId);
     const renewed = await renewInvitation(deps, tx, access.actor, invitation, guest === undefined ? [] : [guest]);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type AttestationSigner, newId, type ProvenanceState, type UserId } from '@tenon/protocol';
-import { chargeStoredBytes, requireQuota } from '../auth/quotas.ts';
+import { chargeStoredBytes, takeQuota } from '../auth/quotas.ts';
 import type { AttestationRecord } from '../db/attestation-records.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -71,7 +71,7 @@ export async function addAttestations(
     stored.push(attestation);
     addedBytes += size;
   }
-  if (addedBytes > 0) await chargeQuotas(deps, tx, appId, userId, addedBytes, nowMs);
+  if (addedBytes > 0) await chargeQuotas(deps, tx, appId, userId, addedBytes);
   const ids = new Set(stored.map(({ id }) => id));
   const all = [...present.filter(({ id }) => !ids.has(id)), ...stored];
   await tx.setProvenance(version, stateOfProvenance(all), addedBytes);
@@ -112,18 +112,10 @@ function requireSpace(present: readonly AttestationRecord[], size: number): void
   );
 }
 
-async function chargeQuotas(
-  { settings }: Deps,
-  tx: Transaction,
-  appId: string,
-  userId: UserId,
-  bytes: number,
-  nowMs: number,
-): Promise<void> {
-  const { quotas } = settings;
-  requireQuota(quotas, 'account-bytes', userId, await tx.sumPublishedBytes(userId), bytes);
-  requireQuota(quotas, 'app-bytes', appId as never, (await tx.countPlugins(appId as never)).bytes, bytes);
-  await chargeStoredBytes(tx, quotas, userId, bytes, nowMs);
+async function chargeQuotas(deps: Deps, tx: Transaction, appId: string, userId: UserId, bytes: number): Promise<void> {
+  await takeQuota(deps, tx, 'account-bytes', userId, await tx.sumPublishedBytes(userId), bytes);
+  await takeQuota(deps, tx, 'app-bytes', appId as never, (await tx.countPlugins(appId as never)).bytes, bytes);
+  await chargeStoredBytes(deps, tx, userId, bytes);
 }
 
 /** Returns the best state of provenance: attached, or from trusted publishing. */

@@ -2,6 +2,7 @@ import type {
   Account,
   ApiKeyInfo,
   PendingLogin,
+  QuotaOverride,
   QuotaUse,
   Session,
   TokenInfo,
@@ -10,7 +11,7 @@ import type {
 } from '@tenon/protocol';
 import { noticeNames } from '../db/mail-records.ts';
 import type { ApiKeyRecord, DeviceGrantRecord, SessionRecord, TokenRecord } from '../db/records.ts';
-import type { WithLastAddress } from '../db/store.ts';
+import type { ListedQuotaOverride, WithLastAddress } from '../db/store.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { Actor } from './access.ts';
 import type { AccountDetails } from './accounts.ts';
@@ -21,8 +22,20 @@ import type { UserDescription } from './users.ts';
 
 export function toQuotaUse(taken: readonly QuotaUsage[]): QuotaUse {
   return {
-    quotas: taken.map(({ name, what, isBytes = false, limit, used }) => ({ name, what, isBytes, limit, used })),
+    quotas: taken.map(({ name, what, isBytes = false, limit, used, source }) => ({
+      name,
+      what,
+      isBytes,
+      limit,
+      used,
+      source,
+    })),
   };
+}
+
+export function toQuotaOverride(override: ListedQuotaOverride): QuotaOverride {
+  const { subjectId, subjectName, name, value, updatedAtMs } = override;
+  return { subjectId, subjectName, name, limit: value, updatedAt: time(updatedAtMs) };
 }
 
 export function toTokenInfo(token: TokenRecord): TokenInfo {

@@ -18,7 +18,7 @@ import { DomainError, invalidField, notFound } from '../http/domain-errors.ts';
 import { isWithin, toCidr } from '../http/networks.ts';
 import { type Actor, requireActiveToken, requireUnrestrictedToken } from './access.ts';
 import { requireStepUp } from './confirmation.ts';
-import { requireQuota } from './quotas.ts';
+import { takeQuota } from './quotas.ts';
 import { hashSecret } from './secrets.ts';
 import { toOwnPlugin } from './token-restriction.ts';
 
@@ -91,11 +91,11 @@ export function makeToken(deps: Pick<TokenDeps, 'clock' | 'random'>, userId: Use
 
 /** @throws DomainError `quota_exceeded` if the account may not have another token */
 export async function requireTokenQuota(
-  { settings, clock }: Pick<Deps, 'settings' | 'clock'>,
+  deps: Pick<Deps, 'settings' | 'clock'>,
   tx: Transaction,
   userId: UserId,
 ): Promise<void> {
-  requireQuota(settings.quotas, 'tokens', userId, await tx.countTokens(userId, clock()));
+  await takeQuota(deps, tx, 'tokens', userId, await tx.countTokens(userId, deps.clock()));
 }
 
 /**
@@ -300,7 +300,7 @@ export async function createApiKey(
   await deps.store.write(async (tx) => {
     await requireActiveToken(tx, actor);
     const used = await tx.countApiKeys(actor.userId, deps.clock());
-    requireQuota(deps.settings.quotas, 'api-keys', actor.userId, used);
+    await takeQuota(deps, tx, 'api-keys', actor.userId, used);
     await storeApiKey(deps, tx, actor, key.record);
   });
   return key;

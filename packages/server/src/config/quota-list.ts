@@ -19,7 +19,7 @@ export const quotaList: Reader<Quotas> = (text) => {
     if (id !== undefined && !isId(idKind, id)) {
       throw new Error(`must have the id of an ${of} before ":${name}" (got ${JSON.stringify(id)})`);
     }
-    const number = 'isBytes' in quotas[name] ? byteSize(value.trim()) : positiveInteger(value.trim());
+    const number = parseQuotaLimit(name, value.trim());
     if (id === undefined) all[name] = number;
     else byId[id] = { ...byId[id], [name]: number };
   }
@@ -28,6 +28,11 @@ export const quotaList: Reader<Quotas> = (text) => {
 
 const names = Object.keys(quotas).join(', ');
 
-function isQuota(name: string): name is QuotaName {
+/** Reads a limit, such as `100`, or `50GiB` for a quota of bytes. @throws Error */
+export function parseQuotaLimit(name: QuotaName, text: string): number {
+  return 'isBytes' in quotas[name] ? byteSize(text) : positiveInteger(text);
+}
+
+export function isQuota(name: string): name is QuotaName {
   return Object.hasOwn(quotas, name);
 }

@@ -23,7 +23,17 @@ export const quotas = {
     what: 'bytes of published versions of the account',
   },
   'mails-per-day': { of: 'account', default: 1000, what: 'invitations mailed within a day' },
-  'app-bytes': { of: 'application', default: 20 * GiB, isBytes: true, what: 'bytes of published versions' },
+  'simulations-per-day': {
+    of: 'account',
+    default: 10_000,
+    what: 'simulations run within a day, for publishes, dry runs, and trials',
+  },
+  'app-bytes': {
+    of: 'application',
+    default: 20 * GiB,
+    isBytes: true,
+    what: 'bytes of published versions, simulations, and reports',
+  },
   'extension-points': { of: 'application', default: 500, what: 'extension points' },
   'schema-bytes': { of: 'application', default: 8 * 2 ** 20, isBytes: true, what: 'bytes of schemas' },
   guests: { of: 'application', default: 100_000, what: 'guests and open invitations' },
@@ -34,6 +44,11 @@ export const quotas = {
     of: 'application',
     default: 60,
     what: 'versions of one plugin published in an hour, after the burst',
+  },
+  'app-simulations-per-day': {
+    of: 'application',
+    default: 50_000,
+    what: 'simulations run within a day, for publishes, dry runs, and trials',
   },
 } as const satisfies Readonly<Record<string, QuotaDeclaration>>;
 

@@ -31,6 +31,7 @@ const pages: readonly (readonly [path: string, id: string, summary: string])[] =
   ['/status', 'showStatus', "The operators' page of the server's status"],
   ['/users', 'showUsers', "The operators' page of the server's users"],
   ['/users/:userId', 'showUser', "The operators' page of a user"],
+  ['/quotas', 'showQuotas', "The operators' page of quotas of one account or application"],
   ['/oauth/authorize', 'showAuthorization', "The page to approve a program's login (RFC 6749 §3.1)"],
   ['/device', 'showDevice', "The page to approve a login by a device's code (RFC 8628 §3.3)"],
   ['/trace', 'showTrace', 'The page that instruments and runs a module in the browser'],

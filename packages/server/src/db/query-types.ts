@@ -11,6 +11,7 @@ import type {
   UserListQuery,
   VersionId,
 } from '@tenon/protocol';
+import type { QuotaOverrideRecord } from './quota-records.ts';
 import type {
   BindingRecord,
   BlockRecord,
@@ -198,4 +199,9 @@ export interface LastUse {
 /** The network address of a credential's last use; `null` without one. */
 export interface WithLastAddress {
   readonly lastUsedAddress: string | null;
+}
+
+/** An override with the name of its account or application. */
+export interface ListedQuotaOverride extends QuotaOverrideRecord {
+  readonly subjectName: string | null;
 }

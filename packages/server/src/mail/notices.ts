@@ -72,7 +72,8 @@ export async function queueNetworkNotice(deps: NoticeDeps, tx: Transaction, user
   const nowMs = deps.clock();
   const dueAtMs = Math.max(nowMs, newest === undefined ? 0 : newest.dueAtMs + networkIntervalMs);
   await queueNotice(deps, tx, userId, 'newNetworks', {
-    facts: { since: new Date(nowMs).toISOString() },
+    // The event was recorded just before.
+    facts: { since: new Date(nowMs - 60_000).toISOString() },
     dueAtMs: Math.min(dueAtMs, nowMs + networkIntervalMs),
   });
 }

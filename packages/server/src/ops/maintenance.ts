@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { purgeExpiredAuditEvents } from '../audit/read-audit.ts';
+import { warnExpiries } from '../auth/warn-expiries.ts';
 import { type ClockCheck, recordMaintenance } from '../blobs/clock-gap.ts';
 import { purgeChanges } from '../changes/purge-changes.ts';
 import type { Settings } from '../config/settings.ts';
@@ -21,7 +22,7 @@ export interface MaintenanceDeps {
   readonly log: Logger;
 }
 
-/** Deletes expired sessions, links, codes, audit events, change events and usage. Never rejects. */
+/** Deletes expired sessions, links, codes, audit events, change events and usage, and warns of expiries. Never rejects. */
 export async function runMaintenance(services: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
   const { deps, settings, log } = services;
   try {
@@ -33,6 +34,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
     }
     await purgeChanges(deps, settings.changeRetentionMs);
     await purgeUsage(deps, settings.usageRetentionMs);
+    await warnExpiries(deps);
     await recordMaintenance(deps);
   } catch (error) {
     if (!(error instanceof ReadOnlyError)) log.error({ err: error }, 'maintenance failed'); // a read-only store is logged at the start

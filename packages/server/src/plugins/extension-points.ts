@@ -4,7 +4,7 @@ import { changeProvenancePolicy, relaxesPolicy } from '../attestations/provenanc
 import { changedFields, record } from '../audit/record.ts';
 import { type AppAccess, type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
 import { requireStepUp } from '../auth/confirmation.ts';
-import { requireQuota } from '../auth/quotas.ts';
+import { takeQuota } from '../auth/quotas.ts';
 import { deleteBatchSize } from '../db/deletion-scope.ts';
 import { nameCursor } from '../db/page-queries.ts';
 import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
@@ -48,10 +48,9 @@ export async function createExtensionPoint(
   };
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeExtensionPoints');
-    const { quotas } = deps.settings;
     const { count, bytes } = await tx.countExtensionPoints(access.app.id);
-    requireQuota(quotas, 'extension-points', access.app.id, count);
-    requireQuota(quotas, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
+    await takeQuota(deps, tx, 'extension-points', access.app.id, count);
+    await takeQuota(deps, tx, 'schema-bytes', access.app.id, bytes, Buffer.byteLength(extensionPoint.schemaJson));
     await tx.insertExtensionPoint(extensionPoint);
     await record(deps, tx, access.actor, {
       action: 'extension_point.create',
@@ -135,7 +134,7 @@ export async function updateExtensionPoint(
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
     if (addedBytes > 0) {
       const { bytes } = await tx.countExtensionPoints(present.appId);
-      requireQuota(deps.settings.quotas, 'schema-bytes', present.appId, bytes, addedBytes);
+      await takeQuota(deps, tx, 'schema-bytes', present.appId, bytes, addedBytes);
     }
     await tx.updateExtensionPoint(present.id, change);
     const changed = { ...present, ...change };

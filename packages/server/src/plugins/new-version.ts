@@ -3,7 +3,9 @@ import type { VerifiedAttachment } from '../attestations/attach.ts';
 import type { Attachment } from '../attestations/attachment.ts';
 import { type ProvenanceEvidence, stateOfEvidence } from '../attestations/require-provenance.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
-import { requirePublishQuota } from '../auth/quotas.ts';
+import { warnOfQuota } from '../auth/quota-warnings.ts';
+import { quotasOf, requirePublishQuota } from '../auth/quotas.ts';
+import { quotaLimit } from '../config/quotas.ts';
 import type { ExtensionPointRecord, PluginKey, PluginRecord, TokenRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -102,8 +104,18 @@ export async function insertVersion(
     releaseAtMs: minVersionAgeSeconds > 0 ? createdAtMs + minVersionAgeSeconds * 1000 : null,
     provenance: stateOfEvidence(evidence),
   };
-  const { quotas } = deps.settings;
-  const pluginChargedUntilMs = await requirePublishQuota(tx, quotas, key, appId, present, bytes.length, nowMs);
+  const limits = await quotasOf(deps, tx, [key.userId, appId]);
+  const pluginChargedUntilMs = await requirePublishQuota(
+    tx,
+    limits,
+    key,
+    appId,
+    present,
+    bytes.length,
+    nowMs,
+    (name, id, used, added) =>
+      warnOfQuota(deps, tx, name, id, { limit: quotaLimit(limits, name, id), before: used, after: used + added }),
+  );
   await tx.insertVersion(version, interfaceJson, { credentialId: actor.sessionId ?? actor.tokenId, trustRuleId });
   await tx.putPluginCharge(key, pluginChargedUntilMs);
   if (version.state === 'testing') await queueTest(tx, version, nowMs);

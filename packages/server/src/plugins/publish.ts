@@ -5,7 +5,7 @@ import { insertPublishAttestation, meansOf } from '../attestations/publish-attes
 import { auditedProvenance, evidenceOf, requireProvenance } from '../attestations/require-provenance.ts';
 import { record } from '../audit/record.ts';
 import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
-import { chargeStoredBytes, requirePublishQuota } from '../auth/quotas.ts';
+import { chargeSimulations, chargeStoredBytes, quotasOf, requirePublishQuota } from '../auth/quotas.ts';
 import { guestWithinRestriction, requirePluginAllowed } from '../auth/token-restriction.ts';
 import { leaseOf, writeWithBlob } from '../blobs/with-blob.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
@@ -125,6 +125,10 @@ export async function publish(
     const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
     const testOptions = { ...jobOptions, reserve };
+    // The charge stays, although the dry run is rolled back.
+    if (isDryRun && access.extensionPoint.simulationsRevision > 0) {
+      await deps.store.write((tx) => chargeTests(deps, tx, request));
+    }
     const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, testOptions) : undefined;
     const checked: CheckedRelease = { ...release, attachments, contentAddress, interfaceJson, requirements, tried };
     const outcome = isDryRun
@@ -173,8 +177,14 @@ async function requirePublishable(
   const plugin = await deps.store.read.plugin(key);
   requireNotBlocked(plugin);
   if (plugin?.newest.contentAddress === contentAddress) return;
-  const { quotas } = deps.settings;
-  await requirePublishQuota(deps.store.read, quotas, key, appId, plugin, bytes.length, deps.clock());
+  const limits = await quotasOf(deps, deps.store.read, [key.userId, appId]);
+  await requirePublishQuota(deps.store.read, limits, key, appId, plugin, bytes.length, deps.clock());
+}
+
+/** Charges the publisher and the application for the simulations of a new version. @throws DomainError `rate_limited` */
+async function chargeTests(deps: Deps, tx: Transaction, { appId, key }: PublishRequest): Promise<void> {
+  const payers = { userId: key.userId, appId };
+  await chargeSimulations(deps, tx, payers, await tx.countSimulations(key.extensionPointId));
 }
 
 /** Rejects a publish without the required provenance before the module is checked and stored. The transaction repeats the check. */
@@ -223,7 +233,8 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
   const { bytes, contentAddress } = checked;
   const charge = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(tx, deps.settings.quotas, key.userId, bytes.length, nowMs);
+    await chargeStoredBytes(deps, tx, key.userId, bytes.length);
+    if (checked.tried === undefined) await chargeTests(deps, tx, request);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
     const token = await requireActiveToken(tx, actor);

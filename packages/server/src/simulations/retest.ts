@@ -1,6 +1,6 @@
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess, requirePluginRoles } from '../auth/access.ts';
-import { chargeTest } from '../auth/quotas.ts';
+import { chargeSimulations, chargeTest, quotasOf } from '../auth/quotas.ts';
 import { requirePluginAllowed } from '../auth/token-restriction.ts';
 import type { SimulationRunRecord } from '../db/simulation-run-records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -60,7 +60,9 @@ async function queueRetest(
   if (open === undefined && version.state !== 'failed' && !(await tx.hasSimulations(extensionPoint.id))) {
     throw new DomainError('conflict', 'The extension point has no simulations.');
   }
-  await tx.putPluginCharge(plugin, await chargeTest(tx, deps.settings.quotas, plugin, app.id, nowMs));
+  await tx.putPluginCharge(plugin, await chargeTest(tx, await quotasOf(deps, tx, [app.id]), plugin, app.id, nowMs));
+  const payers = { userId: actor.userId, appId: app.id };
+  await chargeSimulations(deps, tx, payers, await tx.countSimulations(extensionPoint.id));
   const details = { version: version.number, versionId: version.id };
   await record(deps, tx, actor, pluginAuditEntry(app.id, plugin, 'version.retest', { details }));
   if (open !== undefined) {

@@ -94,11 +94,21 @@ export const simulationRunQueries = {
 /** What a process stores of its attempt. */
 type RunResult = Pick<SimulationRunRecord, 'state' | 'verdict' | 'detail' | 'dueAtMs' | 'reportsJson'>;
 
+/** The size of the reports, for the quota of the application. */
+function sizeOf({ reportsJson }: Partial<RunResult>): { readonly reportBytes?: number } {
+  if (reportsJson === undefined) return {};
+  return { reportBytes: reportsJson === '[]' ? 0 : Buffer.byteLength(reportsJson) };
+}
+
 const open = (db: Db, id: SimulationRunId) => db.updateTable('simulation_runs').where('id', '=', id).where(isOpen);
 
 export const simulationRunMutations = {
   insertSimulationRun: statement({ audit: true, invalidates: nothing }, (db: Db, run: SimulationRunRecord) =>
-    db.insertInto('simulation_runs').values(run),
+    db.insertInto('simulation_runs').values({
+      ...run,
+      appId: (eb) => eb.selectFrom('versions').select('versions.appId').where('versions.id', '=', run.versionId),
+      reportBytes: 0,
+    }),
   ),
 
   /** Takes a run that is due, so that other processes leave it alone until a time. */
@@ -137,7 +147,7 @@ export const simulationRunMutations = {
   /** Stores the result of an attempt, or queues the run again. Requires the claim: check it in the same transaction. */
   updateSimulationRun: statement(
     { audit: false, invalidates: nothing, usesDiskReserve: true },
-    (db: Db, id: SimulationRunId, result: Partial<RunResult>) => open(db, id).set(result),
+    (db: Db, id: SimulationRunId, result: Partial<RunResult>) => open(db, id).set({ ...result, ...sizeOf(result) }),
   ),
 
   deleteSimulationRun: statement(
@@ -160,7 +170,10 @@ export const simulationRunMutations = {
         .where(isOfPlugin('versions', version))
         .where('versions.number', '<=', newestNumber - maxReportedVersions)
         .where('versions.id', '<>', versionId);
-      const emptied = db.updateTable('simulation_runs').set({ reportsJson: '[]' }).where('reportsJson', '<>', '[]');
+      const emptied = db
+        .updateTable('simulation_runs')
+        .set({ reportsJson: '[]', reportBytes: 0 })
+        .where('reportsJson', '<>', '[]');
       await emptied.where('versionId', 'in', older).execute();
       await emptied
         .where('versionId', '=', versionId)

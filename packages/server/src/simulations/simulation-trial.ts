@@ -1,8 +1,10 @@
 import type { SimulationReport, SimulationTrialInput, Verdict } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../auth/access.ts';
+import { chargeSimulations } from '../auth/quotas.ts';
 import { DamagedContentError } from '../blobs/stored-contents.ts';
 import type { BoundVersion } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { TooManyAttemptsError } from '../http/domain-errors.ts';
 import type { JobOptions } from '../plugins/module-checker.ts';
 import { checkSimulation } from './check-simulation.ts';
 import { verdictOf } from './run-simulations.ts';
@@ -50,7 +52,7 @@ export interface SimulationTrialPage {
  * Runs stored or draft simulations with bound versions, a page of them. It changes nothing.
  *
  * @param after the version after which the page begins
- * @throws DomainError `invalid_field`, `not_found` for an unknown simulation; HttpError `unavailable`; ClientDisconnected
+ * @throws DomainError `invalid_field`, `not_found` for an unknown simulation, `rate_limited`; HttpError `unavailable`; ClientDisconnected
  */
 export async function trySimulations(
   deps: Deps,
@@ -91,12 +93,36 @@ async function tryPage(
     const deadlineMs = performance.now() + versionBudgetMs;
     const run = { schemaJson, deadlineMs, fairnessKey: actor.userId, signal: jobOptions.signal };
     const known = resultsByAddress.get(version.contentAddress);
+    if (known === undefined && !(await chargeTrial(deps, access, sources.length, tried.length === 0))) break;
     const result = known ?? (await tryVersion(deps, version, sources, run));
     resultsByAddress.set(version.contentAddress, result);
     tried.push({ version, ...result });
     length += JSON.stringify(result.reports).length;
   }
   return { tried, next: tried.length < bound.length ? tried.at(-1)?.version.id : undefined };
+}
+
+/**
+ * Charges for the simulations of one version.
+ *
+ * @param isFirst whether the request has tried no version
+ * @returns whether they may run. If not, the page ends before the version
+ * @throws DomainError `rate_limited` for the first version
+ */
+async function chargeTrial(
+  deps: Deps,
+  { actor, app }: ExtensionPointAccess,
+  count: number,
+  isFirst: boolean,
+): Promise<boolean> {
+  try {
+    const payers = { userId: actor.userId, appId: app.id };
+    if (count > 0) await deps.store.write((tx) => chargeSimulations(deps, tx, payers, count));
+    return true;
+  } catch (error) {
+    if (isFirst || !(error instanceof TooManyAttemptsError)) throw error;
+    return false;
+  }
 }
 
 /** The simulations to run: the draft, the stored one with the name, or all. */

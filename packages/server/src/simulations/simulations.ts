@@ -1,7 +1,7 @@
 import { maxSimulations, newId, type Simulation, type SimulationInput, simulationNamePattern } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
-import { chargeStoredBytes, requireQuota } from '../auth/quotas.ts';
+import { chargeStoredBytes, takeQuota } from '../auth/quotas.ts';
 import { writeWithBlobs } from '../blobs/with-blob.ts';
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
@@ -56,7 +56,6 @@ export async function putSimulation(
   const { actor, app, extensionPoint } = access;
   const checked = await checkSimulation(deps, extensionPoint.schemaJson, input, jobOptions);
   const content = contentOf(checked);
-  const { quotas } = deps.settings;
 
   const put = async (tx: Transaction): Promise<PutSimulation> => {
     await renewAccess(tx, access, 'changeExtensionPoints');
@@ -71,7 +70,7 @@ export async function putSimulation(
     }
     const addedBytes = content.bytes - (present?.bytes ?? 0);
     if (addedBytes > 0) {
-      requireQuota(quotas, 'app-bytes', app.id, (await tx.countPlugins(app.id)).bytes, addedBytes);
+      await takeQuota(deps, tx, 'app-bytes', app.id, (await tx.countPlugins(app.id)).bytes, addedBytes);
     }
     const nowMs = deps.clock();
     const simulation: SimulationRecord = {
@@ -94,8 +93,7 @@ export async function putSimulation(
     return { simulation, isCreated: present === undefined };
   };
 
-  const charge = (tx: Transaction): Promise<void> =>
-    chargeStoredBytes(tx, quotas, actor.userId, content.bytes, deps.clock());
+  const charge = (tx: Transaction): Promise<void> => chargeStoredBytes(deps, tx, actor.userId, content.bytes);
   return writeWithBlobs(deps, modulesOf(checked), put, charge);
 }
 

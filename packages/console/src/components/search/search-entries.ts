@@ -58,6 +58,7 @@ export function staticEntries(account: Pick<Account, 'isOperator' | 'mayCreateAp
   });
   if (account.isOperator) {
     add('Pages', 'Users', '/users', 'Operators');
+    add('Pages', 'Quotas', '/quotas', 'Operators');
     add('Pages', 'Status', '/status', 'Operators');
   }
   for (const theme of ['light', 'dark', 'system'] as const) {

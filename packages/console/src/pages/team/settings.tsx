@@ -6,6 +6,7 @@ import { CopyText } from '../../components/copy-button.tsx';
 import { DeleteSection } from '../../components/delete-section.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Section } from '../../components/page.tsx';
+import { QuotasSection } from '../../components/quotas/quotas-section.tsx';
 import { SubmitRow } from '../../components/submit-row.tsx';
 import { Time } from '../../components/time.tsx';
 import { useServices } from '../../state/services.ts';
@@ -39,6 +40,12 @@ export function AppSettingsPage() {
               Withdraw by credential
             </LinkButton>
           </Section>
+          {data.role === 'guest' ? null : (
+            <QuotasSection
+              path={`${appApiPath(data.id)}/quotas`}
+              intro="What the application may use. At 80 and 95 % its owners get a mail."
+            />
+          )}
           {mayOwn(data.role) ? <Delete app={data} /> : null}
         </>
       )}

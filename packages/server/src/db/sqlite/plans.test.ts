@@ -77,6 +77,7 @@ const everyBindingFilter: readonly BindingFilter[] = [
   { userId: user },
 ];
 
+const override = { subjectId: user, name: 'tokens', userId: user, appId: null, value: 9, updatedAtMs: 1 };
 const lastUse = { usedAtMs: 1, address: '192.0.2.1' };
 const usagePeriod = { fromMs: 0, toMs: 1 };
 const belongsToNothing = { extensionPointId: null, userId: null, name: null, versionId: null, guestId: null };
@@ -295,6 +296,16 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   sumPublishedBytes: (ask) => [ask.sumPublishedBytes(user)],
   accountChargedUntilMs: (ask) => [ask.accountChargedUntilMs(user)],
   accountMailsChargedUntilMs: (ask) => [ask.accountMailsChargedUntilMs(user)],
+  userSimulationsChargedUntilMs: (ask) => [ask.userSimulationsChargedUntilMs(user)],
+  appSimulationsChargedUntilMs: (ask) => [ask.appSimulationsChargedUntilMs(app)],
+  countSimulations: (ask) => [ask.countSimulations(point)],
+  quotaOverrides: (ask) => [ask.quotaOverrides([user]), ask.quotaOverrides([user, app])],
+  listedQuotaOverrides: (ask) => [
+    ask.listedQuotaOverrides({ limit: 9 }),
+    ask.listedQuotaOverrides({ after: JSON.stringify([app, 'plugins']), limit: 9 }),
+  ],
+  quotaWarning: (ask) => [ask.quotaWarning(app, 'plugins')],
+  expiringCredentials: (ask) => [ask.expiringCredentials(1, 9)],
   pluginChargedUntilMs: (ask) => [ask.pluginChargedUntilMs(key)],
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
@@ -533,6 +544,17 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     await tx.selectVersion(key, [guest], null);
     await tx.selectVersion(key, [guest], version.id);
   },
+  putSimulationsCharge: (tx) => tx.putSimulationsCharge({ userId: user, appId: app }, { ofUser: 1, ofApp: 1 }),
+  putQuotaOverride: async (tx) => {
+    await tx.putQuotaOverride(override);
+    await tx.putQuotaOverride(override);
+  },
+  deleteQuotaOverride: (tx) => tx.deleteQuotaOverride(user, 'tokens'),
+  putQuotaWarning: async (tx) => {
+    const { value: _, updatedAtMs, ...rest } = override;
+    for (const percent of [80, 95]) await tx.putQuotaWarning({ ...rest, percent, warnedAtMs: updatedAtMs });
+  },
+  markExpiryWarned: (tx) => tx.markExpiryWarned([newId('token'), newId('apiKey')], 1),
   deleteToken: (tx) => tx.deleteToken(newId('token')),
   deleteTokensAndKeysOf: async (tx) => {
     await tx.deleteTokensAndKeysOf(user);
@@ -633,6 +655,7 @@ describe('query plans', () => {
     'anyUser',
     'auditOfAll',
     'strayAuditEvents',
+    'listedQuotaOverrides',
     'operators',
     'hasOtherOperator',
     'users',
