@@ -12,6 +12,7 @@ import { erasureContract } from './store/erasure.ts';
 import { mailsContract } from './store/mails.ts';
 import { maintenanceContract } from './store/maintenance.ts';
 import { pluginsContract } from './store/plugins.ts';
+import { quotasContract } from './store/quotas.ts';
 import { recordsContract } from './store/records.ts';
 import { commitsContract, revisionContract } from './store/revision.ts';
 import { simulationRunsContract } from './store/simulation-runs.ts';
@@ -45,6 +46,7 @@ export function storeContract(name: string, backend: Backend): void {
     concurrencyContract(backend);
     usageContract(backend);
     mailsContract(backend);
+    quotasContract(backend);
     simulationsContract(backend);
     simulationRunsContract(backend);
   });

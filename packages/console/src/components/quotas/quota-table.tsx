@@ -30,14 +30,8 @@ export function QuotaTable({
       rows={quotas}
       rowKey={({ name }) => name}
       columns={[
-        {
-          header: 'Quota',
-          cell: ({ name, what }) => (
-            <>
-              <code>{name}</code> <span class="soft small">{what}</span>
-            </>
-          ),
-        },
+        { header: 'Quota', cell: ({ name }) => <code>{name}</code> },
+        { header: 'Counts', cell: ({ what }) => <span class="soft small">{what}</span> },
         { header: 'Used', cell: (quota) => <Use quota={quota} /> },
         {
           header: 'Limit',

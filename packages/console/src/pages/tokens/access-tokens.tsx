@@ -105,20 +105,7 @@ function TokenTable(props: {
       columns={[
         { header: 'Name', cell: ({ name }) => name },
         { header: 'Permissions', cell: ({ scopes }) => scopes.join(', ') },
-        {
-          header: 'Only for',
-          cell: ({ appId, plugin, networks }) => (
-            <>
-              {appId === null ? (
-                <span class="soft">all applications</span>
-              ) : (
-                (nameOf.get(appId) ?? <code class="small">{appId}</code>)
-              )}
-              {plugin === null ? null : `, ${plugin.name}`}
-              {networks === null ? null : <code class="small"> {networks.join(' ')}</code>}
-            </>
-          ),
-        },
+        { header: 'Only for', cell: (token) => <Restrictions token={token} nameOf={nameOf} /> },
         { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           header: 'Last used',
@@ -136,5 +123,35 @@ function TokenTable(props: {
         },
       ]}
     />
+  );
+}
+
+/** What a token is restricted to, and the CI job that it was issued to. */
+function Restrictions({
+  token: { appId, plugin, networks, claims },
+  nameOf,
+}: {
+  readonly token: TokenInfo;
+  /** The names of applications, by their ids. */
+  readonly nameOf: ReadonlyMap<string, string>;
+}) {
+  const lines = [
+    ...(plugin === null ? [] : [`only the plugin ${plugin.name}`]),
+    ...(networks === null ? [] : [`only from ${networks.join(', ')}`]),
+    ...(claims === null ? [] : [`for a job of ${claims.issuer}`]),
+  ];
+  return (
+    <>
+      {appId === null ? (
+        <span class="soft">all applications</span>
+      ) : (
+        (nameOf.get(appId) ?? <code class="small">{appId}</code>)
+      )}
+      {lines.map((line) => (
+        <div key={line} class="soft small">
+          {line}
+        </div>
+      ))}
+    </>
   );
 }
