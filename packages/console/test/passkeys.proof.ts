@@ -6,14 +6,16 @@ import type { Page } from 'playwright-core';
 import { axeFaults, noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
 
 /**
- * Adds an authenticator to a browser, which verifies its user and stores discoverable credentials.
- *
- * @returns sets whether its user is there. A user who is there chooses a passkey at once, also in a field
+ * Adds an authenticator to a browser, which verifies its user and stores discoverable credentials. It answers every request at once, also
+ * one that waits in a field: so fields offer passkeys only while the storage says so.
  */
-async function addAuthenticator(page: Page): Promise<(isPresent: boolean) => Promise<void>> {
+async function addAuthenticator(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    PublicKeyCredential.isConditionalMediationAvailable = async () => sessionStorage.getItem('autofill') === 'on';
+  });
   const client = await page.context().newCDPSession(page);
   await client.send('WebAuthn.enable');
-  const { authenticatorId } = await client.send('WebAuthn.addVirtualAuthenticator', {
+  await client.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
       transport: 'internal',
@@ -23,9 +25,6 @@ async function addAuthenticator(page: Page): Promise<(isPresent: boolean) => Pro
       automaticPresenceSimulation: true,
     },
   });
-  return async (enabled) => {
-    await client.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
-  };
 }
 
 describe('passkeys in the console', { skip: noBrowser }, () => {
@@ -34,12 +33,11 @@ describe('passkeys in the console', { skip: noBrowser }, () => {
   let email: string;
   let password: string;
   let codes: string[];
-  let setPresent: (isPresent: boolean) => Promise<void>;
   before(async () => {
     stage = await openStage();
     ({ TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart);
     visitor = await stage.visitor();
-    setPresent = await addAuthenticator(visitor.page);
+    await addAuthenticator(visitor.page);
   });
   after(() => stage.close());
 
@@ -73,31 +71,29 @@ describe('passkeys in the console', { skip: noBrowser }, () => {
 
   it('signs in without an e-mail address', async () => {
     const { page } = visitor;
-    await setPresent(false);
     await signOut(visitor);
     await page.getByRole('button', { name: 'Use a passkey' }).click();
-    await setPresent(true);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
   });
 
   it('signs in from the field of the e-mail address', async () => {
     const { page } = visitor;
+    await page.evaluate(() => sessionStorage.setItem('autofill', 'on'));
     const signedIn = page.waitForResponse((response) => response.url().endsWith('/session/passkey'));
     await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
     assert.equal((await signedIn).status(), 200);
+    await page.evaluate(() => sessionStorage.removeItem('autofill'));
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
   });
 
   it('is needed after the password', async () => {
     const { page } = visitor;
-    await setPresent(false);
     await signOut(visitor);
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Use your passkey' }).waitFor();
     assert.deepEqual(await axeFaults(page), []);
-    await setPresent(true);
     await page.getByRole('button', { name: 'Use your passkey' }).click();
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
   });
