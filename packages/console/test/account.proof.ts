@@ -67,8 +67,8 @@ describe('the account page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Change password' }).click();
     await toast(visitor, /Password changed/);
     await elsewhere.page.getByRole('link', { name: /your account/ }).click();
-    await elsewhere.page.getByRole('link', { name: 'Manage sessions' }).click();
     await signInAgain(elsewhere, 'harbour violet trombone');
+    await elsewhere.page.getByRole('link', { name: 'Manage sessions' }).click();
     await elsewhere.page.getByRole('heading', { name: 'Sessions, tokens and API keys' }).waitFor();
     await Promise.all([visitor.close(), elsewhere.close()]);
   });
