@@ -415,7 +415,7 @@ async function setClaims(token: string, claims: object): Promise<void> {
   const { hashSecret } = await import('../src/auth/secrets.ts');
   const found = await service.store.read.tokenByHash(hashSecret(token));
   assert.ok(found);
-  const { suspendedAtMs: _, ...record } = found as typeof found & { suspendedAtMs?: unknown };
+  const { suspendedAtMs: _, passkeyId: __, ...record } = found;
   await service.store.write(async (tx) => {
     await tx.deleteToken(record.id);
     await tx.insertToken({ ...record, claims } as never);

@@ -77,8 +77,10 @@ describe('lists', () => {
 
 describe('every list', () => {
   it('accepts a limit with a maximum, and a cursor', () => {
-    // These are short: a release adds one version to each package; a version has at most six tests, and an extension point 20 simulations.
-    const isShort = (path: string) => path === '/packages' || /\/(simulations|simulation-runs)$/.test(path);
+    // These are short: a release adds one version to each package; a version has at most six tests and
+    // ten attestations, and an extension point 20 simulations.
+    const isShort = (path: string) =>
+      path === '/packages' || /\/(simulations|simulation-runs|attestations)$/.test(path);
     const lists = allRoutes.filter(
       ({ method, path, responses }) =>
         method === 'GET' &&
