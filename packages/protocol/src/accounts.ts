@@ -3,6 +3,7 @@ import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { memberRole } from './guests.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
 import { app, isEmailVerified, mayCreateApps, notices, tokenScope } from './schemas.ts';
+import { signInProvider } from './sign-in-providers.ts';
 import { Type } from './type.ts';
 
 /* Accounts, sign-in and sessions. */
@@ -43,6 +44,8 @@ export const sessionState = Type.Object({
   createApps: createAppsMode,
   maxModuleBytes: Type.Integer({ description: 'the largest module that the server accepts, in bytes' }),
   sendsMail: Type.Boolean({ description: 'whether the server can send mail' }),
+  passwordSignIn: Type.Boolean({ description: 'whether users may sign in with a password' }),
+  providers: Type.Array(signInProvider, { description: 'the providers with which users may sign in' }),
   account: nullable(account, {
     description: 'the account that is signed in; `null` if none is',
   }),

@@ -20,6 +20,7 @@ export type AuditTargetKind =
   | 'plugin'
   | 'session'
   | 'passkey'
+  | 'identity'
   | 'token'
   | 'api_key'
   | 'trust_rule'
@@ -71,8 +72,8 @@ export const auditActions = {
   'app.quota': action('both', 'app', 'set a quota of the application', ['quota', 'limit']),
   'app.delete': action('app', 'app', 'deleted the application', []),
   'member.invite': action('app', 'invitation', 'invited a member to the team', ['role']),
-  'member.put': action('app', 'user', 'set the role of', ['role']),
-  'member.remove': action('app', 'user', 'removed the member', ['role']),
+  'member.put': action('app', 'user', 'set the role of', ['role', 'provider']),
+  'member.remove': action('app', 'user', 'removed the member', ['role', 'provider']),
   'member.leave': action('app', 'user', 'left the team', ['role']),
   'extension_point.create': action('app', 'extension_point', 'created the extension point', extensionPointDetails),
   'extension_point.update': action('app', 'extension_point', 'changed the extension point', extensionPointDetails),
@@ -144,7 +145,7 @@ export const auditActions = {
   ]),
   'binding.pin': action('app', 'plugin', 'pinned a version of the plugin', ['guestIds', 'version', 'versionId']),
   'binding.unpin': action('app', 'plugin', 'unpinned the plugin', ['guestIds', 'version', 'versionId']),
-  'account.create': action('account', 'user', 'created the account', ['means']),
+  'account.create': action('account', 'user', 'created the account', ['means', 'provider']),
   'account.update': action('account', 'user', 'changed the account', ['name', 'mutedNotices']),
   'account.verify_email': action('account', 'user', 'verified the e-mail address of', []),
   'account.password_link': action('account', 'user', 'created a password link for', ['linkId']),
@@ -160,8 +161,10 @@ export const auditActions = {
   'account.suspend': action('account', 'user', 'suspended the account', []),
   'account.unsuspend': action('account', 'user', 'ended the suspension of the account', []),
   'account.delete': action('both', 'user', 'deleted the account', []),
-  'session.start': action('account', 'session', 'signed in', ['means']),
-  'session.confirm': action('account', 'session', 'confirmed the session', ['means']),
+  'identity.link': action('account', 'identity', 'linked the sign-in', ['provider', 'means']),
+  'identity.unlink': action('account', 'identity', 'removed the sign-in', ['provider']),
+  'session.start': action('account', 'session', 'signed in', ['means', 'provider']),
+  'session.confirm': action('account', 'session', 'confirmed the session', ['means', 'provider']),
   'session.end': action('account', 'session', 'signed out', ['cause']),
   'sign_in.refuse': action('account', 'user', 'refused a sign-in to', refusalDetails),
   'token_exchange.refuse': action('both', 'user', 'refused a token exchange for', refusalDetails),
@@ -193,8 +196,8 @@ export const auditActions = {
   'login.deny': action('account', 'client', 'denied a login of the program', ['means', 'deviceAddress']),
   'login.revoke': action('account', 'client', 'revoked an approved login of the program', []),
   'link.create': action('account', 'link', 'created a set-up link', ['isForFirstUser']),
-  'operator.grant': action('account', 'user', 'granted the operator role to', ['means']),
-  'operator.revoke': action('account', 'user', 'revoked the operator role of', []),
+  'operator.grant': action('account', 'user', 'granted the operator role to', ['means', 'provider']),
+  'operator.revoke': action('account', 'user', 'revoked the operator role of', ['means', 'provider']),
   'signing_key.create': action('account', 'signing_key', 'created the signing key', ['origin', 'validFrom']),
   'signing_key.revoke': action('account', 'signing_key', 'revoked the signing key', []),
 } satisfies Readonly<Record<string, AuditActionInfo>>;

@@ -12,6 +12,7 @@ export const errorCodes = {
   forbidden: { status: 403, title: 'Not allowed' },
   account_suspended: { status: 403, title: 'The account is suspended' },
   cross_site_request: { status: 403, title: 'Cross-site request' },
+  password_sign_in_off: { status: 403, title: 'Password sign-in is turned off' },
   sign_up_closed: { status: 403, title: 'Sign-up is not open' },
   passkey_required: { status: 403, title: 'The application requires a passkey' },
   step_up_required: { status: 403, title: 'Step-up required' },

@@ -13,6 +13,7 @@ export const idPrefixes = {
   apiKey: 'key',
   session: 'ses',
   passkey: 'psk',
+  identity: 'idn',
   oneTimeLink: 'lnk',
   mail: 'mal',
   deviceGrant: 'dev',
@@ -39,6 +40,7 @@ export type TokenId = Id<'token'>;
 export type ApiKeyId = Id<'apiKey'>;
 export type SessionId = Id<'session'>;
 export type PasskeyId = Id<'passkey'>;
+export type IdentityId = Id<'identity'>;
 export type OneTimeLinkId = Id<'oneTimeLink'>;
 export type MailId = Id<'mail'>;
 export type DeviceGrantId = Id<'deviceGrant'>;

@@ -28,6 +28,7 @@ export * from './schema-revisions.ts';
 export * from './schema-trial.ts';
 export * from './schemas.ts';
 export * from './secrets.ts';
+export * from './sign-in-providers.ts';
 export * from './simulation-limits.ts';
 export * from './simulation-trial.ts';
 export * from './simulations.ts';

@@ -1,4 +1,5 @@
 import type { AttemptLimiters } from './auth/attempts.ts';
+import type { SignInProviders } from './auth/oidc/providers.ts';
 import type { CommonPasswords } from './auth/passwords/common-passwords.ts';
 import type { PasswordHasher } from './auth/passwords/password-hasher.ts';
 import type { RefusalCounts } from './auth/refusal-reasons.ts';
@@ -26,6 +27,7 @@ export interface Deps {
   readonly rates: AttemptLimiters;
   /** `undefined` without metrics. */
   readonly refusalCounts?: RefusalCounts | undefined;
+  readonly signInProviders: SignInProviders;
   readonly cache: Cache;
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createLastUsedLog } from './auth/last-used-log.ts';
 import { createDevicePolls } from './auth/oauth/device-polls.ts';
+import { createSignInProviders } from './auth/oidc/providers.ts';
 import { createCommonPasswords } from './auth/passwords/common-passwords.ts';
 import { createPasswordWorkers, type PasswordWorkers, passwordCost } from './auth/passwords/password-hasher.ts';
 import type { PasswordCost } from './auth/passwords/password-tasks.ts';
@@ -109,6 +110,7 @@ export async function openData(
     commonPasswords: createCommonPasswords(),
     rates: limits.rates,
     refusalCounts: metrics?.refusals,
+    signInProviders: createSignInProviders(config.signIn, Date.now),
     mutex: createKeyedMutex(),
     settings: config,
   };

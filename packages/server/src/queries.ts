@@ -9,6 +9,7 @@ import { auditChainMutations, auditChainQueries } from './audit/chain-queries.ts
 import { expiredMutations } from './auth/expired-queries.ts';
 import { expiryMutations, expiryQueries } from './auth/expiry-queries.ts';
 import { authorizationMutations, authorizationQueries } from './auth/oauth/authorization-queries.ts';
+import { identityMutations, identityQueries } from './auth/oidc/identity-queries.ts';
 import { oneTimeLinkMutations, oneTimeLinkQueries } from './auth/one-time-link-queries.ts';
 import { operatorMutations, operatorQueries } from './auth/operator-queries.ts';
 import { passkeyMutations, passkeyQueries } from './auth/passkeys/passkey-queries.ts';
@@ -45,6 +46,7 @@ const allQueries = {
   ...sessionQueries,
   ...oneTimeLinkQueries,
   ...authorizationQueries,
+  ...identityQueries,
   ...appQueries,
   ...overviewQueries,
   ...extensionPointQueries,
@@ -85,6 +87,7 @@ const allMutations = {
   ...sessionMutations,
   ...oneTimeLinkMutations,
   ...authorizationMutations,
+  ...identityMutations,
   ...expiredMutations,
   ...appMutations,
   ...extensionPointMutations,

@@ -4,6 +4,7 @@ import { bulkInvitationRoutes } from './apps/bulk-invitation-routes.ts';
 import { guestRoutes } from './apps/guest-routes.ts';
 import { invitationRoutes } from './apps/invitation-routes.ts';
 import { memberRoutes } from './apps/member-routes.ts';
+import { providerCallbackRoutes } from './apps/provider-callback-routes.ts';
 import { userRoutes } from './apps/user-routes.ts';
 import { signingKeyRoutes } from './attestations/signing-key-routes.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
@@ -11,6 +12,7 @@ import { accountRoutes } from './auth/account-routes.ts';
 import { credentialRoutes } from './auth/credential-routes.ts';
 import { mailedLinkRoutes } from './auth/mailed-link-routes.ts';
 import { oauthRoutes } from './auth/oauth/oauth-routes.ts';
+import { providerRoutes } from './auth/oidc/provider-routes.ts';
 import { passkeyRoutes } from './auth/passkeys/passkey-routes.ts';
 import { quotaRoutes } from './auth/quota-routes.ts';
 import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.ts';
@@ -67,6 +69,8 @@ export const allRoutes: readonly Route[] = [
   ...usageRoutes,
   ...sessionRoutes,
   ...passkeyRoutes,
+  ...providerRoutes,
+  ...providerCallbackRoutes,
   ...mailedLinkRoutes,
   ...oauthRoutes,
   ...sessionAuthorizationRoutes,

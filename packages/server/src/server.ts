@@ -188,6 +188,7 @@ export async function serve(
     if (isFirstWorker) {
       void logReadinessFailures(services);
       logMissingProtections(services);
+      void logUnusableSignIn(services);
     }
     const store = describeStore(config);
     log.info({ url, host, port: bound.port, metricsPort: metricsServer?.port, store }, 'listening');
@@ -243,6 +244,14 @@ function logMissingProtections({ deps: { simulator, settings }, log }: Services)
   if (!protections.includes('permissions')) log.warn('simulations: none run, because they need Node.js 26 or later');
   else if (!protections.includes('limits'))
     log.warn({ protections }, 'simulations: no resource limits, without prlimit');
+}
+
+/** Warns if users can't sign in: passwords are off, and no provider works. Never rejects. */
+async function logUnusableSignIn({ deps: { settings, signInProviders }, log }: Services): Promise<void> {
+  if (settings.signIn.passwordSignIn) return;
+  const found = await Promise.allSettled(signInProviders.all.map((provider) => provider.discover()));
+  const errors = found.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+  if (errors.length === found.length) log.warn({ errors }, 'password sign-in is off, and no sign-in provider works');
 }
 
 async function flushLastUsed({ lastUsed, log }: Services): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type DeviceAuthorization,
   deviceCodeGrantType,
   newId,
+  type SessionState,
   type UserId,
 } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
@@ -32,7 +33,9 @@ import {
 } from './helpers/browser.ts';
 import { goodPassword, openJar, signIn, signUpPerson } from './helpers/jar.ts';
 import { noMailServer } from './helpers/mail-server.ts';
+import { logoutClaims, openIssuer, providerOf, type TestIssuer, testClientId } from './helpers/oidc-issuer.ts';
 import { addPasskey, enterPassword, optionsOf } from './helpers/passkeys.ts';
+import { endTrip, startTrip, travel } from './helpers/provider-sign-in.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
 import { createAuthenticator } from './helpers/software-authenticator.ts';
@@ -70,6 +73,18 @@ interface Row {
 }
 
 const api = '/api/v1';
+/** The sign-in provider `corp`. */
+let issuer: TestIssuer;
+
+async function personOfProvider({ service }: World) {
+  const jar = openJar(service);
+  const sub = newId('user');
+  await travel(issuer, jar, { grant: { claims: { sub, email: `${sub}@example.org` } } });
+  const { account } = (await jar.call('GET', '/session')).json<SessionState>();
+  assert.ok(account);
+  return { id: account.id as UserId, jar, sub };
+}
+
 const artifact = `${api}/artifacts/:extensionPointId/plugin/:userId/:pluginName`;
 
 function calling(
@@ -642,6 +657,33 @@ const rows: Readonly<Record<string, Row>> = {
       return { by: id, secrets: [password], send: () => jar.call('POST', '/session', { email, password }) };
     },
   },
+  'POST /session/sign-out': {
+    actions: ['session.end'],
+    async prepare({ service }) {
+      const { id, jar } = await signUpPerson(service);
+      return { by: id, send: () => jar.call('POST', '/session/sign-out', {}) };
+    },
+  },
+  'POST /session/oidc/:providerId/backchannel-logout': {
+    actions: ['session.end'],
+    async prepare(world) {
+      const { sub } = await personOfProvider(world);
+      const claims = { iss: issuer.url, aud: testClientId, sub, jti: sub, ...logoutClaims() };
+      const token = await issuer.token(claims, { typ: 'logout+jwt' });
+      const path = '/session/oidc/corp/backchannel-logout';
+      return { secrets: [token], send: () => postForm(world.service, path, { logout_token: token }) };
+    },
+  },
+  'DELETE /api/v1/me/identities/:identityId': {
+    actions: ['identity.unlink', 'session.end'],
+    async prepare(world) {
+      const { id, jar } = await personOfProvider(world);
+      await travel(issuer, jar, { path: '/link', grant: { claims: { sub: newId('user') } } });
+      const [identity] = await world.service.store.read.identities(id);
+      const token = await world.service.token(id);
+      return calling(world, { id, token }, 'DELETE', `/me/identities/${identity?.id}`);
+    },
+  },
   'POST /session/sign-up': {
     actions: ['account.create', 'session.start'],
     prepare: async ({ service }) => {
@@ -823,6 +865,12 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
     const browser = await openBrowser(world.service);
     return browser.post('/session/device/view', { userCode: (await deviceGrant(world)).user_code });
   },
+  // What the provider answers is recorded: see below.
+  'POST /session/oidc/:providerId': ({ service }) => openJar(service).call('POST', '/session/oidc/corp', {}),
+  'POST /session/oidc/:providerId/link': async ({ service }) =>
+    (await signUpPerson(service)).jar.call('POST', '/session/oidc/corp/link', {}),
+  'POST /session/oidc/:providerId/confirm': async ({ service }) =>
+    (await signUpPerson(service)).jar.call('POST', '/session/oidc/corp/confirm', {}),
   // It has no user yet.
   'POST /oauth/device_authorization': ({ service }) =>
     postForm(service, '/oauth/device_authorization', { client_id: cliClientId }),
@@ -940,6 +988,49 @@ const others: Readonly<Record<string, Row>> = {
       };
     },
   },
+  'a first sign-in with a provider': {
+    actions: ['account.create', 'session.start'],
+    async prepare({ service }) {
+      const jar = openJar(service);
+      const sub = newId('user');
+      const query = issuer.authorize(await startTrip(jar), { claims: { sub, email: `${sub}@example.org` } });
+      return {
+        secrets: [query.get('code') ?? '', query.get('state') ?? ''],
+        async send() {
+          await endTrip(jar, query);
+          return jar.call('GET', '/session');
+        },
+      };
+    },
+  },
+  'linking an account at a provider': {
+    actions: ['identity.link'],
+    async prepare({ service }) {
+      const { id, jar } = await signUpPerson(service);
+      const query = issuer.authorize(await startTrip(jar, { path: '/link' }), { claims: { sub: newId('user') } });
+      return {
+        by: id,
+        async send() {
+          await endTrip(jar, query);
+          return jar.call('GET', '/session');
+        },
+      };
+    },
+  },
+  'confirming the session with a provider': {
+    actions: ['session.confirm'],
+    async prepare(world) {
+      const { id, jar, sub } = await personOfProvider(world);
+      const query = issuer.authorize(await startTrip(jar, { path: '/confirm' }), { claims: { sub } });
+      return {
+        by: id,
+        async send() {
+          await endTrip(jar, query);
+          return jar.call('GET', '/session');
+        },
+      };
+    },
+  },
   'deleting an account that is in an application': {
     actions: ['account.delete', 'account.delete'],
     prepare: async (world) => {
@@ -989,13 +1080,23 @@ describe('the audit trail', () => {
   let world: World;
   const seen = new Set<AuditAction>();
   before(async () => {
+    issuer = await openIssuer();
     service = await openService({
       simulator: scriptedSimulator(async () => reportOf('passed')),
-      config: { codeTriesPerMinute: 1000, deviceLoginsPerMinute: 1000, accountTriesPerHour: 1000, smtp: noMailServer },
+      config: {
+        codeTriesPerMinute: 1000,
+        deviceLoginsPerMinute: 1000,
+        accountTriesPerHour: 1000,
+        smtp: noMailServer,
+        signIn: { passwordSignIn: true, providers: [providerOf(issuer.url)], warnings: [] },
+      },
     });
     world = await makeWorld(service);
   });
-  after(() => service.close());
+  after(async () => {
+    await service.close();
+    await issuer.close();
+  });
 
   async function newRows(work: () => Promise<unknown>): Promise<AuditEventRecord[]> {
     const all = async () => {

@@ -88,6 +88,17 @@ async function freshCode({ service, owner, appId }: World): Promise<string> {
   return invite(service, owner, await makeApp(service, owner), `fresh-${appId}`);
 }
 
+async function freshIdentity({ service, owner }: World): Promise<string> {
+  const id = newId('identity');
+  await service.store.write(async (tx) => {
+    for (const one of await tx.identities(owner.id)) await tx.deleteIdentity(one.id);
+    const times = { createdAtMs: 1, lastUsedAtMs: 1 };
+    const account = { providerId: 'none', issuer: 'https://id.example', subject: id, email: null };
+    await tx.insertIdentity({ id, userId: owner.id, ...account, ...times });
+  });
+  return id;
+}
+
 async function freshSession({ services: { deps } }: TestService, { id }: TestUser): Promise<string> {
   const browser = {
     userAgent: null,
@@ -231,6 +242,16 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 404 404 404 404 204`,
     scope: 'manage',
     target: async ({ service, owner }) => ({ path: `${api}/logins/${(await approvedLogin(service, owner)).id}` }),
+  },
+  'GET /api/v1/me/identities': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/me/identities` }),
+  },
+  'DELETE /api/v1/me/identities/:identityId': {
+    cells: `${refused} 403s 404 404 404 404 404 409`, // the owner's only means of sign-in
+    scope: 'manage',
+    target: async (world) => ({ path: `${api}/me/identities/${await freshIdentity(world)}` }),
   },
   'GET /api/v1/apps': {
     cells: `${refused} 403s 200 200 200 200 200 200`,
@@ -897,6 +918,27 @@ const rows: Readonly<Record<string, Row>> = {
     cells: everybody(404),
     target: () => ({ path: '/session/reset-password', json: { code: 'x', password: 'x' } }),
   },
+  'POST /session/oidc/:providerId': {
+    cells: everybody(404),
+    target: () => ({ path: '/session/oidc/none', json: {} }),
+  },
+  'GET /session/oidc/:providerId/callback': {
+    cells: everybody(404),
+    target: () => ({ path: '/session/oidc/none/callback?code=x&state=x' }),
+  },
+  'POST /session/oidc/:providerId/backchannel-logout': {
+    cells: everybody(404),
+    target: () => form('/session/oidc/none/backchannel-logout', { logout_token: 'x' }),
+  },
+  'POST /session/oidc/:providerId/link': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/oidc/none/link', json: {} }),
+  },
+  'POST /session/oidc/:providerId/confirm': {
+    cells: everybody('401o'),
+    target: () => ({ path: '/session/oidc/none/confirm', json: {} }),
+  },
+  'POST /session/sign-out': { cells: everybody('401o'), target: () => ({ path: '/session/sign-out', json: {} }) },
   'DELETE /session': { cells: everybody('401o'), target: () => ({ path: '/session' }) },
   'POST /session/token': { cells: everybody('401o'), target: () => ({ path: '/session/token', json: {} }) },
   'POST /session/confirm': {

@@ -24,7 +24,14 @@ describe('signing in', () => {
   it("returns the signed-in user, and sets cookies that scripts and other sites can't use", async () => {
     const person = await signUpPerson(service, { name: 'Ada' });
     const jar = openJar(service);
-    const settings = { signUp: 'invitation', createApps: 'all', maxModuleBytes: 67_108_864, sendsMail: false };
+    const settings = {
+      signUp: 'invitation',
+      createApps: 'all',
+      maxModuleBytes: 67_108_864,
+      sendsMail: false,
+      passwordSignIn: true,
+      providers: [],
+    };
     const before = (await jar.call('GET', '/session')).json<SessionState>();
     assert.deepEqual(before, { ...settings, account: null });
     const response = await jar.call('POST', '/session', { email: person.email, password: person.password });

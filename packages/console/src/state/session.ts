@@ -220,9 +220,16 @@ export function createSession(
 
 function known(view: SessionView): ServerSettings {
   if (view.status !== 'ready')
-    return { signUp: 'invitation', createApps: 'members', maxModuleBytes: Infinity, sendsMail: false };
-  const { signUp, createApps, maxModuleBytes, sendsMail } = view;
-  return { signUp, createApps, maxModuleBytes, sendsMail };
+    return {
+      signUp: 'invitation',
+      createApps: 'members',
+      maxModuleBytes: Infinity,
+      sendsMail: false,
+      passwordSignIn: true,
+      providers: [],
+    };
+  const { signUp, createApps, maxModuleBytes, sendsMail, passwordSignIn, providers } = view;
+  return { signUp, createApps, maxModuleBytes, sendsMail, passwordSignIn, providers };
 }
 
 /** Shows a request and waits for the answer. Concurrent requests wait for the same answer. */

@@ -12,7 +12,7 @@ import { findUsableLink } from './one-time-links.ts';
 import { type PendingSignIn, startSessionOrAsk } from './passkeys/second-factor.ts';
 import { hasPasskey } from './passkeys/verify-assertion.ts';
 import { hashNewPassword } from './passwords/password-policy.ts';
-import { requirePassword, requireUnchangedPassword } from './passwords/passwords.ts';
+import { requirePassword, requirePasswordSignIn, requireUnchangedPassword } from './passwords/passwords.ts';
 import { revokeAllCredentials } from './revoke-credentials.ts';
 import { hashSecret } from './secrets.ts';
 import type { Browser, StartedSession } from './sessions.ts';
@@ -110,7 +110,7 @@ export async function changePassword(
  * the second factor.
  *
  * @param reset `revokeTokens`: whether access tokens and API keys are revoked too. Default: `true`
- * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`, `account_suspended`
+ * @throws DomainError `not_found`, `link_used`, `link_expired`, `weak_password`, `account_suspended`; `password_sign_in_off` for a mailed link
  */
 export async function resetPassword(
   deps: Deps,
@@ -129,6 +129,8 @@ export async function resetPassword(
       await tx.useOneTimeLink(linkId, nowMs);
       await tx.putPassword({ userId: user.id, hash, updatedAtMs: nowMs });
       const mailed = await tx.mailedCode(hashSecret(code));
+      // A link of the operator works even so: it is the way in if no provider works.
+      if (mailed !== undefined) requirePasswordSignIn(deps);
       if (mailed !== undefined) await markEmailVerified(tx, user.id, mailed.recipient);
       await revokeAllCredentials(tx, user.id, { nowMs, revokeTokens });
       const actor = { userId: user.id, sessionId: null, address: browser.address };

@@ -44,6 +44,8 @@ export interface AttemptLimiters {
   readonly refusals: RateLimiter;
   /** Audited uses from a network that is new to a token or an API key, by credential. */
   readonly newNetworks: RateLimiter;
+  /** Sign-ins at providers, by the client's network. */
+  readonly providerSignIns: RateLimiter;
 }
 
 /** The outcome of an attempt. `undecided`: it failed before the guess was checked. */

@@ -24,6 +24,8 @@ export const expiredMutations = {
         'device_grants',
         'pending_sign_ins',
         'passkey_challenges',
+        'provider_sign_ins',
+        'logout_tokens',
       ] as const) {
         await db.deleteFrom(table).where('expiresAtMs', '<', beforeMs).execute();
       }

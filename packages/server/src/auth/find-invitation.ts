@@ -10,8 +10,12 @@ export function invitationStatus(invitation: InvitationRecord, nowMs: number): I
 }
 
 /** @throws DomainError `not_found` for an unknown code */
-export async function findByCode(queries: Queries, code: string): Promise<InvitationRecord> {
-  const invitation = await queries.invitationByCodeHash(hashSecret(code));
+export function findByCode(queries: Queries, code: string): Promise<InvitationRecord> {
+  return findByCodeHash(queries, hashSecret(code));
+}
+
+async function findByCodeHash(queries: Queries, codeHash: string): Promise<InvitationRecord> {
+  const invitation = await queries.invitationByCodeHash(codeHash);
   if (invitation === undefined) throw notFound('invitation');
   return invitation;
 }
@@ -22,13 +26,28 @@ export async function findByCode(queries: Queries, code: string): Promise<Invita
  * @param onlyAppId finds only invitations of this application, to which the actor's token is restricted
  * @throws DomainError `not_found`, `invitation_used`, `invitation_expired`, `invitation_revoked`
  */
-export async function findPendingInvitation(
+export function findPendingInvitation(
   queries: Queries,
   code: string,
   nowMs: number,
   onlyAppId: AppId | null = null,
-): Promise<{ readonly invitation: InvitationRecord; readonly app: AppRecord }> {
-  const invitation = await findByCode(queries, code);
+): Promise<PendingInvitation> {
+  return findPendingByHash(queries, hashSecret(code), nowMs, onlyAppId);
+}
+
+interface PendingInvitation {
+  readonly invitation: InvitationRecord;
+  readonly app: AppRecord;
+}
+
+/** As {@link findPendingInvitation}, by the hash of the code. */
+export async function findPendingByHash(
+  queries: Queries,
+  codeHash: string,
+  nowMs: number,
+  onlyAppId: AppId | null = null,
+): Promise<PendingInvitation> {
+  const invitation = await findByCodeHash(queries, codeHash);
   const app = await queries.app(invitation.appId);
   if (app === undefined || (onlyAppId !== null && onlyAppId !== app.id)) throw notFound('invitation');
   switch (invitationStatus(invitation, nowMs)) {

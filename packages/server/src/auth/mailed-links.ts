@@ -9,6 +9,7 @@ import { DomainError, invalidField, notFound, TooManyAttemptsError } from '../ht
 import { queueMail } from '../mail/queue-mail.ts';
 import { type Actor, requireActiveToken } from './access.ts';
 import { normalizeEmail } from './emails.ts';
+import { requirePasswordSignIn } from './passwords/passwords.ts';
 import { hashSecret } from './secrets.ts';
 
 /** The duration of a request for a password link, so that it doesn't reveal whether the address has an account. */
@@ -18,9 +19,10 @@ const requestMs = 250;
  * Mails a link that resets the password of the account with an address. Does the same for an address without an account, as far as the
  * caller can see. An address gets few mails: requests above the limit succeed and send nothing.
  *
- * @throws DomainError `not_found` if the server sends no mail; `rate_limited` for the network
+ * @throws DomainError `password_sign_in_off`; `not_found` if the server sends no mail; `rate_limited` for the network
  */
 export async function requestPasswordLink(deps: Deps, address: string, network: string): Promise<void> {
+  requirePasswordSignIn(deps);
   if (deps.settings.smtp === undefined) {
     throw new DomainError(
       'not_found',

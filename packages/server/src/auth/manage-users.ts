@@ -10,6 +10,7 @@ import { requireStepUp } from './confirmation.ts';
 import { parseEmail } from './emails.ts';
 import { type CreatedLink, insertPasswordLink, type LinkDeps } from './one-time-links.ts';
 import { requireOperator } from './operators.ts';
+import { requirePasswordSignIn } from './passwords/passwords.ts';
 import { countCredentials, revokeAllCredentials } from './revoke-credentials.ts';
 import { requireUnusedEmail } from './sign-up.ts';
 import { userCursor } from './user-queries.ts';
@@ -173,7 +174,7 @@ export function setOperator(
 /**
  * Creates a link that sets a user's password. A user without an e-mail address gets the given one.
  *
- * @throws DomainError `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`,
+ * @throws DomainError `password_sign_in_off` unless the operator acts on the store; `not_found`, `invalid_field` if an e-mail address is missing or differs from the user's, `email_taken`,
  *   `conflict` for a suspended user
  */
 export function createPasswordLink(
@@ -184,6 +185,7 @@ export function createPasswordLink(
 ): Promise<CreatedLink> {
   return deps.store.write(async (tx) => {
     await renewOperator(deps, tx, actor);
+    if (actor !== 'operator') requirePasswordSignIn(deps);
     const user = await requireUser(tx, userId);
     if (user.suspendedAtMs !== null) {
       throw new DomainError('conflict', 'The user is suspended, and could not use the link. First end the suspension.');

@@ -75,13 +75,23 @@ async function insertLink(
  * @param purpose finds only links for this purpose
  * @throws DomainError `not_found`, `link_used`, `link_expired`
  */
-export async function findUsableLink(
+export function findUsableLink(
   queries: Queries,
   code: string,
   nowMs: number,
   purpose?: OneTimeLinkPurpose,
 ): Promise<OneTimeLinkRecord> {
-  const link = await queries.oneTimeLinkByHash(hashSecret(code));
+  return findUsableByHash(queries, hashSecret(code), nowMs, purpose);
+}
+
+/** As {@link findUsableLink}, by the hash of the code. */
+export async function findUsableByHash(
+  queries: Queries,
+  codeHash: string,
+  nowMs: number,
+  purpose?: OneTimeLinkPurpose,
+): Promise<OneTimeLinkRecord> {
+  const link = await queries.oneTimeLinkByHash(codeHash);
   if (link === undefined || (purpose !== undefined && link.purpose !== purpose)) throw notFound('link');
   if (link.usedAtMs !== null) {
     throw new DomainError('link_used', 'The link has been used. Sign in, or ask the operator for another one.');

@@ -61,7 +61,7 @@ export const sessionRoutes: readonly Route[] = [
     description:
       "Starts a new session and ends the browser's previous one. The response is the same for an unknown address and a wrong password. For an account with a passkey, it starts no session: `secondFactor` is set, and `/session/passkey` or `/session/recovery-code` completes the sign-in.",
     responses: { 200: json('signed in', sessionState, sessionStateExample, setsCookies) },
-    errors: ['invalid_credentials', 'rate_limited', 'unavailable'],
+    errors: ['password_sign_in_off', 'invalid_credentials', 'rate_limited', 'unavailable'],
     handle: async (services, { request, body }, reply) =>
       respondSignedIn(services, reply, await signIn(services.deps, body, browserOf(services, request))),
   }),
@@ -79,6 +79,7 @@ export const sessionRoutes: readonly Route[] = [
       "Unless sign-up is open, the request needs the code of an invitation or of the operator's set-up link. Each code creates one account. Signing up does not accept the invitation.",
     responses: { 201: json('created and signed in', sessionState, sessionStateExample, setsCookies) },
     errors: [
+      'password_sign_in_off',
       'sign_up_closed',
       'email_taken',
       'invitation_used',
@@ -118,7 +119,7 @@ export const sessionRoutes: readonly Route[] = [
     description:
       'The response is the same for an address without an account. 404 if the server sends no mail. An address gets at most 5 mails an hour.',
     responses: { 204: { description: 'if the address has an account, a mail is on its way' } },
-    errors: ['not_found', 'rate_limited'],
+    errors: ['password_sign_in_off', 'not_found', 'rate_limited'],
     handle: (services, { request, body }) =>
       requestPasswordLink(services.deps, body.email, browserOf(services, request).network),
   }),
@@ -130,7 +131,7 @@ export const sessionRoutes: readonly Route[] = [
     description:
       "Ends the account's other sessions, its other links, and approved logins whose token was not fetched yet. Revokes access tokens and API keys unless `revokeTokens` is `false`. An account with a passkey needs it too, as after a password.",
     responses: { 200: json('reset and signed in', sessionState, sessionStateExample, setsCookies) },
-    errors: ['weak_password', 'unavailable', ...linkErrors],
+    errors: ['password_sign_in_off', 'weak_password', 'unavailable', ...linkErrors],
     handle: async (services, { request, body }, reply) => {
       const browser = browserOf(services, request);
       const started = await withCodeTries(services, request, () => resetPassword(services.deps, body, browser));

@@ -17,13 +17,18 @@ export const sessionStateExample = {
   createApps: 'members' as const,
   maxModuleBytes: 67_108_864,
   sendsMail: true,
+  passwordSignIn: true,
+  providers: [{ id: 'example', label: 'Example' }],
   account: accountExample,
 };
 
 /** Returns the state of a browser that is not signed in. */
 export function signedOutState({ settings }: Services): SessionState {
-  const { signUp, createApps, maxModuleBytes, smtp } = settings;
-  return { signUp, createApps, maxModuleBytes, sendsMail: smtp !== undefined, account: null };
+  const { signUp, createApps, maxModuleBytes, smtp, signIn } = settings;
+  const { passwordSignIn } = signIn;
+  const providers = signIn.providers.map(({ id, label }) => ({ id, label }));
+  const sendsMail = smtp !== undefined;
+  return { signUp, createApps, maxModuleBytes, sendsMail, passwordSignIn, providers, account: null };
 }
 
 /** Returns the state of a signed-in browser. */

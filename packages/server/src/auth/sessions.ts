@@ -61,6 +61,7 @@ export type SessionMeans = 'password' | 'password_link' | 'passkey' | 'recovery_
 /**
  * Starts a session for an authenticated user. Ends the browser's previous session, which may be another user's.
  *
+ * @param provider the sign-in provider that authenticated the user
  * @throws DomainError `account_suspended`
  */
 export async function startSession(
@@ -68,7 +69,11 @@ export async function startSession(
   tx: Transaction,
   userId: UserId,
   browser: Browser,
-  { means, passkeyId = null }: { readonly means: SessionMeans; readonly passkeyId?: PasskeyId | null },
+  {
+    means,
+    passkeyId = null,
+    provider,
+  }: { readonly means: SessionMeans; readonly passkeyId?: PasskeyId | null; readonly provider?: string },
 ): Promise<StartedSession> {
   const nowMs = deps.clock();
   const user = await tx.user(userId);
@@ -96,7 +101,8 @@ export async function startSession(
   };
   await tx.insertSession(session);
   const actor = { ...sessionActor(session), address: session.address };
-  await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session), details: { means } });
+  const details = provider === undefined ? { means } : { means, provider };
+  await record(deps, tx, actor, { action: 'session.start', target: sessionTarget(session), details });
   const browserSecret = await rememberBrowser(deps, tx, userId, browser.browserSecret);
   if (means !== 'sign_up' && browserSecret !== browser.browserSecret) {
     const facts = { address: session.address, userAgent: session.userAgent ?? '', at: new Date(nowMs).toISOString() };
@@ -150,9 +156,16 @@ export async function endSession(deps: Deps, session: SessionRecord): Promise<vo
 }
 
 /** Why a session ended before it expired. */
-type SessionEnd = 'signed_out' | 'ended_elsewhere' | 'signed_in_anew' | 'too_many';
+type SessionEnd =
+  | 'signed_out'
+  | 'ended_elsewhere'
+  | 'signed_in_anew'
+  | 'too_many'
+  | 'provider_logout'
+  | 'identity_removed';
 
-async function deleteSession(
+/** Ends a session, with an audit event. */
+export async function deleteSession(
   deps: Deps,
   tx: Transaction,
   actor: AuditUserActor | 'system',

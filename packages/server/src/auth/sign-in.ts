@@ -5,7 +5,7 @@ import { DomainError } from '../http/domain-errors.ts';
 import { type AttemptLimit, checkPassword } from './attempts.ts';
 import { normalizeEmail } from './emails.ts';
 import { type PendingSignIn, startSessionOrAsk } from './passkeys/second-factor.ts';
-import { passwordEnteredTooOften, preparePassword } from './passwords/passwords.ts';
+import { passwordEnteredTooOften, preparePassword, requirePasswordSignIn } from './passwords/passwords.ts';
 import { recordingRefusal } from './refusals.ts';
 import { type Browser, isKnownBrowser, type StartedSession } from './sessions.ts';
 
@@ -13,7 +13,7 @@ import { type Browser, isKnownBrowser, type StartedSession } from './sessions.ts
  * Signs a user in by e-mail address and password, or asks for the second factor. It always verifies one password, so that neither the
  * response nor its timing reveals whether the address has an account.
  *
- * @throws DomainError `invalid_credentials`, `rate_limited` after too many wrong passwords
+ * @throws DomainError `password_sign_in_off`, `invalid_credentials`, `rate_limited` after too many wrong passwords
  * @throws UnavailableError if too many passwords wait to be verified
  */
 export async function signIn(
@@ -21,6 +21,7 @@ export async function signIn(
   fields: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<StartedSession | PendingSignIn> {
+  requirePasswordSignIn(deps);
   const email = normalizeEmail(fields.email);
   const password = preparePassword(fields.password);
   const found = await deps.store.read.passwordByEmail(email);

@@ -7,11 +7,12 @@ import { DomainError } from '../http/domain-errors.ts';
 import { queueMail } from '../mail/queue-mail.ts';
 import { type AttemptLimit, withAttemptLimits } from './attempts.ts';
 import { parseEmail } from './emails.ts';
-import { findPendingInvitation } from './find-invitation.ts';
+import { findPendingByHash } from './find-invitation.ts';
 import { markEmailVerified } from './mailed-links.ts';
-import { findUsableLink } from './one-time-links.ts';
+import { findUsableByHash } from './one-time-links.ts';
 import { insertFirstOperator } from './operators.ts';
 import { requireStrongPassword } from './passwords/password-policy.ts';
+import { requirePasswordSignIn } from './passwords/passwords.ts';
 import { hashSecret } from './secrets.ts';
 import { type Browser, type StartedSession, startSession } from './sessions.ts';
 
@@ -24,9 +25,9 @@ interface SignUp {
   readonly linkCode?: string | undefined;
 }
 
-/** The permission to create one account: an operator's link, an invitation, or open sign-up. */
-interface Permit {
-  readonly means: 'link' | 'invitation' | 'open';
+/** The permission to create one account: an operator's link, an invitation, open sign-up, or a provider's settings. */
+export interface Permit {
+  readonly means: 'link' | 'invitation' | 'open' | 'provider';
   /** The id of the link or invitation. */
   readonly id?: string;
   readonly inviterId?: UserId;
@@ -40,17 +41,19 @@ interface Permit {
  * Hashing is costly. Therefore the password is hashed after all other checks, within rate limits, and one at a time for each link
  * or invitation. Only after the hash does the response reveal whether the e-mail address has an account.
  *
- * @throws DomainError `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
+ * @throws DomainError `password_sign_in_off`; `sign_up_closed`; `not_found`, `link_used`, `link_expired`, `invitation_used`, `invitation_expired` or
  *   `invitation_revoked` for a code; `email_taken`, `invalid_field`, `weak_password`, `rate_limited`
  * @throws UnavailableError if too many passwords wait to be hashed
  */
 export async function signUp(deps: Deps, input: SignUp, browser: Browser): Promise<StartedSession> {
-  const { id } = await findPermit(deps, deps.store.read, input);
+  requirePasswordSignIn(deps);
+  const codes = hashesOf(input);
+  const { id } = await findPermit(deps, deps.store.read, codes);
   const email = parseEmail(input.email);
   const password = await requireStrongPassword(deps, input.password, { name: input.name, email }, 'password');
   const hashAndCreate = async (): Promise<StartedSession> => {
     // Again, because another sign-up may have used the link or invitation while this one waited for the mutex.
-    const permit = await findPermit(deps, deps.store.read, input);
+    const permit = await findPermit(deps, deps.store.read, codes);
     return withAttemptLimits(
       attemptLimits(deps, permit, browser),
       () => createAccount(deps, input, { email, password }, browser),
@@ -88,7 +91,7 @@ async function createAccount(
   const hash = await deps.passwords.hash(password);
   try {
     return await deps.store.write(async (tx) => {
-      const permit = await findPermit(deps, tx, input);
+      const permit = await findPermit(deps, tx, hashesOf(input));
       await requireUnusedEmail(tx, email);
       const userId = newId('user');
       const createdAtMs = deps.clock();
@@ -127,12 +130,26 @@ async function verifyNewEmail(
   await queueMail(deps, tx, { kind: 'verify_email', recipient: email, userId });
 }
 
-async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<Permit> {
+/** The hashes of the codes of an invitation and of a link. */
+export interface PermitHashes {
+  readonly invitationHash?: string | undefined;
+  readonly linkHash?: string | undefined;
+}
+
+export function hashesOf({ invitationCode, linkCode }: Pick<SignUp, 'invitationCode' | 'linkCode'>): PermitHashes {
+  return {
+    invitationHash: invitationCode === undefined ? undefined : hashSecret(invitationCode),
+    linkHash: linkCode === undefined ? undefined : hashSecret(linkCode),
+  };
+}
+
+/** Finds the permission to create an account. @throws DomainError as {@link signUp} for the codes */
+export async function findPermit(deps: Deps, queries: Queries, input: PermitHashes): Promise<Permit> {
   const { clock, settings } = deps;
   const mode = settings.signUp;
   const nowMs = clock();
-  if (input.linkCode !== undefined) {
-    const link = await findUsableLink(queries, input.linkCode, nowMs, 'set_up');
+  if (input.linkHash !== undefined) {
+    const link = await findUsableByHash(queries, input.linkHash, nowMs, 'set_up');
     return {
       means: 'link',
       id: link.id,
@@ -144,8 +161,8 @@ async function findPermit(deps: Deps, queries: Queries, input: SignUp): Promise<
     };
   }
   if (mode === 'open') return { means: 'open', use: async () => {} };
-  if (mode === 'off' || input.invitationCode === undefined) throw signUpClosed(mode);
-  const { invitation } = await findPendingInvitation(queries, input.invitationCode, nowMs);
+  if (mode === 'off' || input.invitationHash === undefined) throw signUpClosed(mode);
+  const { invitation } = await findPendingByHash(queries, input.invitationHash, nowMs);
   if (invitation.signedUpUserId !== null) {
     throw new DomainError(
       'invitation_used',

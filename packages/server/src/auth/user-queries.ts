@@ -133,6 +133,9 @@ const tablesOfUsers = [
   'mail_preferences',
   'quota_overrides',
   'quota_warnings',
+  'identities',
+  'granted_memberships',
+  'granted_operators',
 ] as const;
 
 export const userMutations = {

@@ -73,7 +73,12 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
   const config = values as unknown as SettingValues;
   faults.push(...inconsistencies(config));
   if (faults.length > 0) throw new ConfigError(faults);
-  const warnings = [...unknownVariables(environment, isTraced), ...unsharedFolder(config), ...exposedKey(config)];
+  const warnings = [
+    ...unknownVariables(environment, isTraced),
+    ...unsharedFolder(config),
+    ...exposedKey(config),
+    ...config.signIn.warnings,
+  ];
   const worker = Number(environment[workerVariable] || 1);
   return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
 }

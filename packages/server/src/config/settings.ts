@@ -29,6 +29,7 @@ import {
   workerCount,
   yesOrNo,
 } from './readers.ts';
+import { passwordsOnly, type SignInSettings, signInProviders } from './sign-in-providers.ts';
 
 const MiB = 2 ** 20;
 const second = 1000;
@@ -195,6 +196,12 @@ export const settings = {
     choice('open', 'invitation', 'off'),
     'invitation',
     'who may sign up. `open`: everyone. `invitation`: users with an invitation link. `off`: only users with a set-up link of the operator, which always works',
+  ),
+  signIn: setting<SignInSettings>(
+    'TENON_SIGN_IN_PROVIDERS',
+    signInProviders,
+    passwordsOnly,
+    'a JSON file with OpenID Connect providers; by default users sign in with passwords only. See [how to sign in with OpenID Connect](../how-to/sign-in-with-oidc.md)',
   ),
   createApps: setting(
     'TENON_CREATE_APPS',

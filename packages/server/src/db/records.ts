@@ -32,6 +32,12 @@ import type { AuditLinkRecord, AuditPositionRecord } from './audit-chain-records
 import type { AccountAuditEvent, AuditCredentialId, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
+import type {
+  GrantedMembershipRecord,
+  IdentityRecord,
+  ProviderSignInRecord,
+  SessionIdentityRecord,
+} from './identity-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
@@ -513,6 +519,12 @@ export interface Database {
   recovery_codes: RecoveryCodeRecord;
   pending_sign_ins: PendingSignInRecord;
   passkey_challenges: PasskeyChallengeRecord;
+  identities: IdentityRecord;
+  session_identities: SessionIdentityRecord;
+  provider_sign_ins: ProviderSignInRecord;
+  logout_tokens: { readonly tokenHash: string; readonly expiresAtMs: number };
+  granted_memberships: GrantedMembershipRecord;
+  granted_operators: { readonly userId: UserId; readonly providerId: string };
 }
 
 /** The words of a text, separated by single spaces. */
@@ -537,6 +549,15 @@ export const columns = {
     'subjectId name userId appId value updatedAtMs',
   ]),
   quotaWarnings: columnsOf<QuotaWarningRecord>()('quota_warnings', ['subjectId name userId appId percent warnedAtMs']),
+  identities: columnsOf<IdentityRecord>()('identities', [
+    'id userId providerId issuer subject email createdAtMs lastUsedAtMs',
+  ]),
+  sessionIdentities: columnsOf<SessionIdentityRecord>()('session_identities', ['sessionId identityId sid idToken']),
+  providerSignIns: columnsOf<ProviderSignInRecord>()('provider_sign_ins', [
+    'stateHash browserHash providerId purpose sessionId invitationHash linkHash createdAtMs expiresAtMs',
+    'usedAtMs',
+  ]),
+  grantedMemberships: columnsOf<GrantedMembershipRecord>()('granted_memberships', ['userId providerId appId role']),
   mailedCodes: columnsOf<MailedCodeRecord>()('mailed_codes', [
     'codeHash purpose recipient userId invitationId notice expiresAtMs',
   ]),

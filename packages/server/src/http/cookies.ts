@@ -3,13 +3,13 @@ import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 
 /*
- * The session cookie, and the cookie that identifies a known browser. Both are HttpOnly and SameSite=Lax. If the public URL is https,
- * they are Secure and have the `__Host-` prefix, so that neither a sibling domain nor plain http can set them.
+ * The session cookie, the cookie that identifies a known browser, and the one that binds a sign-in at a provider to the browser. All are
+ * HttpOnly and SameSite=Lax. If the public URL is https, they are Secure and have the `__Host-` prefix, so that neither a sibling domain nor plain http can set them.
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis
  */
 
-/** `signIn` ties a challenge for a passkey, or a sign-in without its second factor, to the browser. */
-type CookieKind = 'session' | 'browser' | 'signIn';
+/** `provider` ties a sign-in at a provider to the browser, and `signIn` a challenge for a passkey, or a sign-in without its second factor, to the browser. */
+type CookieKind = 'session' | 'browser' | 'signIn' | 'provider';
 
 /**
  * Returns the cookie's name: `__Host-tenon-session` over https, otherwise `tenon-session-8366` with the port of the base URL. All ports of a

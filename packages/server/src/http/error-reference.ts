@@ -58,6 +58,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: "a page of another origin sent a request that only the server's own pages may send, or a browser used a host name that is not the server's",
     remedy: "Use the server's own page. Programs use an access token and `/api/v1`.",
   },
+  password_sign_in_off: {
+    when: 'you sign in, sign up, or reset a password on a server that has turned password sign-in off',
+    remedy: 'Sign in with a provider on the sign-in page. Operators use `tenon admin` on the machine.',
+  },
   sign_up_closed: {
     when: 'you sign up without a link on a server whose sign-up is not open',
     remedy: 'Open the invitation link first, or ask the operator for a set-up link.',

@@ -12,6 +12,7 @@ export const example = {
   apiKeyId: 'key_01j29hxk3mfpq8ad68ha6hbsex',
   sessionId: 'ses_01j29hxk3mfpq8ad68ha6hbsex',
   deviceGrantId: 'dev_01j29hxk3mfpq8ad68ha6hbsex',
+  identityId: 'idn_01j29hxk3mfpq8ad68ha6hbsex',
   simulationId: 'sim_01j29hxk3mfpq8ad68ha6hbsex',
   auditEventId: 'evt_01j29hxk3mfpq8ad68ha6hbsex',
   contentAddress: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',

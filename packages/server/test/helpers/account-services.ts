@@ -1,3 +1,4 @@
+import { createSignInProviders } from '../../src/auth/oidc/providers.ts';
 import { createCommonPasswords } from '../../src/auth/passwords/common-passwords.ts';
 import type { PasswordHasher } from '../../src/auth/passwords/password-hasher.ts';
 import { type PasswordCost, parseHash, runPasswordTask } from '../../src/auth/passwords/password-tasks.ts';
@@ -30,13 +31,14 @@ const noTests: VersionTester = {
 /** What a context has of accounts, without threads, and without the queue of tests. */
 export function accountServices(): Pick<
   Deps,
-  'tester' | 'simulator' | 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'
+  'signInProviders' | 'tester' | 'simulator' | 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'
 > {
   const settings: Settings = { ...loadConfig({}, {}), createApps: 'all' };
   return {
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
     rates: createRates(settings),
+    signInProviders: createSignInProviders(settings.signIn, Date.now),
     mutex: createKeyedMutex(),
     settings,
     simulator: createSimulator(settings, undefined), // starts processes for simulations only

@@ -9,6 +9,15 @@ import { recordingRefusal } from '../refusals.ts';
 /** The message of the rate limit for correct passwords. */
 export const passwordEnteredTooOften = 'This password is entered too often.';
 
+/** @throws DomainError `password_sign_in_off` if the server's configuration turns passwords off */
+export function requirePasswordSignIn({ settings }: Pick<Deps, 'settings'>): void {
+  if (settings.signIn.passwordSignIn) return;
+  throw new DomainError(
+    'password_sign_in_off',
+    'This server has turned password sign-in off. Sign in with a provider.',
+  );
+}
+
 /** Normalizes a password before it is hashed, so that it is the same on every keyboard (RFC 8265 §4.2.2). */
 export function preparePassword(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');

@@ -5,6 +5,7 @@ import { usage } from './0003-usage.ts';
 import { mails } from './0004-mails.ts';
 import { simulations } from './0005-simulations.ts';
 import { simulationRuns } from './0006-simulation-runs.ts';
+import { identities } from './0007-identities.ts';
 import { passkeys } from './0008-passkeys.ts';
 import { trustedPublishing } from './0009-trusted-publishing.ts';
 import { policy } from './0010-policy.ts';
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   mails,
   simulations,
   simulationRuns,
+  identities,
   passkeys,
   trustedPublishing,
   policy,

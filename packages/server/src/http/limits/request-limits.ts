@@ -21,6 +21,9 @@ const challengesPerTry = 6;
 /** How many sign-ups per day with an existing e-mail address one invitation or link allows. */
 const takenEmailsPerDay = 5;
 
+/** Sign-ins at providers that one network may start, and complete. Many people may be behind one address. */
+const providerSignInsPerMinute = 120;
+
 type RateSettings = Pick<
   Config,
   | 'workers'
@@ -72,6 +75,7 @@ export function createRates(config: RateSettings, clock: Clock = monotonicClock)
     refusalsByNetwork: guessLimiter(4, minuteSeconds, 30),
     refusals: guessLimiter(10, minuteSeconds, 300),
     newNetworks: limiter(10, daySeconds),
+    providerSignIns: limiter(providerSignInsPerMinute, minuteSeconds),
   };
 }
 
