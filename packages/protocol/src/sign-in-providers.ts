@@ -24,12 +24,16 @@ export const providerRedirect = Type.Object({
   redirectTo: Type.String({ description: 'the URL to open at the provider' }),
 });
 
+export type ProviderRedirect = Static<typeof providerRedirect>;
+
 export const signedOut = Type.Object({
   redirectTo: nullable(Type.String(), {
     description:
       "the URL that ends the provider's session too; `null` if a provider did not start the session, or does not support it",
   }),
 });
+
+export type SignedOut = Static<typeof signedOut>;
 
 /** A linked account at a provider. */
 export const identity = Type.Object({

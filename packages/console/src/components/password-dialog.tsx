@@ -4,6 +4,7 @@ import type { ConfirmRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { CurrentPasswordField } from './account-fields.tsx';
+import { ConfirmWithProvider } from './confirm-with-provider.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for the passkey or the password when the server wants it again before it goes on; one for the whole console. */
@@ -29,6 +30,7 @@ function PasswordForm({ request }: { readonly request: ConfirmRequest }) {
     <FormDialog title="Confirm your password" action="Continue" form={form} onClose={request.cancel}>
       <p>This action requires your password.</p>
       <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
+      <ConfirmWithProvider onConfirmed={request.confirmed} />
     </FormDialog>
   );
 }

@@ -2,8 +2,9 @@ import { LinkButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy-button.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { QuotasSection } from '../components/quotas/quotas-section.tsx';
-import { useAccount } from '../state/services.ts';
+import { useAccount, useSession } from '../state/services.ts';
 import { DeleteAccountSection } from './account/delete-account.tsx';
+import { LinkedSignInsSection } from './account/linked-sign-ins.tsx';
 import { MailSection } from './account/mail.tsx';
 import { NameSection } from './account/name.tsx';
 import { PasskeysSection } from './account/passkeys.tsx';
@@ -12,6 +13,8 @@ import { PasswordSection } from './account/password.tsx';
 /** One's own account. */
 export function AccountPage() {
   const { id, email } = useAccount();
+  const { view } = useSession();
+  const hasPasswords = view.status !== 'ready' || view.passwordSignIn;
   return (
     <Page title="Your account" intro={email === null ? undefined : `You sign in as ${email}.`}>
       <NameSection />
@@ -30,7 +33,8 @@ export function AccountPage() {
         </LinkButton>
       </Section>
       <PasskeysSection />
-      <PasswordSection />
+      <LinkedSignInsSection />
+      {hasPasswords ? <PasswordSection /> : null}
       <QuotasSection path="/api/v1/me/quotas" intro="What your account may use. At 80 and 95 % you get a mail." />
       <DeleteAccountSection />
     </Page>

@@ -1,6 +1,7 @@
 import type { SignUpInput } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { EmailField, NewPasswordField, YourNameField } from '../components/account-fields.tsx';
+import { ProviderButtons } from '../components/provider-buttons.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -23,23 +24,28 @@ export function NewAccountForm({
     await session.signUp({ name, email, password, ...codes });
     onDone();
   }, ['name', 'email', 'password']);
+  const providers = <ProviderButtons codes={codes} />;
+  if (view.status === 'ready' && !view.passwordSignIn) return providers;
   return (
-    <form onSubmit={form.submit} class="stack">
-      <YourNameField value={name} onInput={setName} error={form.fieldError('name')} hasFocus />
-      <EmailField
-        hint={sendsMail ? 'You sign in with it.' : 'You sign in with it. No e-mail is sent.'}
-        value={email}
-        onInput={setEmail}
-        error={form.fieldError('email')}
-      />
-      <NewPasswordField
-        label="Password"
-        name="password"
-        value={password}
-        onInput={setPassword}
-        error={form.fieldError('password')}
-      />
-      <SubmitRow form={form} action="Create account" />
-    </form>
+    <>
+      <form onSubmit={form.submit} class="stack">
+        <YourNameField value={name} onInput={setName} error={form.fieldError('name')} hasFocus />
+        <EmailField
+          hint={sendsMail ? 'You sign in with it.' : 'You sign in with it. No e-mail is sent.'}
+          value={email}
+          onInput={setEmail}
+          error={form.fieldError('email')}
+        />
+        <NewPasswordField
+          label="Password"
+          name="password"
+          value={password}
+          onInput={setPassword}
+          error={form.fieldError('password')}
+        />
+        <SubmitRow form={form} action="Create account" />
+      </form>
+      {providers}
+    </>
   );
 }

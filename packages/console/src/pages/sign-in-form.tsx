@@ -5,7 +5,9 @@ import { CurrentPasswordField, EmailField } from '../components/account-fields.t
 import { Button } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';
 import { Link } from '../components/link.tsx';
+import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { ProviderButtons } from '../components/provider-buttons.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { readLinkCode } from '../state/link-codes.ts';
 import { markNavigated } from '../state/navigation.ts';
@@ -22,6 +24,8 @@ export function SignInForm(props: {
   readonly title?: string;
   /** Why to sign in, if a program or a link opened the page. */
   readonly intro?: ComponentChildren;
+  /** Why a sign-in at a provider failed. */
+  readonly notice?: string | undefined;
   /** Replaces the link to sign-up below the form. */
   readonly children?: ComponentChildren;
 }) {
@@ -45,18 +49,23 @@ export function SignInForm(props: {
   const forgot = useSubmit(async () =>
     setForgotten({ Form: (await import('./forgotten-password.tsx')).ForgottenPassword }),
   );
-  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || readLinkCode('accept-invite') !== undefined);
-  const sendsMail = view.status === 'ready' && view.sendsMail;
+  const invitationCode = readLinkCode('accept-invite');
+  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || invitationCode !== undefined);
+  const hasPasswords = view.status !== 'ready' || view.passwordSignIn;
+  const sendsMail = view.status === 'ready' && view.sendsMail && hasPasswords;
   const isEnded = view.status === 'ready' && view.isEnded === true;
   if (second !== undefined) return <second.Form secondFactor={second.needed} onBack={() => setSecond(undefined)} />;
   if (forgotten !== undefined) return <forgotten.Form email={email} onBack={() => setForgotten(undefined)} />;
   return (
     <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
-      <form onSubmit={form.submit} class="stack">
-        <EmailField value={email} onInput={setEmail} error={form.fieldError('email')} hasFocus />
-        <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
-        <SubmitRow form={form} action="Sign in" />
-      </form>
+      {props.notice === undefined ? null : <Notice kind="failed">{props.notice}</Notice>}
+      {hasPasswords ? (
+        <form onSubmit={form.submit} class="stack">
+          <EmailField value={email} onInput={setEmail} error={form.fieldError('email')} hasFocus />
+          <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
+          <SubmitRow form={form} action="Sign in" />
+        </form>
+      ) : null}
       {hasPasskeys() ? (
         <>
           <ErrorView error={passkey.error} />
@@ -67,6 +76,7 @@ export function SignInForm(props: {
           </p>
         </>
       ) : null}
+      <ProviderButtons codes={invitationCode === undefined ? {} : { invitationCode }} />
       {sendsMail ? (
         <p>
           <Button kind="quiet" onClick={forgot.submit}>
@@ -76,7 +86,7 @@ export function SignInForm(props: {
       ) : null}
       {props.children !== undefined ? (
         props.children
-      ) : maySignUp ? (
+      ) : !hasPasswords ? null : maySignUp ? (
         <p class="soft">
           New here?{' '}
           <Link to="/sign-up" onClick={() => saveReturnPath(currentPath())}>

@@ -34,10 +34,10 @@ function setUp() {
         isSignedIn = true;
         isConfirmed = true;
         return answer(200, state());
-      case 'DELETE /session':
+      case 'POST /session/sign-out':
         if (!isSignedIn) return refuse(401, 'not_signed_in');
         isSignedIn = false;
-        return answer(204);
+        return answer(200, { redirectTo: null });
       case 'POST /session/token':
         if (!isSignedIn) return refuse(401, 'not_signed_in');
         return answer(201, {

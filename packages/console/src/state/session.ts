@@ -1,4 +1,12 @@
-import type { Account, PasskeyList, PasswordReset, SessionState, SignInInput, SignUpInput } from '@tenon/protocol';
+import type {
+  Account,
+  PasskeyList,
+  PasswordReset,
+  SessionState,
+  SignedOut,
+  SignInInput,
+  SignUpInput,
+} from '@tenon/protocol';
 import { hasCode } from '../api/api-error.ts';
 import {
   type ApiClient,
@@ -61,6 +69,8 @@ export interface ConfirmRequest {
   readonly hasPasskey: boolean;
   /** @throws ApiError or PasskeyError if the password or the passkey is not accepted */
   confirm(password?: string): Promise<void>;
+  /** Call after the session was confirmed with a provider. */
+  readonly confirmed: () => void;
   cancel(): void;
 }
 
@@ -200,13 +210,15 @@ export function createSession(
     signUp: async (input) => enter(await calls.post<SessionState>('/session/sign-up', input)),
     resetPassword: (input) => signInWith('/session/reset-password', input),
     async signOut() {
+      let redirectTo: string | null = null;
       try {
-        await calls.delete('/session');
+        ({ redirectTo } = await calls.post<SignedOut>('/session/sign-out', {}));
       } catch (error) {
         if (!hasCode(error, 'not_signed_in')) throw error;
       }
       show(null);
       channel.postMessage('changed');
+      if (redirectTo !== null) location.assign(redirectTo); // ends the provider's session too
     },
     confirm,
     confirmed,
@@ -253,6 +265,10 @@ async function askConfirmation(calls: SessionCalls, request: Store<ConfirmReques
           if (!hasCode(error, 'not_signed_in')) throw error;
           return settle(() => reject(error));
         }
+        settle(resolve);
+      },
+      confirmed() {
+        before?.confirmed();
         settle(resolve);
       },
       cancel() {
