@@ -40,22 +40,22 @@ async function idOf(jar: Jar): Promise<UserId> {
   return account.id as UserId;
 }
 
-const claimsOf = (name: string, more: object = {}) => ({ sub: name, email: `${name}@example.org`, ...more });
+const claimsFor = (name: string, more: object = {}) => ({ sub: name, email: `${name}@example.org`, ...more });
 
 describe('accounts of a provider', () => {
   it('are created for the domains of the settings only', () =>
     withService({ createsAccounts: ['example.com'] }, async (service) => {
       const jar = openJar(service);
-      assert.equal(await travel(issuer, jar, { grant: { claims: claimsOf('ada') } }), 'no_account');
-      const claims = claimsOf('ada', { email: 'ada@example.com' });
+      assert.equal(await travel(issuer, jar, { grant: { claims: claimsFor('ada') } }), 'no_account');
+      const claims = claimsFor('ada', { email: 'ada@example.com' });
       assert.equal(await travel(issuer, jar, { grant: { claims } }), null);
-      const lookalike = claimsOf('eve', { email: 'eve@example.com.evil.example' });
+      const lookalike = claimsFor('eve', { email: 'eve@example.com.evil.example' });
       assert.equal(await travel(issuer, openJar(service), { grant: { claims: lookalike } }), 'no_account');
     }));
 
   it('need a permit if the provider creates none', () =>
     withService({ createsAccounts: false }, async (service) => {
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), 'no_account');
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'no_account');
       const world: World = await makeWorld(service);
       const invited = await service.call('POST', `/api/v1/apps/${world.appId}/guests/invite`, {
         token: world.owner.token,
@@ -64,10 +64,10 @@ describe('accounts of a provider', () => {
       const link = invited.json<{ link: string }>().link;
       const invitationCode = new URL(link).searchParams.get('code') ?? '';
       const jar = openJar(service);
-      const trip = { body: { invitationCode }, grant: { claims: claimsOf('grace') } };
+      const trip = { body: { invitationCode }, grant: { claims: claimsFor('grace') } };
       assert.equal(await travel(issuer, jar, trip), null);
       assert.equal((await accountOf(jar))?.email, 'grace@example.org');
-      const second = { body: { invitationCode }, grant: { claims: claimsOf('second') } };
+      const second = { body: { invitationCode }, grant: { claims: claimsFor('second') } };
       const refused = await openJar(service).call('POST', '/session/oidc/corp', second.body);
       assertProblem(refused, 410, 'invitation_used');
     }));
@@ -77,31 +77,31 @@ describe('accounts of a provider', () => {
       const person = await signUpPerson(service, { email: 'ada@example.org' });
       const jar = openJar(service);
       assert.equal(
-        await travel(issuer, jar, { grant: { claims: claimsOf('ada') } }),
+        await travel(issuer, jar, { grant: { claims: claimsFor('ada') } }),
         'email_taken',
         'not verified here',
       );
       const preferences = { userId: person.id, verifiedEmail: person.email, muted: [] };
       await service.store.write((tx) => tx.putMailPreferences(preferences));
-      const unverified = claimsOf('ada', { email_verified: false });
+      const unverified = claimsFor('ada', { email_verified: false });
       assert.equal(await travel(issuer, jar, { grant: { claims: unverified } }), 'email', 'not verified there');
-      assert.equal(await travel(issuer, jar, { grant: { claims: claimsOf('ada') } }), null);
+      assert.equal(await travel(issuer, jar, { grant: { claims: claimsFor('ada') } }), null);
       assert.equal(await idOf(jar), person.id);
     }));
 
   it('are not opened for a suspended user', () =>
     withService({}, async (service) => {
       const jar = openJar(service);
-      await travel(issuer, jar, { grant: { claims: claimsOf('ada') } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada') } });
       const id = await idOf(jar);
       await service.store.write((tx) => tx.setSuspended(id, 1));
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), 'suspended');
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'suspended');
     }));
 
   it('are created once if two responses arrive at once', () =>
     withService({}, async (service) => {
       const jars = [openJar(service), openJar(service), openJar(service)];
-      const trip = { grant: { claims: claimsOf('ada') } };
+      const trip = { grant: { claims: claimsFor('ada') } };
       const found = await Promise.all(jars.map((jar) => travel(issuer, jar, trip)));
       assert.ok(found.includes(null), String(found));
       const ids = new Set((await Promise.all(jars.map(accountOf))).flatMap((account) => account?.id ?? []));
@@ -116,7 +116,7 @@ describe('linked sign-ins', () => {
       service.advance(6 * 60_000);
       assertProblem(await jar.call('POST', '/session/oidc/corp/link', {}), 403, 'step_up_required');
       service.advance(-6 * 60_000);
-      const grant = { claims: claimsOf('ada') };
+      const grant = { claims: claimsFor('ada') };
       assert.equal(await travel(issuer, jar, { path: '/link', grant }), null);
       const other = openJar(service);
       assert.equal(await travel(issuer, other, { grant }), null);
@@ -130,7 +130,7 @@ describe('linked sign-ins', () => {
       const { jar, email, password } = await signUpPerson(service);
       const url = await startTrip(jar, { path: '/link' });
       await jar.call('POST', '/session', { email, password });
-      const query = issuer.authorize(url, { claims: claimsOf('ada') });
+      const query = issuer.authorize(url, { claims: claimsFor('ada') });
       const response = await jar.call('GET', `/session/oidc/corp/callback?${query}`);
       assert.match(String(response.headers.location), /refused=not_signed_in/);
       assert.equal(await service.store.read.identityBySubject(issuer.url, 'ada'), undefined);
@@ -139,15 +139,15 @@ describe('linked sign-ins', () => {
   it('can be removed, except the last means of sign-in', () =>
     withService({}, async (service) => {
       const jar = openJar(service);
-      await travel(issuer, jar, { grant: { claims: claimsOf('ada') } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada') } });
       const token = await jar.token();
       const list = await service.call('GET', '/api/v1/me/identities', { token });
       const [identity] = list.json<{ objects: { id: string }[] }>().objects;
       const path = `/api/v1/me/identities/${identity?.id}`;
       assertProblem(await service.call('DELETE', path, { token }), 409, 'conflict');
-      await travel(issuer, jar, { path: '/link', grant: { claims: claimsOf('ada-2') } });
+      await travel(issuer, jar, { path: '/link', grant: { claims: claimsFor('ada-2') } });
       assert.equal((await service.call('DELETE', path, { token })).statusCode, 204);
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), 'email_taken');
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'email_taken');
     }));
 });
 
@@ -156,14 +156,14 @@ describe('confirmation with a provider', () => {
     withService({}, async (service) => {
       const jar = openJar(service);
       const old = { auth_time: Math.floor(Date.now() / 1000) - 3600 };
-      await travel(issuer, jar, { grant: { claims: claimsOf('ada', old) } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada', old) } });
       assertProblem(await jar.call('POST', '/session/oidc/corp/link', {}), 403, 'step_up_required');
       const confirm = (claims: object) => travel(issuer, jar, { path: '/confirm', grant: { claims: { ...claims } } });
-      assert.equal(await confirm(claimsOf('ada', old)), 'not_confirmed');
-      assert.equal(await confirm(claimsOf('ada', { auth_time: undefined })), 'not_confirmed');
-      assert.equal(await confirm(claimsOf('eve')), 'other_identity');
+      assert.equal(await confirm(claimsFor('ada', old)), 'not_confirmed');
+      assert.equal(await confirm(claimsFor('ada', { auth_time: undefined })), 'not_confirmed');
+      assert.equal(await confirm(claimsFor('eve')), 'other_identity');
       assertProblem(await jar.call('POST', '/session/oidc/corp/link', {}), 403, 'step_up_required');
-      assert.equal(await confirm(claimsOf('ada')), null);
+      assert.equal(await confirm(claimsFor('ada')), null);
       assert.equal((await jar.call('POST', '/session/oidc/corp/link', {})).statusCode, 200);
       const parameters = new URL(await startTrip(jar, { path: '/confirm' })).searchParams;
       assert.deepEqual([parameters.get('prompt'), parameters.get('max_age')], ['login', '0']);
@@ -184,7 +184,7 @@ describe('groups', () => {
       );
       const jar = openJar(service);
       const enter = async (groups: unknown) => {
-        assert.equal(await travel(issuer, jar, { grant: { claims: claimsOf('ada', { groups }) } }), null);
+        assert.equal(await travel(issuer, jar, { grant: { claims: claimsFor('ada', { groups }) } }), null);
         const id = await idOf(jar);
         const { read } = service.store;
         return [(await read.member(appId, id))?.role, await read.isOperator(id)];
@@ -211,10 +211,10 @@ describe('groups', () => {
       const appId = world.appId as AppId;
       rules.push({ group: 'all', role: 'operator' }, { group: 'all', role: 'owner', app: appId });
       const jar = openJar(service);
-      await travel(issuer, jar, { grant: { claims: claimsOf('ada', { groups: ['all'] }) } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada', { groups: ['all'] }) } });
       const id = await idOf(jar);
       await service.store.write((tx) => tx.deleteMember(appId, world.owner.id));
-      await travel(issuer, jar, { grant: { claims: claimsOf('ada') } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada') } });
       assert.equal((await service.store.read.member(appId, id))?.role, 'owner');
       assert.equal(await service.store.read.isOperator(id), true);
     });
@@ -227,7 +227,7 @@ describe('logout', () => {
       const path = '/session/oidc/corp/backchannel-logout';
       const enter = async (sid: string, sub = 'ada') => {
         const jar = openJar(service);
-        assert.equal(await travel(issuer, jar, { grant: { claims: claimsOf(sub, { sid }) } }), null);
+        assert.equal(await travel(issuer, jar, { grant: { claims: claimsFor(sub, { sid }) } }), null);
         return jar;
       };
       const [first, second, other] = [await enter('s1'), await enter('s2'), await enter('s3', 'grace')];
@@ -275,7 +275,7 @@ describe('logout', () => {
     withService({ id: 'rp' }, async (service) => {
       issuer.metadata = { end_session_endpoint: `${issuer.url}/logout` };
       const jar = openJar(service);
-      await travel(issuer, jar, { provider: 'rp', grant: { claims: claimsOf('ada') } });
+      await travel(issuer, jar, { provider: 'rp', grant: { claims: claimsFor('ada') } });
       const { redirectTo } = (await jar.call('POST', '/session/sign-out', {})).json<{ redirectTo: string }>();
       issuer.metadata = {};
       const { origin, searchParams } = new URL(redirectTo);
@@ -290,18 +290,18 @@ describe('a provider', () => {
   it('may rotate its keys', () =>
     withService({}, async (service) => {
       const before = issuer.keys;
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), null);
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), null);
       issuer.keys = [await makeKey()];
       service.advance(60_000);
       await new Promise((resolve) => setTimeout(resolve, 3100)); // keys are fetched again after this time at the earliest
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), null);
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), null);
       issuer.keys = before;
     }));
 
   it('gets no request to plain http elsewhere, and no redirect is followed', () =>
     withService({}, async (service) => {
       issuer.metadata = { token_endpoint: 'http://192.0.2.1/token' };
-      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsOf('ada') } }), 'unavailable');
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'unavailable');
       issuer.metadata = {};
     }));
 

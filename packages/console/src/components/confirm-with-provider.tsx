@@ -1,7 +1,7 @@
 import type { Identity, ListPage, SignInProviderInfo } from '@tenon/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { confirmWithProvider } from '../state/provider-sign-in.ts';
-import { useServices, useSession } from '../state/services.ts';
+import { useServices } from '../state/services.ts';
 import { useData } from '../state/use-data.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
@@ -10,12 +10,6 @@ import { Notice } from './notice.tsx';
 
 /** Buttons that confirm the session with the providers that are linked to the account. */
 export function ConfirmWithProvider({ onConfirmed }: { readonly onConfirmed: () => void }) {
-  const { view } = useSession();
-  const hasProviders = view.status === 'ready' && view.providers.length > 0;
-  return hasProviders ? <LinkedProviders onConfirmed={onConfirmed} /> : null;
-}
-
-function LinkedProviders({ onConfirmed }: { readonly onConfirmed: () => void }) {
   const { session } = useServices();
   const linked = useData(() => session.api.get<ListPage<Identity>>('/api/v1/me/identities'), []);
   if (linked.status !== 'ready') return null;

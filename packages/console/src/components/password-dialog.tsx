@@ -4,8 +4,8 @@ import type { ConfirmRequest } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { useSubmit } from '../state/use-submit.ts';
 import { CurrentPasswordField } from './account-fields.tsx';
-import { ConfirmWithProvider } from './confirm-with-provider.tsx';
 import { FormDialog } from './form-dialog.tsx';
+import { ProviderParts } from './provider-parts.tsx';
 
 /** Asks for the passkey or the password when the server wants it again before it goes on; one for the whole console. */
 export function PasswordDialog() {
@@ -30,7 +30,9 @@ function PasswordForm({ request }: { readonly request: ConfirmRequest }) {
     <FormDialog title="Confirm your password" action="Continue" form={form} onClose={request.cancel}>
       <p>This action requires your password.</p>
       <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
-      <ConfirmWithProvider onConfirmed={request.confirmed} />
+      <ProviderParts>
+        {({ ConfirmWithProvider }) => <ConfirmWithProvider onConfirmed={request.confirmed} />}
+      </ProviderParts>
     </FormDialog>
   );
 }

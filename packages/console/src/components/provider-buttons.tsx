@@ -44,3 +44,5 @@ function ProviderButton(props: {
     </>
   );
 }
+
+export { ConfirmWithProvider } from './confirm-with-provider.tsx';

@@ -1,7 +1,7 @@
 import type { SignUpInput } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { EmailField, NewPasswordField, YourNameField } from '../components/account-fields.tsx';
-import { ProviderButtons } from '../components/provider-buttons.tsx';
+import { ProviderParts } from '../components/provider-parts.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -24,7 +24,7 @@ export function NewAccountForm({
     await session.signUp({ name, email, password, ...codes });
     onDone();
   }, ['name', 'email', 'password']);
-  const providers = <ProviderButtons codes={codes} />;
+  const providers = <ProviderParts>{({ ProviderButtons }) => <ProviderButtons codes={codes} />}</ProviderParts>;
   if (view.status === 'ready' && !view.passwordSignIn) return providers;
   return (
     <>

@@ -7,7 +7,7 @@ import { ErrorView } from '../components/error-view.tsx';
 import { Link } from '../components/link.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
-import { ProviderButtons } from '../components/provider-buttons.tsx';
+import { ProviderParts } from '../components/provider-parts.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { readLinkCode } from '../state/link-codes.ts';
 import { markNavigated } from '../state/navigation.ts';
@@ -76,7 +76,9 @@ export function SignInForm(props: {
           </p>
         </>
       ) : null}
-      <ProviderButtons codes={invitationCode === undefined ? {} : { invitationCode }} />
+      <ProviderParts>
+        {({ ProviderButtons }) => <ProviderButtons codes={invitationCode === undefined ? {} : { invitationCode }} />}
+      </ProviderParts>
       {sendsMail ? (
         <p>
           <Button kind="quiet" onClick={forgot.submit}>
