@@ -8,17 +8,19 @@ export function SimilarNames(props: { readonly appId: string; readonly plugins: 
   const { appId, plugins } = props;
   if (plugins.length === 0) return null;
   return (
-    <Notice kind="warning" title="The name is similar to that of another publisher’s plugin">
-      <ul>
-        {plugins.map(({ pluginId, name, user }) => (
-          <li key={pluginId}>
-            <Link to={teamPluginPath(appId, pluginId)}>
-              <code>{name}</code>
-            </Link>{' '}
-            by {user.name}
-          </li>
-        ))}
-      </ul>
-    </Notice>
+    <div class="status-notices">
+      <Notice kind="warning" title="The name is similar to that of another publisher’s plugin">
+        <ul>
+          {plugins.map(({ pluginId, name, user }) => (
+            <li key={pluginId}>
+              <Link to={teamPluginPath(appId, pluginId)}>
+                <code>{name}</code>
+              </Link>{' '}
+              by {user.name}
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
   );
 }

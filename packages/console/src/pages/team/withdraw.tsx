@@ -72,7 +72,7 @@ function Withdraw({ app }: { readonly app: App }) {
       title="Withdraw what a credential published"
       intro="If a token or an account was stolen, withdraw everything that it published here, in one step. The audit trail has the ids."
     >
-      <form onSubmit={form.submit}>
+      <form class="stack" onSubmit={form.submit}>
         <TextField
           label="Token, session, or publisher"
           name="selection"
@@ -138,9 +138,9 @@ function Planned(props: { readonly app: App; readonly result: MassYank; readonly
           {
             header: 'Plugin',
             cell: ({ pluginId, name, version }) => (
-              <Link to={teamPluginPath(app.id, pluginId)}>
-                <code>{name}</code> version {version.number}
-              </Link>
+              <>
+                <Link to={teamPluginPath(app.id, pluginId)}>{name}</Link> version {version.number}
+              </>
             ),
           },
           {
