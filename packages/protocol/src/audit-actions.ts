@@ -115,7 +115,7 @@ export const auditActions = {
   'plugin.delete': action('app', 'plugin', 'deleted the plugin', ['guestIds', 'versions']),
   'plugin.end_withdrawal': action('app', 'plugin', 'allowed withdrawn content of the plugin', ['contentAddress']),
   'plugin.find_similar': action('app', 'plugin', 'found plugins with a name similar to that of', ['similar']),
-  'publisher.block': action('app', 'user', 'blocked all plugins of', ['reason', 'plugins']),
+  'publisher.block': action('app', 'user', 'blocked all plugins of', ['reason', 'plugins', 'isConfirmed']),
   'publisher.unblock': action('app', 'user', 'unblocked the plugins of', []),
   'version.test': action('app', 'plugin', 'tested a version of the plugin', [
     'version',

@@ -35,6 +35,8 @@ describe('a session that was confirmed long ago', () => {
   let awaiting: string;
   let blocked: string;
   let other: string;
+  let cooling: string;
+  let publisher: string;
 
   const call = async (method: string, path: string, json?: unknown) =>
     path.startsWith('/session/')
@@ -54,6 +56,16 @@ describe('a session that was confirmed long ago', () => {
       `/artifacts/${(await publishAs(service, guest, extensionPointId, name, tinyModule(size))).id}`;
     [awaiting, blocked, other] = [await publish('one', 1), await publish('two', 2), await publish('three', 3)];
     assert.equal((await call('PUT', `${blocked}/block`, { reason: 'Spies.' })).statusCode, 200);
+    const aged = (
+      await call('POST', `/apps/${appId}/extension-points`, { name: 'a', minVersionAgeSeconds: 3600 })
+    ).json();
+    await call('PUT', `/extension-points/${extensionPointId}`, { minVersionAgeSeconds: 3600 });
+    cooling = `/artifacts/${(await publishAs(service, guest, aged.id, 'four', tinyModule(4))).id}`;
+    const otherGuest = await service.user('Other');
+    await makeGuest(service, { id: victim.id, token: owner }, appId, 'other', otherGuest);
+    publisher = otherGuest.id;
+    const blocking = await call('PUT', `/apps/${appId}/publishers/${publisher}/block`, { reason: 'Spies.' });
+    assert.equal(blocking.statusCode, 200);
     await setOperator(service.services.deps, 'operator', victim.id, true);
     service.advance(5 * 60_000);
     const started = await postForm(service, oauthPaths.deviceAuthorization, { client_id: cliClientId });
@@ -73,6 +85,10 @@ describe('a session that was confirmed long ago', () => {
     'an API key': () => ['POST', '/api-keys', { name: 'x' }],
     'turning approval off': () => ['PUT', `/extension-points/${extensionPointId}`, { requiresApproval: false }],
     'approving a version': () => ['POST', `${awaiting}/versions/1/approve`, {}],
+    'lowering the minimum age': () => ['PUT', `/extension-points/${extensionPointId}`, { minVersionAgeSeconds: 0 }],
+    'releasing a version early': () => ['POST', `${cooling}/versions/1/release`, { reason: 'why' }],
+    'unblocking a publisher': () => ['DELETE', `/apps/${appId}/publishers/${publisher}/block`],
+    'a mass yank': () => ['POST', `/apps/${appId}/published-versions/yank`, { userId: thief.id, reason: 'why' }],
     'unblocking a plugin': () => ['DELETE', `${blocked}/block`],
     'deleting a plugin': () => ['DELETE', blocked],
     'an invitation of a viewer': () => ['POST', `/apps/${appId}/members`, { role: 'viewer' }],

@@ -1,6 +1,7 @@
 import { isId, type UserId } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type AppAccess, renewAccess } from '../auth/access.ts';
+import { isConfirmed, requireStepUp } from '../auth/confirmation.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { BlockedPublisherRecord, BlockRecord, UserRecord } from '../db/records.ts';
 import type { Page, Transaction } from '../db/store.ts';
@@ -23,7 +24,8 @@ export function listBlockedPublishers(deps: Deps, access: AppAccess, page: Page)
 
 /**
  * Blocks a publisher in an application. Until the team unblocks the publisher, no binding has one of the publisher's plugins, and the
- * publisher can't publish there. Blocks of single plugins stay as they are. Blocking a blocked publisher replaces the reason.
+ * publisher can't publish there. Blocks of single plugins stay as they are. Blocking a blocked publisher replaces the reason. As for
+ * `blockPlugin()`, a session needs no step-up, and the block is then marked as unconfirmed.
  *
  * @throws DomainError `not_found` for a user who has no plugin and holds no guest in the application
  */
@@ -34,12 +36,14 @@ export async function blockPublisher(
   reason: string,
 ): Promise<NamedBlock> {
   const { actor, app } = access;
-  const block: BlockRecord = { atMs: deps.clock(), reason };
+  let block: BlockRecord = { atMs: deps.clock(), reason };
   const user = await changePublisher(deps, access, userId, async (tx, { id, name }) => {
     if (!(await tx.isPublisher(app.id, id))) throw notFound('publisher');
+    const mark = (await isConfirmed(deps, actor.sessionId, tx)) ? {} : { isConfirmed: false };
+    block = { ...block, ...mark };
     await tx.putPublisherBlock({ appId: app.id, userId: id, block });
     const plugins = (await tx.pluginsOfPublisher(app.id, id)).length;
-    const details = { reason, plugins };
+    const details = { reason, plugins, ...mark };
     await record(deps, tx, actor, { action: 'publisher.block', appId: app.id, target: { id, name }, details });
     if (id === actor.userId) return;
     const facts = { what: 'blocked', of: 'publisher', reason, app: app.name };
@@ -48,11 +52,12 @@ export async function blockPublisher(
   return { appId: app.id, userId: user.id, block, userName: user.name };
 }
 
-/** @throws DomainError `not_found` for a publisher who is not blocked */
+/** @throws DomainError `not_found` for a publisher who is not blocked, `step_up_required` */
 export async function unblockPublisher(deps: Deps, access: AppAccess, userId: string): Promise<void> {
   const { actor, app } = access;
   await changePublisher(deps, access, userId, async (tx, { id, name }) => {
     if ((await tx.publisherBlock(app.id, id)) === undefined) throw notFound('block');
+    await requireStepUp(deps, actor.sessionId, tx);
     await tx.deletePublisherBlock(app.id, id);
     await record(deps, tx, actor, { action: 'publisher.unblock', appId: app.id, target: { id, name } });
   });

@@ -153,6 +153,7 @@ export const hostControlRoutes: readonly Route[] = [
       id: 'unblockPublisher',
       summary: 'Unblock a publisher and restore the bindings of their plugins',
       responses: { 204: { description: 'unblocked' } },
+      errors: ['step_up_required'],
       handle: ({ deps }, { auth, params }) => unblockPublisher(deps, auth.access, params.userId),
     }),
   ),

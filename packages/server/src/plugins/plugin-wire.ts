@@ -85,7 +85,7 @@ export function toPlugin(found: PluginWithBindings, access: AppAccess, maxGuests
       isPublisherBlocked: found.plugin.publisherBlock !== null,
       detail,
       bindings,
-      ...(found.plugin.block?.isConfirmed === false && { isUnconfirmed: true }),
+      ...((found.plugin.publisherBlock ?? found.plugin.block)?.isConfirmed === false && { isUnconfirmed: true }),
     },
     ...(isMember(access) && found.similar !== undefined && { similarPlugins: found.similar.map(toSimilarPlugin) }),
     guestIds: bindings.filter(({ version }) => version !== null).map(({ guestId }) => guestId),
