@@ -29,7 +29,7 @@ export const massYankRoutes: readonly Route[] = [
     query: publishedVersionQuery,
     id: 'listPublishedVersions',
     summary: 'List what a credential, a rule of trusted publishing, or a user published in an application',
-    description: 'Versions of releases before 0.20 have no credential: select them by `userId`.',
+    description: 'Versions that an older server stored have no credential: select them by `userId`.',
     responses: listed,
     handle: async ({ deps }, { auth: { access }, query }) => {
       const actor = { kind: 'team', access } as const;
