@@ -7,8 +7,8 @@ import { useSubmit } from '../state/use-submit.ts';
 import { Button } from './button.tsx';
 import { ErrorView } from './error-view.tsx';
 
-/** Buttons that sign in with the server's providers, if it has any. */
-export function ProviderButtons({ codes = {} }: { readonly codes?: ProviderSignInInput }) {
+/** Buttons that sign in with the server's providers. The codes allow a new account. */
+export function ProviderButtons({ codes }: { readonly codes: ProviderSignInInput }) {
   const { view } = useSession();
   if (view.status !== 'ready' || view.providers.length === 0) return null;
   return (
@@ -45,4 +45,4 @@ function ProviderButton(props: {
   );
 }
 
-export { ConfirmWithProvider } from './confirm-with-provider.tsx';
+export { explainRefusal, readProviderReturn, reportConfirmation } from '../state/provider-sign-in.ts';

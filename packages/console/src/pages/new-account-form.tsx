@@ -1,7 +1,7 @@
 import type { SignUpInput } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
 import { EmailField, NewPasswordField, YourNameField } from '../components/account-fields.tsx';
-import { ProviderParts } from '../components/provider-parts.tsx';
+import { Providers } from '../components/providers.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { useSession } from '../state/services.ts';
 import { useSubmit } from '../state/use-submit.ts';
@@ -24,7 +24,7 @@ export function NewAccountForm({
     await session.signUp({ name, email, password, ...codes });
     onDone();
   }, ['name', 'email', 'password']);
-  const providers = <ProviderParts>{({ ProviderButtons }) => <ProviderButtons codes={codes} />}</ProviderParts>;
+  const providers = <Providers codes={codes} />;
   if (view.status === 'ready' && !view.passwordSignIn) return providers;
   return (
     <>

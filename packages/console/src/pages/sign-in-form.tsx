@@ -5,9 +5,8 @@ import { CurrentPasswordField, EmailField } from '../components/account-fields.t
 import { Button } from '../components/button.tsx';
 import { ErrorView } from '../components/error-view.tsx';
 import { Link } from '../components/link.tsx';
-import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
-import { ProviderParts } from '../components/provider-parts.tsx';
+import { Providers } from '../components/providers.tsx';
 import { SubmitRow } from '../components/submit-row.tsx';
 import { readLinkCode } from '../state/link-codes.ts';
 import { markNavigated } from '../state/navigation.ts';
@@ -25,7 +24,7 @@ export function SignInForm(props: {
   /** Why to sign in, if a program or a link opened the page. */
   readonly intro?: ComponentChildren;
   /** Why a sign-in at a provider failed. */
-  readonly notice?: string | undefined;
+  readonly notice?: ComponentChildren;
   /** Replaces the link to sign-up below the form. */
   readonly children?: ComponentChildren;
 }) {
@@ -49,16 +48,16 @@ export function SignInForm(props: {
   const forgot = useSubmit(async () =>
     setForgotten({ Form: (await import('./forgotten-password.tsx')).ForgottenPassword }),
   );
+  const ready = view.status === 'ready' ? view : undefined;
   const invitationCode = readLinkCode('accept-invite');
-  const maySignUp = view.status === 'ready' && (view.signUp === 'open' || invitationCode !== undefined);
-  const hasPasswords = view.status !== 'ready' || view.passwordSignIn;
-  const sendsMail = view.status === 'ready' && view.sendsMail && hasPasswords;
-  const isEnded = view.status === 'ready' && view.isEnded === true;
+  const maySignUp = ready?.signUp === 'open' || invitationCode !== undefined;
+  const hasPasswords = ready?.passwordSignIn !== false;
+  const sendsMail = hasPasswords && ready?.sendsMail;
   if (second !== undefined) return <second.Form secondFactor={second.needed} onBack={() => setSecond(undefined)} />;
   if (forgotten !== undefined) return <forgotten.Form email={email} onBack={() => setForgotten(undefined)} />;
   return (
-    <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (isEnded ? ended : undefined)}>
-      {props.notice === undefined ? null : <Notice kind="failed">{props.notice}</Notice>}
+    <Page title={props.title ?? 'Sign in'} intro={props.intro ?? (ready?.isEnded ? ended : undefined)}>
+      {props.notice}
       {hasPasswords ? (
         <form onSubmit={form.submit} class="stack">
           <EmailField value={email} onInput={setEmail} error={form.fieldError('email')} hasFocus />
@@ -76,9 +75,7 @@ export function SignInForm(props: {
           </p>
         </>
       ) : null}
-      <ProviderParts>
-        {({ ProviderButtons }) => <ProviderButtons codes={invitationCode === undefined ? {} : { invitationCode }} />}
-      </ProviderParts>
+      <Providers codes={invitationCode ? { invitationCode } : {}} />
       {sendsMail ? (
         <p>
           <Button kind="quiet" onClick={forgot.submit}>
@@ -86,21 +83,20 @@ export function SignInForm(props: {
           </Button>
         </p>
       ) : null}
-      {props.children !== undefined ? (
-        props.children
-      ) : !hasPasswords ? null : maySignUp ? (
-        <p class="soft">
-          New here?{' '}
-          <Link to="/sign-up" onClick={() => saveReturnPath(currentPath())}>
-            Create an account
-          </Link>
-        </p>
-      ) : (
-        <p class="soft small">
-          You need an invitation to create an account.
-          {sendsMail ? null : ' Forgot your password? Ask the operator for a reset link.'}
-        </p>
-      )}
+      {props.children ??
+        (!hasPasswords ? null : maySignUp ? (
+          <p class="soft">
+            New here?{' '}
+            <Link to="/sign-up" onClick={() => saveReturnPath(currentPath())}>
+              Create an account
+            </Link>
+          </p>
+        ) : (
+          <p class="soft small">
+            You need an invitation to create an account.
+            {sendsMail ? null : ' Forgot your password? Ask the operator for a reset link.'}
+          </p>
+        ))}
     </Page>
   );
 }

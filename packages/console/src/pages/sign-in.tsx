@@ -3,12 +3,8 @@ import { useLocation } from 'preact-iso/router';
 import { href } from '../base-path.ts';
 import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
-import {
-  explainRefusal,
-  type ProviderReturn,
-  readProviderReturn,
-  reportConfirmation,
-} from '../state/provider-sign-in.ts';
+import { explainRefusal, readProviderReturn, reportConfirmation } from '../components/provider-buttons.tsx';
+import type { ProviderReturn } from '../state/provider-sign-in.ts';
 import { takeReturnPath } from '../state/return-path.ts';
 import { useServices, useSession } from '../state/services.ts';
 import { SignInForm } from './sign-in-form.tsx';
@@ -30,7 +26,7 @@ export function SignInPage() {
   }, [isSignedIn]);
   if (returned !== undefined && isConfirmation) return <Confirmed returned={returned} refusal={refusal} />;
   if (isSignedIn) return null;
-  return <SignInForm notice={refusal} />;
+  return <SignInForm notice={refusal === undefined ? null : <Notice kind="failed">{refusal}</Notice>} />;
 }
 
 function refusalOf(

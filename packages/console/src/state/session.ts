@@ -108,7 +108,7 @@ export function createSession(
   function show(account: Account | null): void {
     confirmRequest.get()?.cancel();
     api.forget();
-    view.set({ status: 'ready', ...known(view.get()), account });
+    view.set({ ...known(view.get()), status: 'ready', account });
     settleSignIn();
   }
 
@@ -210,21 +210,18 @@ export function createSession(
     signUp: async (input) => enter(await calls.post<SessionState>('/session/sign-up', input)),
     resetPassword: (input) => signInWith('/session/reset-password', input),
     async signOut() {
-      let redirectTo: string | null = null;
-      try {
-        ({ redirectTo } = await calls.post<SignedOut>('/session/sign-out', {}));
-      } catch (error) {
+      const ended = await calls.post<SignedOut>('/session/sign-out', {}).catch((error: unknown) => {
         if (!hasCode(error, 'not_signed_in')) throw error;
-      }
+      });
       show(null);
       channel.postMessage('changed');
-      if (redirectTo !== null) location.assign(redirectTo); // ends the provider's session too
+      if (ended?.redirectTo) location.href = ended.redirectTo; // ends the provider's session too
     },
     confirm,
     confirmed,
     setAccount(account) {
       if (account === null) show(null);
-      else view.set({ status: 'ready', ...known(view.get()), account });
+      else view.set({ ...known(view.get()), status: 'ready', account });
       channel.postMessage('changed');
     },
   };
@@ -240,8 +237,7 @@ function known(view: SessionView): ServerSettings {
       passwordSignIn: true,
       providers: [],
     };
-  const { signUp, createApps, maxModuleBytes, sendsMail, passwordSignIn, providers } = view;
-  return { signUp, createApps, maxModuleBytes, sendsMail, passwordSignIn, providers };
+  return view;
 }
 
 /** Shows a request and waits for the answer. Concurrent requests wait for the same answer. */

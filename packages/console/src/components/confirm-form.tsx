@@ -1,0 +1,35 @@
+import { useState } from 'preact/hooks';
+import { useSession } from '../state/services.ts';
+import type { ConfirmRequest } from '../state/session.ts';
+import { useSubmit } from '../state/use-submit.ts';
+import { CurrentPasswordField } from './account-fields.tsx';
+import { ConfirmWithProvider } from './confirm-with-provider.tsx';
+import { FormDialog } from './form-dialog.tsx';
+
+/** The dialog of a request to confirm the session. */
+export function ConfirmForm({ request }: { readonly request: ConfirmRequest }) {
+  return request.hasPasskey ? <PasskeyForm request={request} /> : <PasswordForm request={request} />;
+}
+
+function PasskeyForm({ request }: { readonly request: ConfirmRequest }) {
+  const form = useSubmit(() => request.confirm());
+  return (
+    <FormDialog title="Confirm with your passkey" action="Use your passkey" form={form} onClose={request.cancel}>
+      <p>This action requires your passkey.</p>
+    </FormDialog>
+  );
+}
+
+function PasswordForm({ request }: { readonly request: ConfirmRequest }) {
+  const { view } = useSession();
+  const hasProviders = view.status === 'ready' && view.providers.length > 0;
+  const [password, setPassword] = useState('');
+  const form = useSubmit(() => request.confirm(password));
+  return (
+    <FormDialog title="Confirm your password" action="Continue" form={form} onClose={request.cancel}>
+      <p>This action requires your password.</p>
+      <CurrentPasswordField value={password} onInput={setPassword} hasFocus />
+      {hasProviders ? <ConfirmWithProvider onConfirmed={request.confirmed} /> : null}
+    </FormDialog>
+  );
+}
