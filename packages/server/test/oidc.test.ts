@@ -168,12 +168,16 @@ describe('a refused sign-in', () => {
     assert.deepEqual(await newRefusals(() => endTrip(jar, query, 'other')), ['state']);
   });
 
-  it('leaves an audit event: a replayed response', async () => {
+  it('leaves an audit event: a replayed state, also with a new code', async () => {
     service.advance(60_000);
     const jar = openJar(service);
-    const query = issuer.authorize(await startTrip(jar), { claims: { sub: 'replay', email: 'replay@example.org' } });
-    assert.equal((await endTrip(jar, query)).get('refused'), null);
-    assert.deepEqual(await newRefusals(() => endTrip(jar, query)), ['replayed']);
+    const url = await startTrip(jar);
+    const grant = { claims: { sub: 'replay', email: 'replay@example.org' } };
+    assert.equal((await endTrip(jar, issuer.authorize(url, grant))).get('refused'), null);
+    const found = await newRefusals(async () =>
+      assert.equal((await endTrip(jar, issuer.authorize(url, grant))).get('refused'), 'expired'),
+    );
+    assert.deepEqual(found, ['replayed']);
   });
 
   it('leaves an audit event: a code that was used with another state', async () => {
