@@ -42,7 +42,7 @@ async function offered(words: readonly string[], given: Setting = setting): Prom
 describe('tenon completion -- <words>', () => {
   it('offers commands, with what they do', async () => {
     assert.deepEqual(await offered(['pl']), ['plugin']);
-    assert.deepEqual(await offered(['help', 'plugin', 'pu']), ['push']);
+    assert.deepEqual(await offered(['help', 'plugin', 'pus']), ['push']);
     assert.deepEqual(await offered(['ext', 'u']), ['update']);
     assert.match((await tenon(['completion', '--', 'who'], setting)).stdout, /^whoami\tshow your account/);
   });

@@ -138,7 +138,10 @@ describe('tenon extension-point update', () => {
     });
     assert.equal(requiresApproval, true);
     const { stdout } = await demand(['ext', 'show', '-e', extensionPoint]);
-    assert.match(stdout, /new versions +wait for the team's approval\nmodule size +at most 2\.0 MiB\n/);
+    assert.match(
+      stdout,
+      /new versions +wait for the team's approval\nminimum age +none\nmodule size +at most 2\.0 MiB\n/,
+    );
     assert.match(stdout, /memory +at most 32 pages at the start\nproposals +simd, bulk-memory\nWASI +not allowed\n/);
 
     assert.deepEqual((await update('--max-module-size', 'any', '--proposals', 'none')).json().limits, {

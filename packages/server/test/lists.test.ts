@@ -77,10 +77,10 @@ describe('lists', () => {
 
 describe('every list', () => {
   it('accepts a limit with a maximum, and a cursor', () => {
-    // These are short: a release adds one version to each package; a version has at most six tests and
-    // ten attestations, and an extension point 20 simulations.
+    // These are short: a release adds one version to each package; a version has at most six tests and ten attestations, an extension point 20
+    // simulations, and an account one identity for each provider.
     const isShort = (path: string) =>
-      path === '/packages' || /\/(simulations|simulation-runs|attestations)$/.test(path);
+      path === '/packages' || /\/(simulations|simulation-runs|attestations|identities)$/.test(path);
     const lists = allRoutes.filter(
       ({ method, path, responses }) =>
         method === 'GET' &&

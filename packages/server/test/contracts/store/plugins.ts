@@ -30,6 +30,7 @@ export function pluginsContract(backend: Backend): void {
         newest: first,
         createdAtMs: someTimeMs,
         block: null,
+        publisherBlock: null,
         description: null,
         homepage: null,
       };

@@ -261,7 +261,12 @@ export function versionsContract(backend: Backend): void {
       for (const [at, name] of names.entries()) {
         const user = at % 2 === 0 ? publisher : owner;
         const version = await records().version(key(name, user));
-        const others = { extensionPointName: extensionPoint.name, userName: user.name, block: null };
+        const others = {
+          extensionPointName: extensionPoint.name,
+          userName: user.name,
+          block: null,
+          publisherBlock: null,
+        };
         bound.set(name, { ...(await records().binding(version, guest.id)), ...others });
       }
       await records().binding(await records().version(key('under-another')), (await records().guest(app)).id);
