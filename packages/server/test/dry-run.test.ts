@@ -92,7 +92,7 @@ const triedElsewhere = [
   'releaseVersion', // minimum-age.test.ts
   'blockPublisher', // blocked-publishers.test.ts
   'unblockPublisher',
-  'yankPublishedVersions', // mass-yank.test.ts
+  'yankPublishedVersions', // mass-yank.proof.ts
   'yankOwnPublishedVersions',
 ];
 
