@@ -141,6 +141,33 @@ describe('tenon admin', () => {
     assert.equal((await tenon(['admin', 'verify', '--store', dataDir])).exitCode, 0);
   });
 
+  it('verify names changed audit events, and compares the chain with a head from elsewhere', async () => {
+    const dataDir = inFolder('audited');
+    await demand('copy', '--to', dataDir);
+    const head = (await tenon(['admin', 'audit-head', '--store', dataDir])).stdout.trim();
+    assert.match(head, /^\d+:[\w-]{43}$/);
+    const verify = (...args: string[]) => tenon(['admin', 'verify', '--store', dataDir, ...args]);
+    const whole = await verify('--audit-head', head);
+    assert.equal(whole.exitCode, 0, whole.stderr);
+    assert.ok(whole.stdout.includes(`audit head       ${head}`), whole.stdout);
+    for (const wrong of ['', '7', '7:short', '0:x', `-1:${'a'.repeat(43)}`]) {
+      assert.equal((await verify('--audit-head', wrong)).exitCode, 2, wrong);
+    }
+    const change = (sql: string): void => {
+      const database = new DatabaseSync(join(dataDir, 'tenon.db'));
+      database.exec(sql);
+      database.close();
+    };
+    change(`update audit_events set "userName" = 'Eve' where id = (select "eventId" from audit_links where seq = 1)`);
+    const changed = await verify();
+    assert.equal(changed.exitCode, 1);
+    assert.match(changed.stdout, /^fault +audit event 1, evt_\w{26}: "userName" .*$/m);
+    change('delete from audit_links; delete from audit_positions; update audit_events set "isSealed" = null');
+    assert.equal((await verify()).exitCode, 0, 'a chain that was computed again');
+    const rewritten = await verify('--audit-head', head);
+    assert.match(rewritten.stdout, /its hash is not that of the expected head: the chain was rewritten/);
+  });
+
   it('collect keeps files that the database does not know, and verify ends with 8, until it is forced', async () => {
     const dataDir = inFolder('collected');
     await demand('copy', '--to', dataDir);
@@ -190,33 +217,6 @@ describe('tenon admin', () => {
     assert.deepEqual([json.json().isWhole, json.json().faults.length], [false, 2]);
     await rm(join(dataDir, 'blobs', file));
     assert.match((await tenon(['admin', 'verify', '--store', dataDir])).stdout, /its file is missing/);
-  });
-
-  it('verify names changed audit events, and compares the chain with a head from elsewhere', async () => {
-    const dataDir = inFolder('audited');
-    await demand('copy', '--to', dataDir);
-    const head = (await tenon(['admin', 'audit-head', '--store', dataDir])).stdout.trim();
-    assert.match(head, /^\d+:[\w-]{43}$/);
-    const verify = (...args: string[]) => tenon(['admin', 'verify', '--store', dataDir, ...args]);
-    const whole = await verify('--audit-head', head);
-    assert.equal(whole.exitCode, 0, whole.stderr);
-    assert.ok(whole.stdout.includes(`audit head       ${head}`), whole.stdout);
-    for (const wrong of ['', '7', '7:short', '0:x', `-1:${'a'.repeat(43)}`]) {
-      assert.equal((await verify('--audit-head', wrong)).exitCode, 2, wrong);
-    }
-    const change = (sql: string): void => {
-      const database = new DatabaseSync(join(dataDir, 'tenon.db'));
-      database.exec(sql);
-      database.close();
-    };
-    change(`update audit_events set "userName" = 'Eve' where id = (select "eventId" from audit_links where seq = 1)`);
-    const changed = await verify();
-    assert.equal(changed.exitCode, 1);
-    assert.match(changed.stdout, /^fault +audit event 1, evt_\w{26}: "userName" .*$/m);
-    change('delete from audit_links; delete from audit_positions; update audit_events set "isSealed" = null');
-    assert.equal((await verify()).exitCode, 0, 'a chain that was computed again');
-    const rewritten = await verify('--audit-head', head);
-    assert.match(rewritten.stdout, /its hash is not that of the expected head: the chain was rewritten/);
   });
 
   it('make no folder where there is no data', async () => {

@@ -78,8 +78,8 @@ describe('versions that wait for the team', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Approvals 2 awaiting approval' }).click();
     await page.getByText('Faster <b>by half</b>').waitFor();
     assert.deepEqual(await page.locator('.approval h3').allInnerTexts(), [
-      'median version 2 · 1.2.0',
-      'mode version 1',
+      'median version 2 · 1.2.0 no provenance',
+      'mode version 1 no provenance',
     ]);
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.setViewportSize({ width: 360, height: 740 });

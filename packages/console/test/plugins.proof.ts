@@ -116,7 +116,7 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     await page.getByRole('row', { name: /median.*Ada Lovelace.*v2 active/ }).waitFor();
     await page.getByRole('link', { name: 'median' }).click();
     await page.getByRole('heading', { name: 'median', level: 1 }).waitFor();
-    await page.getByText('Ada Lovelace').waitFor();
+    await page.getByText('Ada Lovelace').first().waitFor();
     assert.deepEqual(await page.locator('.history-entry h3').allInnerTexts(), ['Version 2 1.2.0', 'Version 1 1.1.0']);
     await entry(page, 2).getByText('active', { exact: true }).waitFor();
     await entry(page, 1).getByText('Step 1').waitFor();
