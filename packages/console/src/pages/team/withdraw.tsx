@@ -25,7 +25,7 @@ import { mayManage, useApp } from './use-app.ts';
 export function WithdrawPage() {
   const { app } = useApp();
   return (
-    <AppFrame app={app} part="Settings">
+    <AppFrame app={app} part="Withdraw">
       {(data) => (
         <>
           {mayManage(data.role) ? <Withdraw app={data} /> : null}
