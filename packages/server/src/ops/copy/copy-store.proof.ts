@@ -190,6 +190,8 @@ describe('readCopiedTables()', () => {
         'leases',
         'nodes',
         'schema_versions',
+        'passkey_challenges',
+        'pending_sign_ins',
         'usage_writers',
       ];
       assert.deepEqual([...names, ...own].sort(), all.map(({ name }) => String(name)).sort());
