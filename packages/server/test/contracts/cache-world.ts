@@ -136,9 +136,10 @@ const changes: Readonly<Record<string, Change>> = {
     const secret = makeSecret('apiKey', randomBytes(secretRandomBytes));
     const [id, secretHash] = [newId('apiKey'), hashSecret(secret)];
     const maker = tokens.findLast(({ sessionId }) => sessionId === null); // a session's token only reads
-    const tokenId = maker !== undefined && (await tx.token(maker.id)) !== undefined ? maker.id : null;
+    const token = maker === undefined ? undefined : await tx.token(maker.id);
+    const owner = token?.userId ?? pick(users).id; // a token's key belongs to the token's user
     const times = { createdAtMs: someTimeMs, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null };
-    const key = { id, userId: pick(users).id, name: 'key', secretHash, tokenId, ...times };
+    const key = { id, userId: owner, name: 'key', secretHash, tokenId: token?.id ?? null, ...times };
     await tx.insertApiKey(key);
     apiKeys.push({ ...key, secret });
   },
