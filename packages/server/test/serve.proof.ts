@@ -48,7 +48,7 @@ describe('serve()', () => {
   });
 
   function run(environment: Readonly<Record<string, string>>): Omit<Served, 'url'> {
-    const child = spawn(process.execPath, [script, dataDir], {
+    const child = spawn(process.execPath, [script, environment.TENON_DATA_DIR ?? dataDir], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -113,8 +113,11 @@ describe('serve()', () => {
     await store.close();
   });
 
-  it('deletes audit events after their retention', async () => {
-    const file = join(dataDir, 'tenon.db');
+  it('deletes audit events after their retention', async (t) => {
+    // Retention deletes the oldest part of the chain of events, so no newer event may be before them.
+    const TENON_DATA_DIR = await mkdtemp(join(tmpdir(), 'tenon-retention-'));
+    t.after(() => rm(TENON_DATA_DIR, { recursive: true }));
+    const file = join(TENON_DATA_DIR, 'tenon.db');
     const store = await openSqliteStore(statements, { file });
     const [appId, dayMs] = [newId('app'), 24 * 3_600_000];
     const [old, recent] = [8, 6].map((days) => auditEvent({ appId, atMs: Date.now() - days * dayMs }));
@@ -123,9 +126,9 @@ describe('serve()', () => {
       for (const event of [old, recent]) await tx.insertAuditEvent(event);
     });
     const left = async () => (await store.read.auditOfApp(appId, {}, { limit: 9 })).map(({ id }) => id);
-    await stop(await start(), 'SIGTERM');
+    await stop(await start({ TENON_DATA_DIR }), 'SIGTERM');
     assert.deepEqual(await left(), [recent.id, old.id], 'for good, when nothing is said');
-    await stop(await start({ TENON_TIMES: 'audit=7d' }), 'SIGTERM');
+    await stop(await start({ TENON_DATA_DIR, TENON_TIMES: 'audit=7d' }), 'SIGTERM');
     assert.deepEqual(await left(), [recent.id]);
     await store.close();
   });
