@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AppId, newId, type SessionState, type UserId } from '@tenon/protocol';
 import { createPasswordLink } from '../src/auth/manage-users.ts';
-import type { GroupRule, ProviderSettings } from '../src/config/sign-in-providers.ts';
+import { createSignInProviders } from '../src/auth/oidc/providers.ts';
+import { signInLifetimeMs } from '../src/auth/oidc/start-sign-in.ts';
+import { type GroupRule, type ProviderSettings, passwordsOnly } from '../src/config/sign-in-providers.ts';
 import { postForm } from './helpers/browser.ts';
 import { type Jar, openJar, signUpPerson } from './helpers/jar.ts';
 import { logoutClaims, makeKey, openIssuer, providerOf, type TestIssuer, testClientId } from './helpers/oidc-issuer.ts';
+import { addPasskey } from './helpers/passkeys.ts';
 import { startTrip, travel } from './helpers/provider-sign-in.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { makeWorld, type World } from './helpers/world.ts';
@@ -89,6 +92,21 @@ describe('accounts of a provider', () => {
       assert.equal(await idOf(jar), person.id);
     }));
 
+  it('are not opened by an address of another claim, which "email_verified" is not about', () =>
+    withService({ emailClaim: 'upn' }, async (service) => {
+      const claims = claimsFor('eve', { upn: 'ada@example.org' });
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims } }), 'email');
+    }));
+
+  it('are not opened by their address if they have a passkey', () =>
+    withService({ linksByEmail: true }, async (service) => {
+      const person = await signUpPerson(service, { email: 'ada@example.org' });
+      const preferences = { userId: person.id, verifiedEmail: person.email, muted: [] };
+      await service.store.write((tx) => tx.putMailPreferences(preferences));
+      await addPasskey(person);
+      assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'email_taken');
+    }));
+
   it('are not opened for a suspended user', () =>
     withService({}, async (service) => {
       const jar = openJar(service);
@@ -148,6 +166,39 @@ describe('linked sign-ins', () => {
       await travel(issuer, jar, { path: '/link', grant: { claims: claimsFor('ada-2') } });
       assert.equal((await service.call('DELETE', path, { token })).statusCode, 204);
       assert.equal(await travel(issuer, openJar(service), { grant: { claims: claimsFor('ada') } }), 'email_taken');
+    }));
+});
+
+describe('a passkey besides a provider', () => {
+  it('can be removed if the provider still signs in, with or without a password', () =>
+    withService({}, async (service) => {
+      const jar = openJar(service);
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada') } });
+      const { passkey } = await addPasskey({ jar });
+      assert.equal((await jar.call('DELETE', `/session/passkeys/${passkey.id}`)).statusCode, 204);
+    }));
+
+  it('is the last means of sign-in if the password can’t be used', () =>
+    withService({}, async (service) => {
+      const person = await signUpPerson(service);
+      const { passkey } = await addPasskey(person);
+      Object.assign(service.services.deps.settings.signIn, { passwordSignIn: false });
+      assertProblem(await person.jar.call('DELETE', `/session/passkeys/${passkey.id}`), 409, 'conflict');
+    }));
+});
+
+describe('sign-ins in progress', () => {
+  it('are limited in number, and expire', () =>
+    withService({}, async (service) => {
+      const { read } = service.store;
+      await openJar(service).call('POST', '/session/oidc/corp', {});
+      await openJar(service).call('POST', '/session/oidc/corp', {});
+      const nowMs = service.services.deps.clock();
+      assert.deepEqual(
+        [await read.hasManyProviderSignIns(1, nowMs), await read.hasManyProviderSignIns(2, nowMs)],
+        [true, false],
+      );
+      assert.equal(await read.hasManyProviderSignIns(0, nowMs + signInLifetimeMs), false);
     }));
 });
 
@@ -218,6 +269,48 @@ describe('groups', () => {
       assert.equal((await service.store.read.member(appId, id))?.role, 'owner');
       assert.equal(await service.store.read.isOperator(id), true);
     });
+  });
+});
+
+describe('removing a linked sign-in', () => {
+  it('takes back the roles that its groups gave, also of a provider that is not configured any more', async () => {
+    const rules: GroupRule[] = [];
+    await withService({ rules, createsAccounts: false }, async (service) => {
+      const world = await makeWorld(service);
+      const appId = world.appId as AppId;
+      rules.push({ group: 'devs', role: 'viewer', app: appId });
+      const { id, jar } = await signUpPerson(service);
+      await travel(issuer, jar, { path: '/link', grant: { claims: claimsFor('ada') } });
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada', { groups: ['devs'] }) } });
+      assert.equal((await service.store.read.member(appId, id))?.role, 'viewer');
+      const { deps } = service.services;
+      Object.assign(deps, { signInProviders: createSignInProviders({ ...passwordsOnly }, deps.clock) });
+      const [identity] = await service.store.read.identities(id);
+      const token = await jar.token();
+      assert.equal((await service.call('DELETE', `/api/v1/me/identities/${identity?.id}`, { token })).statusCode, 204);
+      assert.equal(await service.store.read.member(appId, id), undefined);
+    });
+  });
+
+  it('takes back the roles that another client of the same issuer gave', async () => {
+    const rules: GroupRule[] = [];
+    const providers = [providerOf(issuer.url), providerOf(issuer.url, { id: 'second', rules })];
+    const service = await openService({ config: { signIn: { passwordSignIn: true, providers, warnings: [] } } });
+    try {
+      const appId = (await makeWorld(service)).appId as AppId;
+      rules.push({ group: 'devs', role: 'viewer', app: appId });
+      const { id, jar } = await signUpPerson(service);
+      await travel(issuer, jar, { path: '/link', grant: { claims: claimsFor('ada') } });
+      const grant = { claims: claimsFor('ada', { groups: ['devs'] }) };
+      assert.equal(await travel(issuer, jar, { provider: 'second', grant }), null);
+      assert.equal((await service.store.read.member(appId, id))?.role, 'viewer');
+      const [identity] = await service.store.read.identities(id);
+      const token = await jar.token();
+      assert.equal((await service.call('DELETE', `/api/v1/me/identities/${identity?.id}`, { token })).statusCode, 204);
+      assert.equal(await service.store.read.member(appId, id), undefined);
+    } finally {
+      await service.close();
+    }
   });
 });
 

@@ -37,6 +37,9 @@ describe('a session that was confirmed long ago', () => {
   let other: string;
   let cooling: string;
   let publisher: string;
+  let withdrawn: string;
+  let lostGuestId: string;
+  let joinedAppId: string;
 
   const call = async (method: string, path: string, json?: unknown) =>
     path.startsWith('/session/')
@@ -64,6 +67,15 @@ describe('a session that was confirmed long ago', () => {
     const otherGuest = await service.user('Other');
     await makeGuest(service, { id: victim.id, token: owner }, appId, 'other', otherGuest);
     publisher = otherGuest.id;
+    lostGuestId = await makeGuest(service, { id: victim.id, token: owner }, appId, 'lost', await service.user('Lost'));
+    const boss = await service.user('Boss');
+    joinedAppId = (await ok<App>(service, 'POST', `${api}/apps`, { token: boss.token, json: { name: 'Joined' } })).id;
+    await makeMember(service, boss, joinedAppId, 'viewer', { token: owner });
+    const gone = await publish('five', 5);
+    const { contentAddress } = (await call('GET', gone)).json<Plugin>();
+    assert.equal((await call('POST', `${gone}/versions/1/reject`, { reason: 'why' })).statusCode, 200);
+    await ok(service, 'DELETE', api + gone, { token: guest.token });
+    withdrawn = `${guest.id}/${contentAddress}`;
     const blocking = await call('PUT', `/apps/${appId}/publishers/${publisher}/block`, { reason: 'Spies.' });
     assert.equal(blocking.statusCode, 200);
     await setOperator(service.services.deps, 'operator', victim.id, true);
@@ -88,6 +100,9 @@ describe('a session that was confirmed long ago', () => {
     'lowering the minimum age': () => ['PUT', `/extension-points/${extensionPointId}`, { minVersionAgeSeconds: 0 }],
     'releasing a version early': () => ['POST', `${cooling}/versions/1/release`, { reason: 'why' }],
     'unblocking a publisher': () => ['DELETE', `/apps/${appId}/publishers/${publisher}/block`],
+    'ending a withdrawal': () => ['DELETE', `/extension-points/${extensionPointId}/withdrawals/${withdrawn}`],
+    'removing a guest': () => ['DELETE', `/apps/${appId}/guests/${lostGuestId}`],
+    'leaving a team': () => ['DELETE', `/apps/${joinedAppId}/membership`],
     'a mass yank': () => ['POST', `/apps/${appId}/published-versions/yank`, { userId: thief.id, reason: 'why' }],
     'unblocking a plugin': () => ['DELETE', `${blocked}/block`],
     'deleting a plugin': () => ['DELETE', blocked],

@@ -34,7 +34,7 @@ export const applyGroupRules: ApplyGroups = async (deps, tx, userId, settings, g
 };
 
 /** Returns the highest role for each application. */
-function wantedRoles({ rules }: ProviderSettings, groups: ReadonlySet<string>) {
+function wantedRoles({ rules }: Pick<ProviderSettings, 'rules'>, groups: ReadonlySet<string>) {
   const wanted = new Map<AppId, MemberRole>();
   let isOperator = false;
   for (const rule of rules) {

@@ -100,6 +100,7 @@ export const guestRoutes: readonly Route[] = [
     id: 'removeGuest',
     summary: 'Remove a guest with its invitations and bindings',
     responses: { 204: { description: 'removed' } },
+    errors: ['step_up_required'],
     handle: ({ deps }, { auth, params }) => removeGuest(deps, auth.access, params.guestId),
   }),
   route('DELETE', '/api/v1/apps/:appId/guests/:guestId/users/:userId', {

@@ -1,6 +1,7 @@
 import { type AppId, guestKeyFault, newId } from '@tenon/protocol';
 import { changedFields, record } from '../audit/record.ts';
 import { type Actor, type AppAccess, findGuest, renewAccess } from '../auth/access.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage, readRelatedRows } from '../db/paging.ts';
@@ -196,12 +197,13 @@ export async function changeTexts(
 /**
  * Removes a guest from an application, with its invitations and bindings.
  *
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`, `step_up_required`
  */
 export async function removeGuest(deps: Deps, access: AppAccess, guestId: string): Promise<void> {
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const guest = await findGuest(tx, access, guestId);
+    await requireStepUp(deps, access.actor.sessionId, tx);
     await tx.deleteGuest(guest.id);
     const target = { id: guest.id, name: null };
     await record(deps, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });

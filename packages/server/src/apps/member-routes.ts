@@ -94,7 +94,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Remove a member from the team',
     description: "Revokes the member's pending invitations. The member keeps guests unless you send `guests=remove`.",
     responses: { 204: { description: 'removed' } },
-    errors: ['conflict'],
+    errors: ['conflict', 'step_up_required'],
     handle: ({ deps }, { auth, params, query }) =>
       removeMember(deps, auth.access, params.userId, query.guests === 'remove'),
   }),
@@ -104,7 +104,7 @@ export const memberRoutes: readonly Route[] = [
     summary: "Leave an application's team",
     description: 'You keep your guests. The last owner cannot leave.',
     responses: { 204: { description: 'you left the team' } },
-    errors: ['conflict'],
+    errors: ['conflict', 'step_up_required'],
     handle: ({ deps }, { auth }) => leaveTeam(deps, auth.access),
   }),
 ];

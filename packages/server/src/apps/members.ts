@@ -137,11 +137,12 @@ export async function removeMember(deps: Deps, access: AppAccess, userId: string
 /**
  * Ends the actor's own membership.
  *
- * @throws DomainError `conflict` for the last owner
+ * @throws DomainError `conflict` for the last owner, `step_up_required`
  */
 export async function leaveTeam(deps: Deps, access: AppAccess): Promise<void> {
   await deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'leaveTeam');
+    await requireStepUp(deps, access.actor.sessionId, tx);
     const member = await requireMember(tx, access.app.id, access.actor.userId);
     await deleteMembership(deps, tx, access.actor, member, 'member.leave');
   });

@@ -115,6 +115,7 @@ export const hostControlRoutes: readonly Route[] = [
     id: 'endWithdrawal',
     summary: 'Let a publisher publish a withdrawn content again',
     responses: { 204: { description: 'the withdrawal is ended' } },
+    errors: ['step_up_required'],
     handle: ({ deps }, { auth, params }) => endWithdrawal(deps, auth.access, params),
   }),
   route('GET', '/api/v1/apps/:appId/approvals', {

@@ -144,7 +144,7 @@ function decisionRoute(
     body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
     responses: { 200: json('the version', version, versionExample) },
     errors: [
-      ...(decision === 'release' ? (['step_up_required'] as const) : []),
+      ...(decision === 'yank' || decision === 'reject' ? [] : (['step_up_required'] as const)),
       ...(decision === 'yank' || decision === 'reject' ? [] : (['plugin_blocked'] as const)),
       'conflict',
     ],

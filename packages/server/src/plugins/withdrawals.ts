@@ -1,6 +1,7 @@
 import type { ContentAddress } from '@tenon/protocol';
 import { record } from '../audit/record.ts';
 import { type ExtensionPointAccess, renewAccess } from '../auth/access.ts';
+import { requireStepUp } from '../auth/confirmation.ts';
 import { cursorOfValues } from '../db/page-queries.ts';
 import { type PageOf, readPage } from '../db/paging.ts';
 import type { PluginKey, WithdrawalRecord } from '../db/records.ts';
@@ -105,7 +106,7 @@ export function listWithdrawals(
 /**
  * Ends a withdrawal that a deleted plugin left. The publisher may then publish the bytes again.
  *
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`, `step_up_required`
  */
 export async function endWithdrawal(
   deps: Deps,
@@ -117,6 +118,7 @@ export async function endWithdrawal(
     await renewAccess(tx, access, 'decideOnPlugins');
     const withdrawal = await tx.withdrawal(extensionPointId, of);
     if (withdrawal === undefined) throw notFound('withdrawal');
+    await requireStepUp(deps, access.actor.sessionId, tx);
     await tx.deleteWithdrawal(withdrawal);
     const details = { contentAddress: withdrawal.contentAddress };
     await record(

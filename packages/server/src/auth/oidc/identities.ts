@@ -11,6 +11,7 @@ import { type Actor, requireActiveToken } from '../access.ts';
 import { requireStepUp } from '../confirmation.ts';
 import { normalizeEmail } from '../emails.ts';
 import { isEmailVerified, markEmailVerified } from '../mailed-links.ts';
+import { hasOtherMeans } from '../means-of-sign-in.ts';
 import { hasPasskey } from '../passkeys/verify-assertion.ts';
 import { type Browser, deleteSession } from '../sessions.ts';
 import { findPermit, type Permit } from '../sign-up.ts';
@@ -26,7 +27,7 @@ export type ApplyGroups = (
   deps: Deps,
   tx: Transaction,
   userId: UserId,
-  provider: ProviderSettings,
+  provider: Pick<ProviderSettings, 'id' | 'rules'>,
   groups: ReadonlySet<string>,
 ) => Promise<void>;
 
@@ -39,7 +40,7 @@ interface NewSignIn {
 
 /**
  * Finds the user of an identity. Without one, links the identity to the account with the same verified address, or creates an account, if
- * the settings allow it.
+ * the settings allow it. An account with a passkey is not linked: the user signs in with the passkey, and links the identity.
  *
  * @throws SignInRefusal; the errors of an invalid invitation or link
  */
@@ -58,7 +59,7 @@ export async function findOrCreateUser(
   const email = verifiedEmail(settings, response);
   const user = await tx.userByEmail(email);
   if (user === undefined) return { identity: await createAccount(deps, tx, found, email), isNewAccount: true };
-  if (!settings.linksByEmail || !(await isEmailVerified(tx, user))) {
+  if (!settings.linksByEmail || !(await isEmailVerified(tx, user)) || (await hasPasskey(tx, user.id))) {
     throw new SignInRefusal('email_taken', 'not_allowed', 'The address has an account.', undefined, user.id);
   }
   const identity = await insertIdentity(deps, tx, user.id, settings, response);
@@ -67,10 +68,10 @@ export async function findOrCreateUser(
   return { identity, isNewAccount: false };
 }
 
-/** Returns the address that the provider has verified. @throws SignInRefusal */
+/** Returns the address that the provider has verified. `email_verified` is about the claim `email` only. @throws SignInRefusal */
 function verifiedEmail(settings: ProviderSettings, { claims }: VerifiedResponse): string {
   const email = normalizeEmail(textClaim(claims, settings.emailClaim, maxEmailLength) ?? '');
-  const isVerified = settings.verifiesEmails || claims.email_verified === true;
+  const isVerified = settings.verifiesEmails || (settings.emailClaim === 'email' && claims.email_verified === true);
   if (isVerified && isMailAddress(email)) return email;
   throw new SignInRefusal('email', 'claims', 'The provider sent no verified e-mail address.');
 }
@@ -220,16 +221,15 @@ export async function removeIdentity(
     const identity = all.find(({ id }) => id === identityId);
     if (identity === undefined) throw notFound('sign-in');
     await requireStepUp(deps, actor.sessionId, tx);
-    const others = all.filter(({ id }) => id !== identity.id);
-    if (!(await hasMeansOfSignIn(deps, tx, userId, others))) {
+    if (!(await hasOtherMeans(deps, tx, userId, identity.id))) {
       throw new DomainError('conflict', 'This is your only means of sign-in. First set up another one.');
     }
     for (const session of await tx.sessionsOfIdentity(identity.id)) {
       if (session.id !== actor.sessionId) await deleteSession(deps, tx, actor, session, 'identity_removed');
     }
-    const settings = deps.signInProviders.find(identity.providerId)?.settings;
-    const isLastOfProvider = !others.some(({ providerId }) => providerId === identity.providerId);
-    if (settings !== undefined && isLastOfProvider) await applyGroups(deps, tx, userId, settings, new Set());
+    for (const id of providersOfLast(deps, all, identity)) {
+      await applyGroups(deps, tx, userId, { id, rules: [] }, new Set());
+    }
     const target = { id: identity.id, name: null };
     const details = { provider: identity.providerId };
     await record(deps, tx, actor, { action: 'identity.unlink', target, details });
@@ -237,14 +237,13 @@ export async function removeIdentity(
   });
 }
 
-/** Whether a user can sign in with a password, a passkey, or with one of the identities. */
-async function hasMeansOfSignIn(
-  deps: Deps,
-  tx: Queries,
-  userId: UserId,
-  identities: readonly IdentityRecord[],
-): Promise<boolean> {
-  if (identities.some(({ providerId }) => deps.signInProviders.find(providerId) !== undefined)) return true;
-  if (await hasPasskey(tx, userId)) return true;
-  return deps.settings.signIn.passwordSignIn && (await tx.password(userId)) !== undefined;
+/** Returns the ids of the providers, configured or not, that can give the user no more groups once an identity is removed. */
+function providersOfLast(
+  { signInProviders }: Deps,
+  all: readonly IdentityRecord[],
+  { id, issuer, providerId }: IdentityRecord,
+): ReadonlySet<string> {
+  if (all.some((other) => other.id !== id && other.issuer === issuer)) return new Set();
+  const ofIssuer = signInProviders.all.filter(({ settings }) => settings.issuer === issuer);
+  return new Set([providerId, ...ofIssuer.map(({ settings }) => settings.id)]);
 }

@@ -63,6 +63,10 @@ export const identityQueries = {
       .where('stateHash', '=', stateHash)
       .executeTakeFirst(),
 
+  /** Whether more sign-ins at providers than `max` have not expired. */
+  hasManyProviderSignIns: (db: Db, max: number, nowMs: number): Promise<boolean> =>
+    hasRow(db.selectFrom('provider_sign_ins').select('stateHash').where('expiresAtMs', '>', nowMs).offset(max)),
+
   isUsedLogoutToken: (db: Db, tokenHash: string): Promise<boolean> =>
     hasRow(db.selectFrom('logout_tokens').select('tokenHash').where('tokenHash', '=', tokenHash)),
 

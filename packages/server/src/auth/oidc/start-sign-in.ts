@@ -11,6 +11,9 @@ import { ProviderUnavailableError, type SignInProvider } from './providers.ts';
 /** How long a user may take at a provider. */
 export const signInLifetimeMs = 15 * 60 * 1000;
 
+/** The maximum number of sign-ins of all browsers that wait for a provider. The rate limit by network keeps one client far below it. */
+const maxSignIns = 100_000;
+
 export interface SignInStart {
   readonly purpose: ProviderSignInPurpose;
   /** The session that links or confirms. */
@@ -59,6 +62,9 @@ export async function startSignIn(
   const providerSecret = known !== undefined && isCode(known) ? known : makeCode(deps.random);
   const state = makeCode(deps.random);
   const nowMs = deps.clock();
+  if (await deps.store.read.hasManyProviderSignIns(maxSignIns, nowMs)) {
+    throw new TooManyAttemptsError('Too many sign-ins are in progress.', signInLifetimeMs / 1000);
+  }
   await deps.store.write((tx) =>
     tx.insertProviderSignIn({
       stateHash: hashSecret(state),

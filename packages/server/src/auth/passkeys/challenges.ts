@@ -6,8 +6,14 @@ import { makeCode } from '../secrets.ts';
 /** How long a challenge can be answered, and a sign-in can wait for its second factor. */
 export const challengeLifetimeMs = 5 * 60_000;
 
-/** The maximum number of open challenges of all browsers. The rate limit by network keeps one client far below it. */
+/**
+ * The maximum number of open challenges for any account's passkey. The rate limit by network keeps one client far below it. A flood of
+ * them doesn't prevent second factors and step-ups, which have a limit by account.
+ */
 const maxChallenges = 20_000;
+
+/** The maximum number of an account's open challenges. */
+const maxChallengesOfUser = 200;
 
 /**
  * Creates a challenge for the authenticator of a browser. One response can answer it, on any node.
@@ -21,11 +27,13 @@ export async function createChallenge(
 ): Promise<string> {
   const challenge = makeCode(deps.random);
   const nowMs = deps.clock();
+  // Outside of the transaction, so that concurrent sign-ins don't repeat it on PostgreSQL. The maximum need not be exact.
+  const max = fields.userId === null ? maxChallenges : maxChallengesOfUser;
+  if (await deps.store.read.hasManyChallenges(fields.userId, max, nowMs)) {
+    throw new TooManyAttemptsError('Too many sign-ins with passkeys are in progress.', challengeLifetimeMs / 1000);
+  }
   await deps.store.write(async (tx) => {
     await tx.deleteExpiredChallenges(nowMs);
-    if (await tx.hasManyChallenges(maxChallenges, nowMs)) {
-      throw new TooManyAttemptsError('Too many sign-ins with passkeys are in progress.', challengeLifetimeMs / 1000);
-    }
     await tx.insertPasskeyChallenge({ ...fields, challenge, expiresAtMs: nowMs + challengeLifetimeMs });
   });
   return challenge;

@@ -44,13 +44,13 @@ export const passkeyQueries = {
       .where('challenge', '=', challenge)
       .executeTakeFirst(),
 
-  /** Whether more challenges than `max` have not expired. */
-  async hasManyChallenges(db: Db, max: number, nowMs: number): Promise<boolean> {
+  /** Whether a user, or `null` for unknown users, has more challenges than `max` that have not expired. */
+  async hasManyChallenges(db: Db, userId: UserId | null, max: number, nowMs: number): Promise<boolean> {
     const rows = await db
       .selectFrom('passkey_challenges')
-      .select('expiresAtMs')
+      .select('challenge')
+      .where('userId', userId === null ? 'is' : '=', userId)
       .where('expiresAtMs', '>', nowMs)
-      .orderBy('expiresAtMs')
       .limit(1)
       .offset(max)
       .execute();

@@ -14,6 +14,7 @@ import { ConflictError } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { DomainError, notFound } from '../../http/domain-errors.ts';
 import { requireSession, requireStepUp } from '../confirmation.ts';
+import { hasOtherMeans } from '../means-of-sign-in.ts';
 import { challengeLifetimeMs, createChallenge, takeChallenge } from './challenges.ts';
 import { findRefusal, parseClientData } from './client-data.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
@@ -185,7 +186,7 @@ export async function removePasskey(deps: Deps, session: SessionRecord, passkeyI
     await requireStepUp(deps, session.id, tx);
     const passkey = await requireOwnPasskey(tx, session, passkeyId);
     const isLast = (await tx.passkeysOf(session.userId)).length === 1;
-    if (isLast && !(await hasOtherMeans(tx, session.userId))) {
+    if (!(await hasOtherMeans(deps, tx, session.userId, passkey.id))) {
       throw new DomainError(
         'conflict',
         'This passkey is the only way to sign in to your account. Add another one first.',
@@ -195,11 +196,6 @@ export async function removePasskey(deps: Deps, session: SessionRecord, passkeyI
     await tx.deletePasskey(passkey, session.id);
     if (isLast) await tx.putRecoveryCodes(session.userId, []);
   });
-}
-
-/** Whether a user can sign in without a passkey. */
-async function hasOtherMeans(queries: Queries, userId: UserId): Promise<boolean> {
-  return (await queries.password(userId)) !== undefined;
 }
 
 async function requireOwnPasskey(
