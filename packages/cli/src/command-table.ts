@@ -62,6 +62,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         load: async () => (await import('./commands/fetch.ts')).addFetchCommand,
       },
       {
+        name: 'client-conformance',
+        summary: 'test a client in any language against a server that misbehaves',
+        load: async () => (await import('./commands/client-conformance.ts')).addClientConformanceCommand,
+      },
+      {
         name: 'signing-keys',
         summary: 'show the keys with which the server signs publish attestations',
         load: async () => (await import('./commands/signing-keys.ts')).addSigningKeysCommand,
