@@ -4,6 +4,7 @@ import type { Plugin } from '@tenon/protocol';
 import { openPublisher, type Publisher } from '../../packages/console/test/helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from '../../packages/console/test/helpers/stage.ts';
 import { faultsInBothColours, openWorkshop, type Workshop } from '../../packages/console/test/helpers/workshop.ts';
+import { until } from '../helpers/until.ts';
 import { wat } from '../helpers/wat.ts';
 
 /** A plugin whose `greet` returns a text. */
@@ -93,10 +94,22 @@ describe('a team that tests plugins before hosts get them', { skip: noBrowser },
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
   }
 
+  /** Waits for the result of a publish. The page shows it unless the simulations of a busy server take longer than the publish waits. */
+  async function published(number: number, outcome: string): Promise<void> {
+    const text = new RegExp(`Version ${number} of greeter (${outcome}|is being tested)`);
+    await gustav.visitor.page.getByText(text).waitFor();
+    const path = `/api/v1/artifacts/${workshop.point.id}/plugin/${gustav.userId}/greeter`;
+    const isTested = async () => {
+      const { version } = await gustav.call<Plugin>('GET', path);
+      return version.number === number && version.verdict !== null;
+    };
+    await until(isTested, { message: 'the version is not tested', timeoutMs: 60_000 });
+  }
+
   it('holds a bad version back, and shows its publisher why', async () => {
     const { page } = gustav.visitor;
     await publishOnPage(bad);
-    await page.getByText('Version 2 of greeter failed its simulations').waitFor();
+    await published(2, 'failed its simulations');
     assert.deepEqual(await faultsInBothColours(page), []);
     await page.getByRole('link', { name: 'plugin page' }).click();
     await page.getByText('Hosts don’t get this version').waitFor();
@@ -120,7 +133,7 @@ describe('a team that tests plugins before hosts get them', { skip: noBrowser },
   it('gives hosts the fixed version', async () => {
     const { page } = gustav.visitor;
     await publishOnPage(fixed);
-    await page.getByText('Version 3 of greeter is published').waitFor();
+    await published(3, 'is published');
     assert.deepEqual(await bytesOfHosts(), fixed);
     await page.getByRole('link', { name: 'plugin page' }).click();
     await page.getByText('simulations passed').first().waitFor();
@@ -153,7 +166,7 @@ describe('a team that tests plugins before hosts get them', { skip: noBrowser },
     });
     await workshop.call('PUT', pointPath, { requiresApproval: true });
     await publishOnPage(greeter('Good day, Ada!'));
-    await gustav.visitor.page.getByText('Version 4 of greeter is awaiting approval').waitFor();
+    await published(4, 'is awaiting approval');
     await owner.open(`/apps/${workshop.app.id}/approvals`);
     await page.getByText('simulations passed').waitFor();
     await page.getByText('How it behaves').click();

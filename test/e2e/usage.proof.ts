@@ -52,7 +52,7 @@ describe('the usage that the console shows', { skip: noBrowser }, () => {
     const { page } = owner;
     await owner.open(pluginPage());
     await page.getByText('No requests in the last 30 days.').waitFor();
-    await page.getByRole('button', { name: /^Block/ }).click();
+    await page.getByRole('button', { name: 'Block plugin…' }).click();
     await page.getByRole('dialog').getByText('Hosts have not requested it yet.').waitFor();
     await page.keyboard.press('Escape');
     await owner.open(`${team()}/plugins`);

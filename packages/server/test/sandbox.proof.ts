@@ -44,6 +44,30 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Starts a process that sleeps, and a spare. Resolves when these have loaded their modules, and have confined themselves. */
+async function startConfined() {
+  const controller = new AbortController();
+  const pids: number[] = [];
+  let confined = 0;
+  const watching = open({
+    limit(pid, started) {
+      pids.push(pid);
+      return sandboxOptions(limits, maxMessageBytes, () => {}).limit(pid, started);
+    },
+    onConfined: () => confined++,
+  });
+  const running = watching.run({ name: 'sleep' }, { timeoutMs: 20_000, signal: controller.signal });
+  await until(() => confined > 0 && confined === pids.length, { message: 'no process was confined' });
+  return {
+    pids,
+    async end() {
+      controller.abort();
+      await assert.rejects(running, { code: 'aborted' });
+      await watching.close();
+    },
+  };
+}
+
 describe('JavaScript that has escaped into the process of a simulation', () => {
   let pool: Pool<EscapeAttempt, unknown>;
   let folder: string;
@@ -148,41 +172,24 @@ describe('JavaScript that has escaped into the process of a simulation', () => {
   });
 
   it('has only pipes and sockets to the server open', { skip: !existsSync('/proc/self/fd') }, async () => {
-    const controller = new AbortController();
-    const children = () => new Set(readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' '));
-    const running = pool.run({ name: 'sleep' }, { timeoutMs: 20_000, signal: controller.signal });
-    await until(() => children().size > 1, { message: 'no process started' });
-    const open = [...children()].flatMap((pid) => {
-      const fds = readdirSync(`/proc/${pid}/fd`);
-      return fds.map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-    });
-    controller.abort();
-    await assert.rejects(running, { code: 'aborted' });
+    const { pids, end } = await startConfined();
+    const open = pids.flatMap((pid) =>
+      readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)),
+    );
+    await end();
     assert.ok(open.length > 4);
     for (const target of open) assert.match(target, /^(?:pipe:|socket:|anon_inode:|\/dev\/null$)/);
   });
 
   it('has limits that it cannot raise', { skip: !protections.includes('limits') }, async () => {
-    const controller = new AbortController();
-    let pid = 0;
-    const watching = open({
-      limit: async (of, started) => {
-        const isLimited = await sandboxOptions(limits, maxMessageBytes, () => {}).limit(of, started);
-        pid = of;
-        return isLimited;
-      },
-    });
-    const running = watching.run({ name: 'sleep' }, { timeoutMs: 20_000, signal: controller.signal });
-    await until(() => pid !== 0, { message: 'the process was not limited' });
-    const text = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    const { pids, end } = await startConfined();
+    const text = readFileSync(`/proc/${pids[0]}/limits`, 'utf8');
+    await end();
     for (const name of ['file size', 'core file size', 'processes', 'open files', 'locked memory']) {
       assert.match(text, new RegExp(`^Max ${name} +0 +0 `, 'm'));
     }
     assert.match(text, /^Max cpu time +50 +50 /m);
     assert.doesNotMatch(text, /^Max data size +unlimited/m);
-    controller.abort();
-    await assert.rejects(running, { code: 'aborted' });
-    await watching.close();
   });
 
   it('does not run, and the server goes on, if it cannot be limited', async () => {
