@@ -3,8 +3,15 @@ import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Attestation, Plugin, ProvenancePolicyInput, SigningKey } from '@tenon/protocol';
 import { openOwnBundle } from '../src/attestations/dsse.ts';
-import { verifyAttestations } from '../src/attestations/read-attestations.ts';
-import { revokeSigningKey, rotateSigningKey } from '../src/attestations/signing-keys.ts';
+import { readAttestations, toAttestation, verifyAttestations } from '../src/attestations/read-attestations.ts';
+import {
+  currentSigningKey,
+  ensureSigningKey,
+  revokeSigningKey,
+  rotateSigningKey,
+} from '../src/attestations/signing-keys.ts';
+import type { VersionRecord } from '../src/db/records.ts';
+import type { Queries } from '../src/db/store.ts';
 import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { formOf, freshModule, type List, makeWorld, type World } from './helpers/world.ts';
@@ -115,6 +122,26 @@ describe('a publish', () => {
     const plugin = await publish(content, { name: 'same' });
     await publish(content, { name: 'same' });
     assert.equal((await attestationsOf(plugin)).length, 1);
+  });
+
+  it('is shown as failed if its stored bundle is damaged, also by the check of the store', async () => {
+    const { id, contentAddress } = (await publish(freshModule())).version as never as VersionRecord;
+    const [stored] = await service.store.read.attestationsWithBundles(id);
+    assert.ok(stored);
+    for (const bundle of ['null', stored.bundle.slice(0, -1)]) {
+      const damaged = { ...stored, bundle, contentAddress };
+      const read: Pick<Queries, 'signingKeys' | 'publishAttestations' | 'attestationsWithBundles'> = {
+        signingKeys: () => service.store.read.signingKeys(),
+        publishAttestations: async () => [damaged],
+        attestationsWithBundles: async () => [damaged],
+      };
+      const deps = { store: { ...service.store, read: read as Queries } };
+      const detail = 'the bundle is damaged';
+      assert.deepEqual((await verifyAttestations(deps)).faults, [{ subject: `attestation ${stored.id}`, detail }]);
+      const version = { id, contentAddress, number: 1 } as VersionRecord;
+      const [shown] = (await readAttestations(deps, version)).map((one) => toAttestation(one, version));
+      assert.deepEqual([shown?.state, shown?.detail, shown?.bundle], ['failed', detail, {}]);
+    }
   });
 
   it('records the claims of trusted publishing', async () => {
@@ -391,9 +418,46 @@ describe('signing keys', () => {
     assert.deepEqual((await verifyAttestations(deps)).faults, []);
   });
 
+  it('replace a revoked one ahead of the time of a rotation', async () => {
+    const deps = service.services.deps;
+    const { key, previous } = await rotateSigningKey(deps, 86_400_000);
+    await revokeSigningKey(deps, previous.id);
+    const [attestation] = await attestationsOf(await publish(freshModule()));
+    assert.equal(attestation?.signer?.keyId, key.id);
+    const published = (await keys()).find(({ keyId }) => keyId === key.id);
+    assert.ok(published && attestation && published.validFrom <= attestation.createdAt, JSON.stringify(published));
+  });
+
+  it('are valid at the time that an attestation states', async () => {
+    const deps = service.services.deps;
+    const { key, previous } = await rotateSigningKey(deps, 1000);
+    const before = deps.clock();
+    service.advance(1001);
+    const signerAt = (atMs: number) => service.store.write((tx) => currentSigningKey(deps, tx, atMs));
+    assert.equal((await signerAt(before)).id, previous.id);
+    assert.equal((await signerAt(deps.clock())).id, key.id);
+  });
+
+  it('end when their file is replaced or not set', async () => {
+    const deps = service.services.deps;
+    const start = (signingKey?: object) =>
+      ensureSigningKey({ ...deps, settings: { ...deps.settings, signingKey } as typeof deps.settings });
+    const openKeys = async () => (await keys()).filter(({ validUntil }) => validUntil === null);
+    const [first, second] = [keyFile(), keyFile()];
+    const ids: (string | undefined)[] = [];
+    for (const file of [first, second, first, undefined]) {
+      await start(file);
+      const [key, ...others] = await openKeys();
+      assert.deepEqual(others, []);
+      ids.push(key?.keyId);
+    }
+    assert.equal(ids[0], ids[2]);
+    assert.equal(new Set(ids).size, 3);
+    await rotateSigningKey(deps, 0);
+  });
+
   it('come from a file if one is set', async () => {
-    const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-    const signingKey = { path: 'key.pem', privateKeyPem: pem, isExposed: false };
+    const signingKey = keyFile();
     const other = await openService({ config: { signingKey } });
     try {
       const own = await makeWorld(other);
@@ -409,6 +473,11 @@ describe('signing keys', () => {
     }
   });
 });
+
+function keyFile() {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  return { path: 'key.pem', privateKeyPem: pem, isExposed: false };
+}
 
 /** Makes a token one of trusted publishing. */
 async function setClaims(token: string, claims: object): Promise<void> {

@@ -61,6 +61,10 @@ describe('readAttachment()', () => {
       bundleOf(statement, {}, { dsseEnvelope: undefined, messageSignature: {} }),
       /dsseEnvelope/,
     ],
+    'a bundle with an envelope and a message signature': [
+      bundleOf(statement, {}, { messageSignature: { signature: 'AA==' } }),
+      /no "messageSignature"/,
+    ],
     'a bundle without material': [material(undefined as never), /verificationMaterial/],
     'another payload type': [bundleOf(statement, { payloadType: 'text/plain' }), /payload type/],
     'no signature': [bundleOf(statement, { signatures: [] }), /one signature/],
@@ -77,6 +81,7 @@ describe('readAttachment()', () => {
       /payload that repeats the property "subject"/,
     ],
     'an unknown statement type': [bundleOf({ ...statement, _type: 'https://in-toto.io/Statement/v2' }), /statement/],
+    'a list as the statement type': [bundleOf({ ...statement, _type: [statement._type] }), /statement/],
     'a statement without type': [bundleOf({ ...statement, _type: undefined }), /statement/],
     'a statement without subject': [bundleOf({ ...statement, subject: [] }), /subjects/],
     'a subject without digest': [bundleOf({ ...statement, subject: [{ name: 'a' }] }), /subjects/],

@@ -105,6 +105,8 @@ function readStatement(bundle: Json): Statement {
   if (!isObject(material) || !isObject(envelope)) {
     throw new StrictJsonError('must have "verificationMaterial" and "dsseEnvelope"');
   }
+  // Verifiers might verify its signature instead, which is not about the statement.
+  if (bundle['messageSignature'] !== undefined) throw new StrictJsonError('must have no "messageSignature"');
   requireBoundedMaterial(material);
   const { payloadType, payload, signatures } = envelope;
   if (payloadType !== inTotoPayloadType) throw new StrictJsonError(`must have the payload type ${inTotoPayloadType}`);
@@ -113,7 +115,7 @@ function readStatement(bundle: Json): Statement {
   }
   base64Bytes(signatures[0]['sig'], 'signature');
   const { value: statement } = unwrapFaults(() => parseStrictJson(base64Bytes(payload, 'payload'), bounds));
-  if (!isObject(statement) || !statementTypes.includes(String(statement['_type']))) {
+  if (!isObject(statement) || !statementTypes.includes(statement['_type'] as string)) {
     throw new StrictJsonError('must contain an in-toto statement of version 1 or 0.1');
   }
   const { subject } = statement;

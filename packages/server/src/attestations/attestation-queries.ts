@@ -88,6 +88,11 @@ export const attestationMutations = {
     db.updateTable('signing_keys').set({ validUntilMs }).where('id', '=', id),
   ),
 
+  /** Sets from when a key is valid. The event of the other key's revocation describes it. */
+  startSigningKey: statement({ audit: false, invalidates: nothing }, (db: Db, id: string, validFromMs: number) =>
+    db.updateTable('signing_keys').set({ validFromMs }).where('id', '=', id),
+  ),
+
   revokeSigningKey: statement(
     { audit: true, invalidates: nothing, usesDiskReserve: true },
     (db: Db, id: string, atMs: number) =>

@@ -66,6 +66,8 @@ describe('signStatement()', () => {
     'no signature': changed(({ dsseEnvelope }) => {
       dsseEnvelope.signatures = [];
     }),
+    'a cut end': text.slice(0, -1),
+    'no object': 'null',
     'two signatures': changed(({ dsseEnvelope }) => dsseEnvelope.signatures.push(dsseEnvelope.signatures[0])),
   };
   for (const [what, bundle] of Object.entries(damaged)) {

@@ -74,7 +74,8 @@ export function openOwnBundle(
   text: string,
   publicKeyOf: (id: string) => string | undefined,
 ): { readonly statement: Statement } | { readonly fault: string } {
-  const bundle = JSON.parse(text) as OwnBundle;
+  const bundle: OwnBundle | undefined = parseBundle(text);
+  if (bundle === undefined) return { fault: 'the bundle is damaged' };
   const hint = bundle.verificationMaterial?.publicKey?.hint ?? '';
   const pem = publicKeyOf(hint);
   if (pem === undefined) return { fault: `the key ${hint} is unknown or revoked` };
@@ -91,4 +92,14 @@ export function openOwnBundle(
       Buffer.from(signature?.sig ?? '', 'base64'),
     );
   return isValid ? { statement: JSON.parse(bytes.toString()) as Statement } : { fault: 'the signature is not valid' };
+}
+
+/** @returns `undefined` if the text is damaged */
+export function parseBundle(text: string): object | undefined {
+  try {
+    const bundle: unknown = JSON.parse(text);
+    return typeof bundle === 'object' && bundle !== null ? bundle : undefined;
+  } catch {
+    return undefined;
+  }
 }

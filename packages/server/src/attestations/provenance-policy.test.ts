@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ProvenancePolicy, ProvenanceSource } from '@tenon/protocol';
 import { DomainError } from '../http/domain-errors.ts';
+import { sourceOfClaims, sourceOfSigner } from './ci-claims.ts';
 import { acceptsSource, changeProvenancePolicy, matchesPattern, relaxesPolicy } from './provenance-policy.ts';
+import { noSigner } from './publish-attestation.ts';
 
 const github = 'https://token.actions.githubusercontent.com';
 const requiring = (...sources: ProvenanceSource[]): ProvenancePolicy => ({ mode: 'require', sources });
@@ -48,6 +50,8 @@ describe('changeProvenancePolicy()', () => {
     'a repository without a host and an issuer': requiring({ repository: 'acme/median' }),
     'a repository whose host is a pattern': requiring({ repository: 'https://*/acme/median' }),
     'a repository whose host has a pattern': requiring({ repository: 'https://*.com/acme/median' }),
+    'a repository with an issuer at any host': requiring({ issuer: '*', repository: 'acme/median' }),
+    'an issuer whose host can continue': requiring({ issuer: 'https://ci.example.com*', repository: 'acme/median' }),
     'a workflow without a host and an issuer': requiring({ workflow: 'acme/median/.github/workflows/a.yml@*' }),
   };
   for (const [what, policy] of Object.entries(refused)) {
@@ -87,5 +91,45 @@ describe('acceptsSource()', () => {
     const other = { issuer: 'https://gitlab.com', repository: 'acme/median' };
     assert.equal(acceptsSource(requiring(other, { issuer: github, repository: 'other/*' }), source), false);
     assert.equal(acceptsSource(requiring({ issuer: github, workflow: '*' }), source), false);
+  });
+});
+
+describe('sourceOfClaims()', () => {
+  const policy = requiring(
+    { repository: 'https://github.com/acme/median' },
+    { workflow: 'https://github.com/acme/median/*' },
+  );
+  const claims = { subject: 'a', repository: 'acme/median', workflowRef: 'acme/median/a.yml@refs/tags/v1' };
+  const accepts = (changes: object) => acceptsSource(policy, sourceOfClaims({ ...claims, issuer: github, ...changes }));
+
+  it("has the issuer's host, whatever the claims say", () => {
+    assert.equal(accepts({}), true);
+    assert.equal(accepts({ issuer: 'https://evil.example' }), false);
+    const [repository, workflowRef] = ['https://github.com/acme/median', 'https://github.com/acme/median/a.yml'];
+    assert.equal(accepts({ issuer: 'https://evil.example', repository, workflowRef }), false);
+    const shortened = { repository: '//github.com/acme/median', workflowRef: 'github.com/acme/median//a.yml' };
+    assert.equal(accepts({ issuer: 'https://evil.example', ...shortened }), false);
+  });
+
+  it('knows the host in front of workflows of GitLab', () => {
+    const workflowRef = 'gitlab.example/acme/median//.gitlab-ci.yml@refs/heads/main';
+    const { workflows } = sourceOfClaims({ subject: 'a', issuer: 'https://gitlab.example', workflowRef });
+    assert.deepEqual(workflows, [
+      'acme/median//.gitlab-ci.yml@refs/heads/main',
+      'https://gitlab.example/acme/median//.gitlab-ci.yml@refs/heads/main',
+    ]);
+  });
+});
+
+describe('sourceOfSigner()', () => {
+  it('reads no URL out of the path of another one', () => {
+    const policy = requiring({ repository: 'https://github.com/acme/*' }, { workflow: 'https://github.com/acme/*' });
+    const url = 'https://evil.example/https://github.com/acme/median';
+    for (const field of ['repository', 'workflow', 'identity']) {
+      const signer = { ...noSigner, issuer: 'https://evil.example' };
+      assert.equal(acceptsSource(policy, sourceOfSigner({ ...signer, [field]: url })), false, field);
+    }
+    const real = { ...noSigner, issuer: github, repository: 'https://github.com/acme/median' };
+    assert.equal(acceptsSource(policy, sourceOfSigner(real)), true);
   });
 });

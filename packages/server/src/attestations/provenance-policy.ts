@@ -36,6 +36,9 @@ function requireUnambiguous({ issuer, repository, workflow }: ProvenanceSource, 
   if (issuer === undefined && repository === undefined && workflow === undefined) {
     throw invalidField(pointer, 'must have an issuer, a repository, or a workflow');
   }
+  if (issuer !== undefined && !/^(https?:\/\/[^/*]+|[^/*:]+)(\/|$)/.test(issuer)) {
+    throw invalidField(`${pointer}/issuer`, 'must have a host without *');
+  }
   for (const [name, pattern] of Object.entries({ repository, workflow })) {
     if (pattern === undefined || issuer !== undefined || /^https:\/\/[^/*]+\//.test(pattern)) continue;
     throw invalidField(`${pointer}/${name}`, 'must be a URL such as https://github.com/owner/name, or have an issuer');

@@ -47,7 +47,7 @@ export async function insertPublishAttestation(
 ): Promise<void> {
   const { extensionPointId, userId, name, number, id, semver, size, createdAtMs } = version;
   const { publicUrl, host, port } = deps.settings;
-  const key = await currentSigningKey(deps, tx);
+  const key = await currentSigningKey(deps, tx, createdAtMs);
   const bundle = signStatement(key, {
     _type: statementType,
     subject: subjectOf(version),
@@ -106,11 +106,13 @@ export function faultOfOwn(
 ): string | null {
   const opened = openOwnBundle(bundle, publicKeyOf);
   if ('fault' in opened) return opened.fault;
-  const { subject, predicate } = opened.statement;
+  const { subject, predicateType, predicate } = opened.statement;
   if (!hasSubject(opened.statement, contentAddress))
     return `no subject has the digest of the content: ${JSON.stringify(subject)}`;
+  if (kind !== 'publish') return null;
+  if (predicateType !== publishPredicateType) return `it has the predicate ${String(predicateType)}`;
   const attested = (predicate as { readonly versionId?: unknown }).versionId;
-  return kind === 'publish' && attested !== versionId ? `it attests another version, ${String(attested)}` : null;
+  return attested === versionId ? null : `it attests another version, ${String(attested)}`;
 }
 
 /** Whether a subject of a statement has the digest of a content. */

@@ -4,6 +4,7 @@ import type { StoreFault } from '../db/blob-records.ts';
 import { readAllPages } from '../db/paging.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
+import { parseBundle } from './dsse.ts';
 import { faultOfOwn } from './publish-attestation.ts';
 
 /**
@@ -42,7 +43,7 @@ export function toAttestation(attestation: AttestationWithBundle, version: Versi
     detail,
     signer,
     createdAt: new Date(createdAtMs).toISOString(),
-    bundle: JSON.parse(bundle) as Attestation['bundle'],
+    bundle: parseBundle(bundle) ?? {},
   };
 }
 

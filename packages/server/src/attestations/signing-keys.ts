@@ -14,10 +14,15 @@ const backdatedMs = 5 * 60_000;
 /**
  * Returns the key with which the server signs: that of the file, or else the newest valid one of the store. Creates it at the first need.
  * The store's transactions are serializable, so that several nodes create one key together.
+ *
+ * @param nowMs the time that the attestation states, at which the key must be valid
  */
-export async function currentSigningKey(deps: KeyDeps, tx: Transaction): Promise<SigningKey> {
+export async function currentSigningKey(
+  deps: KeyDeps,
+  tx: Transaction,
+  nowMs: number = deps.clock(),
+): Promise<SigningKey> {
   const { signingKey: file } = deps.settings;
-  const nowMs = deps.clock();
   if (file !== undefined) {
     const key = signingKeyOf(file.privateKeyPem);
     const known = await tx.signingKey(key.id);
@@ -26,8 +31,19 @@ export async function currentSigningKey(deps: KeyDeps, tx: Transaction): Promise
     if (known === undefined || known.revokedAtMs === null) return key;
   }
   const usable = await tx.usableSigningKeys();
-  const present = usable.find((key) => isValidAt(key, nowMs)) ?? usable.find((key) => key.validUntilMs === null);
+  const present = usable.find((key) => isValidAt(key, nowMs)) ?? (await startNextKey(tx, usable, nowMs - backdatedMs));
   return signingKeyOf((present ?? (await createSigningKey(deps, tx, nowMs - backdatedMs))).privateKeyPem ?? '');
+}
+
+/** Makes the next key of a rotation valid ahead of its time: the one before was revoked. */
+async function startNextKey(
+  tx: Transaction,
+  usable: readonly StoredSigningKey[],
+  validFromMs: number,
+): Promise<StoredSigningKey | undefined> {
+  const next = usable.find((key) => key.validUntilMs === null);
+  if (next !== undefined) await tx.startSigningKey(next.id, validFromMs);
+  return next;
 }
 
 function isValidAt({ validFromMs, validUntilMs }: SigningKeyRecord, atMs: number): boolean {
@@ -90,10 +106,18 @@ async function insertKey(
   return key;
 }
 
-/** Creates the key at a start, so that clients can pin it before the first publish. */
+/**
+ * Creates the key at a start, so that clients can pin it before the first publish, and ends the keys that it replaces: those of a file that
+ * was replaced, or that is not set.
+ */
 export async function ensureSigningKey(deps: Pick<Deps, 'store'> & KeyDeps): Promise<void> {
   await deps.store.write(async (tx) => {
-    await currentSigningKey(deps, tx);
+    const nowMs = deps.clock();
+    const { id } = await currentSigningKey(deps, tx, nowMs);
+    for (const key of await tx.signingKeys()) {
+      const isReplaced = key.id !== id && key.revokedAtMs === null && key.validUntilMs === null;
+      if (isReplaced && key.validFromMs <= nowMs) await tx.endSigningKey(key.id, nowMs);
+    }
   });
 }
 
@@ -131,7 +155,8 @@ export async function rotateSigningKey(
 }
 
 /**
- * Revokes a key: its attestations fail, and the server does not publish it. If the server signed with it, a new key replaces it at once.
+ * Revokes a key: its attestations fail, and the server does not publish it. If the server signed with it, the next key of a
+ * rotation or a new key replaces it at once.
  *
  * @throws DomainError `not_found`, `conflict` for a revoked key
  */

@@ -417,6 +417,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
   endSigningKey: (tx) => tx.endSigningKey('a', 1),
+  startSigningKey: (tx) => tx.startSigningKey('a', 1),
   revokeSigningKey: (tx) => tx.revokeSigningKey('a', 1),
   setProvenance: (tx) => tx.setProvenance(version, 'verified', 1),
   updateAttestation: (tx) =>
