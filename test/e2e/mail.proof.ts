@@ -61,7 +61,7 @@ describe('mails and the pages around them', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: /^Accept/ }).click();
     await page.getByRole('button', { name: /^Accept/ }).waitFor({ state: 'detached' });
     await grace.open('/account');
-    await page.getByRole('heading', { name: 'Mail' }).waitFor();
+    await page.getByRole('heading', { name: 'Mail', exact: true }).waitFor();
     assert.deepEqual(await axeFaults(page), []);
     const notice = page.getByLabel('A sign-in in a new browser');
     await notice.uncheck();
@@ -95,5 +95,31 @@ describe('mails and the pages around them', { skip: noBrowser }, () => {
     await visitor.page.getByText(`${TENON_EMAIL} is verified.`).waitFor();
     await visitor.open('/account');
     await visitor.page.getByLabel('A team blocked or yanked your plugin').waitFor();
+  });
+
+  it('changes an e-mail address with the link that the new address gets', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    const { TENON_EMAIL = '', TENON_PASSWORD = '' } = stage.server.quickstart;
+    await visitor.open('/account');
+    await visitor.signIn(TENON_EMAIL, TENON_PASSWORD);
+    await page.getByRole('button', { name: 'Change e-mail address' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change your e-mail address' });
+    await dialog.getByLabel('New e-mail address').fill('lovelace@example.org');
+    await dialog.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('status').getByText('Open the link in the mail to lovelace@example.org.').waitFor();
+    await page.getByText(`You sign in as ${TENON_EMAIL}.`).waitFor();
+
+    await mailTo(TENON_EMAIL, /^Another e-mail address was requested/);
+    const { link } = await mailTo('lovelace@example.org', /^Confirm your new/);
+    await page.goto(link);
+    assert.deepEqual(await axeFaults(page), []);
+    await page.getByRole('button', { name: 'Use the address' }).click();
+    await page.getByText('Your account uses lovelace@example.org.').waitFor();
+    await visitor.open('/account');
+    await page.getByText('You sign in as lovelace@example.org.').waitFor();
+    await page.getByText('Mails to lovelace@example.org.').waitFor();
+    await mailTo(TENON_EMAIL, /was changed$/);
+    await visitor.close();
   });
 });

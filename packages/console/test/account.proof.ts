@@ -47,6 +47,27 @@ describe('the account page', { skip: noBrowser }, () => {
     await visitor.close();
   });
 
+  it('changes the e-mail address at once on a server without mail, and says if it is taken', async () => {
+    const taken = await newcomer('Mary');
+    const visitor = await newcomer('Alan');
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Change e-mail address' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change your e-mail address' });
+    assert.deepEqual(await axeFaults(page), []);
+    await dialog.getByLabel('New e-mail address').fill(taken.email);
+    await dialog.getByRole('button', { name: 'Change address' }).click();
+    await dialog.getByText('This e-mail address already has an account.').waitFor();
+    await dialog.getByLabel('New e-mail address').fill('Alan.Turing@example.org');
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/email.png` });
+    await dialog.getByRole('button', { name: 'Change address' }).click();
+    await toast(visitor, /E-mail address changed/);
+    await page.getByText('You sign in as alan.turing@example.org.').waitFor();
+    const again = await stage.visitor();
+    await again.open('/');
+    await again.signIn('alan.turing@example.org', password);
+    await Promise.all([visitor.close(), again.close(), taken.close()]);
+  });
+
   it('says at the field what is wrong with a new password, then changes it, which signs out elsewhere', async () => {
     const visitor = await newcomer('Grace');
     const { page, email } = visitor;

@@ -66,6 +66,57 @@ describe('signing in with oidc-provider', { skip: noBrowser }, () => {
     await visitor.close();
   });
 
+  it('shows no password field to an account without a password', async () => {
+    const visitor = await real.stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/account');
+    await signIn(visitor, 'radia');
+    const passwords = page.getByLabel(/password/i);
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    assert.equal(await passwords.count(), 0);
+
+    await page.getByRole('button', { name: 'Change e-mail address' }).click();
+    await page.getByLabel('New e-mail address').fill('perlman@example.org');
+    await page.getByRole('button', { name: 'Change address' }).click();
+    const confirmation = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await confirmation.getByRole('button', { name: 'Confirm with Acme' }).waitFor();
+    assert.equal(await passwords.count(), 0);
+    assert.deepEqual(await axeFaults(page), []);
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/confirm-without-password.png` });
+    await confirmation.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+
+    await page.getByRole('button', { name: 'Delete my account' }).click();
+    const deletion = page.getByRole('dialog');
+    await deletion.getByLabel('Type').fill('radia@acme.example');
+    assert.equal(await passwords.count(), 0);
+    await deletion.getByRole('button', { name: 'Delete my account' }).click();
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Confirm with Acme' }).click();
+    await enterAtProvider(await opened, 'radia');
+    await page.getByRole('button', { name: 'Continue with Acme' }).waitFor();
+    forgive(visitor);
+    await visitor.close();
+  });
+
+  it('asks an account without a password to sign in again at the provider', async () => {
+    const visitor = await real.stage.visitor();
+    const { page } = visitor;
+    await visitor.open('/account');
+    await signIn(visitor, 'hedy');
+    await page.getByRole('cell', { name: 'hedy@acme.example' }).waitFor();
+    await page.getByRole('button', { name: 'Add a passkey' }).waitFor();
+    await page.context().clearCookies({ name: /session/ });
+    await page.getByRole('button', { name: 'Delete my account' }).click(); // the dialog asks for the passkeys
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.getByRole('button', { name: 'Continue with Acme' }).waitFor();
+    assert.equal(await page.getByLabel(/password/i).count(), 0);
+    assert.deepEqual(await axeFaults(page), []);
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/again-without-password.png` });
+    forgive(visitor);
+    await visitor.close();
+  });
+
   it('says that another user confirmed', async () => {
     const visitor = await real.stage.visitor();
     const { page } = visitor;

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { memberRole } from './guests.ts';
 import { maxPasswordLength, minPasswordLength } from './password-length.ts';
-import { app, isEmailVerified, mayCreateApps, notices, tokenScope } from './schemas.ts';
+import { app, hasPassword, isEmailVerified, mayCreateApps, notices, tokenScope } from './schemas.ts';
 import { signInProvider } from './sign-in-providers.ts';
 import { Type } from './type.ts';
 
@@ -35,6 +35,7 @@ export const account = Type.Object({
   isOperator: Type.Boolean({ description: 'whether the account is an operator of the server' }),
   mayCreateApps,
   isEmailVerified,
+  hasPassword,
   notices,
 });
 export type Account = Static<typeof account>;
@@ -157,6 +158,8 @@ export const accountUpdate = Type.Object({
 
 /** An address whose account's password is forgotten. */
 export const passwordLinkRequest = Type.Object({ email: emailField });
+
+export const emailChange = Type.Object({ email: emailField });
 
 export const passwordChange = Type.Object({
   currentPassword: passwordField('the current password'),

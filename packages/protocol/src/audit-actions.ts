@@ -148,6 +148,8 @@ export const auditActions = {
   'account.create': action('account', 'user', 'created the account', ['means', 'provider']),
   'account.update': action('account', 'user', 'changed the account', ['name', 'mutedNotices']),
   'account.verify_email': action('account', 'user', 'verified the e-mail address of', []),
+  'account.email_request': action('account', 'user', 'requested another e-mail address for', []),
+  'account.email_change': action('account', 'user', 'changed the e-mail address of', []),
   'account.password_link': action('account', 'user', 'created a password link for', ['linkId']),
   'account.password_change': action('account', 'user', 'changed the password of', ['revokedTokens']),
   'account.password_reset': action('account', 'user', 'reset the password of', ['linkId', 'revokedTokens']),

@@ -257,6 +257,8 @@ export const isEmailVerified = Type.Boolean({
   description: 'whether a link that was mailed to `email` was opened; the server mails notices only then',
 });
 
+export const hasPassword = Type.Boolean({ description: 'whether the account has a password' });
+
 /** Which notices the server mails to a user. */
 export const notices = Type.Object({
   approvals: Type.Boolean({ description: 'versions that wait for approval in your applications' }),
@@ -276,6 +278,7 @@ export const me = Type.Object({
   isOperator: Type.Optional(Type.Boolean({ description: 'whether you are an operator of the server' })),
   mayCreateApps: Type.Optional(mayCreateApps),
   isEmailVerified: Type.Optional(isEmailVerified),
+  hasPassword: Type.Optional(hasPassword),
   notices: Type.Optional(notices),
   token: tokenInfo,
 });

@@ -66,6 +66,7 @@ describe('an account', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
+      hasPassword: true,
       notices: accountExample.notices,
     });
     assert.equal((await put(person, '/me', {})).json<Account>().name, 'Ada Lovelace');
@@ -198,6 +199,7 @@ describe('a password link', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
+      hasPassword: true,
       notices: accountExample.notices,
     });
   });

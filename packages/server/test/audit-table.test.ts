@@ -589,6 +589,11 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['account.update'],
     prepare: async (world) => calling(world, (await personOf(world)).user, 'PUT', '/me', { name: 'Another user' }),
   },
+  'PUT /api/v1/me/email': {
+    actions: ['account.email_request'],
+    prepare: async (world) =>
+      calling(world, (await personOf(world)).user, 'PUT', '/me/email', { email: `${newId('user')}@example.org` }),
+  },
   'PUT /api/v1/me/password': {
     actions: ['account.password_change'],
     prepare: async (world) => {
@@ -708,6 +713,14 @@ const rows: Readonly<Record<string, Row>> = {
     prepare: async ({ service }) => {
       const { id, code } = await mailedCode(service, { purpose: 'verify_email' });
       return { by: id, secrets: [code], send: () => postForm(service, `/verify-email?code=${code}`, {}) };
+    },
+  },
+  'POST /change-email': {
+    actions: ['account.email_change'],
+    prepare: async ({ service }) => {
+      const recipient = `${newId('user')}@example.org`;
+      const { id, code } = await mailedCode(service, { purpose: 'change_email', recipient });
+      return { by: id, secrets: [code], send: () => postForm(service, `/change-email?code=${code}`, {}) };
     },
   },
   'POST /unsubscribe': {
@@ -1167,7 +1180,7 @@ function assertWhole(event: AuditEventRecord): void {
   assert.notEqual(targetId, '');
   const names: readonly string[] = info.details;
   for (const name of Object.keys(details)) assert.ok(names.includes(name) || name === 'guestIds', `${action}: ${name}`);
-  const isByLink = action === 'account.verify_email' || 'mutedNotices' in details;
+  const isByLink = action === 'account.verify_email' || action === 'account.email_change' || 'mutedNotices' in details;
   const comesFromNowhere = [
     'account.create',
     'account.password_reset',

@@ -181,6 +181,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: () => ({ path: `${api}/me/verification`, json: {} }),
   },
+  'PUT /api/v1/me/email': {
+    cells: `${refused} 403s 200 200 200 200 200 200`,
+    scope: 'manage',
+    target: () => ({ path: `${api}/me/email`, json: { email: `${newId('user')}@example.org` } }),
+  },
   // These people have no password: `conflict`.
   'PUT /api/v1/me/password': {
     cells: `${refused} 403s 409 409 409 409 409 409`,
@@ -891,8 +896,9 @@ const rows: Readonly<Record<string, Row>> = {
     '/robots.txt',
   ),
   'GET /users/:userId': { cells: everybody(200), target: ({ viewer }) => ({ path: `/users/${viewer.id}` }) },
-  ...pageRows('/verify-email', '/unsubscribe'),
+  ...pageRows('/verify-email', '/change-email', '/unsubscribe'),
   'POST /verify-email': { cells: everybody(404), target: () => form('/verify-email?code=x', {}) },
+  'POST /change-email': { cells: everybody(404), target: () => form('/change-email?code=x', {}) },
   'POST /unsubscribe': { cells: everybody(404), target: () => form('/unsubscribe?code=x', {}) },
   'GET /apps/*': { cells: everybody(200), target: ({ appId }) => ({ path: `/apps/${appId}` }) },
   'GET /assets/*': { cells: everybody(404), target: () => ({ path: '/assets/none-of-that-name.js' }) },

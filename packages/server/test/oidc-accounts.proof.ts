@@ -221,6 +221,20 @@ describe('confirmation with a provider', () => {
     }));
 });
 
+describe('an account without a password', () => {
+  it('needs a confirmation to be deleted in a browser', () =>
+    withService({}, async (service) => {
+      const jar = openJar(service);
+      const old = { auth_time: Math.floor(Date.now() / 1000) - 3600 };
+      await travel(issuer, jar, { grant: { claims: claimsFor('ada', old) } });
+      assert.equal((await accountOf(jar))?.hasPassword, false);
+      const remove = async () => service.call('POST', '/api/v1/me/deletion', { token: await jar.token(), json: {} });
+      assertProblem(await remove(), 403, 'step_up_required');
+      await travel(issuer, jar, { path: '/confirm', grant: { claims: claimsFor('ada') } });
+      assert.equal((await remove()).statusCode, 204);
+    }));
+});
+
 describe('groups', () => {
   it('give and take roles, and leave alone what people gave', async () => {
     const rules: GroupRule[] = [];

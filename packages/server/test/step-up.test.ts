@@ -109,6 +109,7 @@ describe('a session that was confirmed long ago', () => {
     'an invitation of a viewer': () => ['POST', `/apps/${appId}/members`, { role: 'viewer' }],
     'the role of a member': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'viewer' }],
     'a passkey': () => ['POST', '/session/passkeys/options', {}],
+    'another e-mail address': () => ['PUT', '/me/email', { email: 'victim-2@example.org' }],
     'an invitation of an owner': () => ['POST', `/apps/${appId}/members`, { role: 'owner' }],
     'another owner': () => ['PUT', `/apps/${appId}/members/${thief.id}`, { role: 'owner' }],
     'removing a member': () => ['DELETE', `/apps/${appId}/members/${thief.id}`],

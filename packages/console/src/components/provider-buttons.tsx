@@ -13,7 +13,7 @@ export function ProviderButtons({ codes }: { readonly codes: ProviderSignInInput
   if (view.status !== 'ready' || view.providers.length === 0) return null;
   return (
     <div class="stack">
-      {view.passwordSignIn ? <p class="soft small">or</p> : null}
+      {view.passwordSignIn && view.account === null ? <p class="soft small">or</p> : null}
       <div class="choice choice-single">
         {view.providers.map((provider) => (
           <ProviderButton key={provider.id} provider={provider} codes={codes} isPrimary={!view.passwordSignIn} />

@@ -4,6 +4,7 @@ import { Page, Section } from '../components/page.tsx';
 import { QuotasSection } from '../components/quotas/quotas-section.tsx';
 import { useAccount, useSession } from '../state/services.ts';
 import { DeleteAccountSection } from './account/delete-account.tsx';
+import { EmailSection } from './account/email.tsx';
 import { LinkedSignInsSection } from './account/linked-sign-ins.tsx';
 import { MailSection } from './account/mail.tsx';
 import { NameSection } from './account/name.tsx';
@@ -12,12 +13,13 @@ import { PasswordSection } from './account/password.tsx';
 
 /** One's own account. */
 export function AccountPage() {
-  const { id, email } = useAccount();
+  const { id, email, hasPassword } = useAccount();
   const { view } = useSession();
-  const hasPasswords = view.status !== 'ready' || view.passwordSignIn;
+  const hasPasswords = hasPassword && (view.status !== 'ready' || view.passwordSignIn);
   return (
     <Page title="Your account" intro={email === null ? undefined : `You sign in as ${email}.`}>
       <NameSection />
+      <EmailSection />
       <MailSection />
       <Section isBeside title="User id" intro="Identifies you in the API and in audit trails.">
         <CopyText text={id} what="your user id" />

@@ -25,14 +25,16 @@ import { revokeInvitationsOf } from './invitations.ts';
  * invitations that the actor made.
  *
  * @throws DomainError `conflict` for the only owner of an application; `step_up_required`, `invalid_credentials` and
- *   `rate_limited` for an account with a password. In a browser's session of an account with a passkey, step-up replaces the password
+ *   `rate_limited` for an account with a password. In a browser's session of an account with a passkey or without a password, step-up
+ *   replaces the password
  */
 export async function deleteAccount(deps: Deps, actor: Actor, password: string | undefined): Promise<void> {
   const { userId } = actor;
   await requireNotSoleOwner(deps.store.read, userId);
-  const isSteppedUp = actor.sessionId !== null && (await hasPasskey(deps.store.read, userId));
+  const stored = await deps.store.read.password(userId);
+  const isSteppedUp = actor.sessionId !== null && (stored === undefined || (await hasPasskey(deps.store.read, userId)));
   if (isSteppedUp) await requireStepUp(deps, actor.sessionId);
-  let verified = isSteppedUp ? undefined : await deps.store.read.password(userId);
+  let verified = isSteppedUp ? undefined : stored;
   if (verified !== undefined) {
     if (password === undefined) throw new DomainError('step_up_required', 'Deleting an account requires its password.');
     verified = await requirePassword(deps, actor, password);

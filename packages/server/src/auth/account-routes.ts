@@ -1,4 +1,4 @@
-import { account, accountUpdate, pageQuery, passwordChange, session } from '@tenon/protocol';
+import { account, accountUpdate, emailChange, pageQuery, passwordChange, session } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { accountExample, example } from '../http/examples.ts';
@@ -6,6 +6,7 @@ import { toList, toPage } from '../http/query.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { toAccount, toSession } from './account-wire.ts';
 import { changePassword, updateAccount } from './accounts.ts';
+import { changeEmail } from './email-changes.ts';
 import { requestVerification } from './mailed-links.ts';
 import { endOwnSession, listSessions } from './sessions.ts';
 
@@ -40,6 +41,18 @@ export const accountRoutes: readonly Route[] = [
     responses: { 204: { description: 'a mail is on its way' } },
     errors: ['not_found', 'conflict', 'rate_limited'],
     handle: ({ deps }, { auth }) => requestVerification(deps, auth.actor),
+  }),
+  route('PUT', '/api/v1/me/email', {
+    access: { kind: 'user', scope: 'manage', userLevel: true },
+    body: jsonBody(emailChange, { email: accountExample.email }),
+    id: 'changeEmail',
+    summary: 'Change your e-mail address',
+    description:
+      'If the server sends mail, it mails a link to the new address, and a notice to the old one. The address changes when the link is used; your present address cancels the request. Otherwise, it changes at once and is not verified. In a browser session, it requires step-up.',
+    responses: { 200: json('the account, with its present address', account, accountExample) },
+    errors: ['step_up_required', 'email_taken', 'rate_limited'],
+    handle: async ({ clients, deps }, { request, auth, body }) =>
+      toAccount(await changeEmail(deps, auth.actor, body.email, clients.of(request.message))),
   }),
   route('PUT', '/api/v1/me/password', {
     access: { kind: 'user', scope: 'manage', userLevel: true },

@@ -80,10 +80,12 @@ export function toPendingLogin(grant: DeviceGrantRecord): PendingLogin {
   return { id, deviceName, address, scopes: [...scopes], createdAt: time(createdAtMs), expiresAt: time(expiresAtMs) };
 }
 
-export function toAccount({ user, isOperator, mayCreateApps, isEmailVerified, muted }: AccountDetails): Account {
+export function toAccount({ user, muted, ...facts }: AccountDetails): Account {
   const { id, name, email } = user;
+  const { isOperator, mayCreateApps, isEmailVerified, hasPassword } = facts;
   const notices = Object.fromEntries(noticeNames.map((notice) => [notice, !muted.includes(notice)]));
-  return { id, name, email, isOperator, mayCreateApps, isEmailVerified, notices: notices as Account['notices'] };
+  const shown = { id, name, email, isOperator, mayCreateApps, isEmailVerified, hasPassword };
+  return { ...shown, notices: notices as Account['notices'] };
 }
 
 export function toSession(session: SessionRecord & WithLastAddress, actor: Actor): Session {

@@ -23,6 +23,7 @@ export interface AccountDetails {
   readonly isOperator: boolean;
   readonly mayCreateApps: boolean;
   readonly isEmailVerified: boolean;
+  readonly hasPassword: boolean;
   /** The notices that the user has turned off. */
   readonly muted: readonly Notice[];
 }
@@ -30,15 +31,24 @@ export interface AccountDetails {
 /** @throws DomainError `not_found` if the user doesn't exist or was deleted */
 export async function readAccount(deps: Deps, userId: UserId): Promise<AccountDetails> {
   const { read } = deps.store;
-  const [user, isOperator, isAppCreator, preferences] = await Promise.all([
+  const [user, isOperator, isAppCreator, preferences, password] = await Promise.all([
     read.user(userId),
     read.isOperator(userId),
     mayCreateApps(deps, read, userId),
     read.mailPreferences(userId),
+    read.password(userId),
   ]);
   if (user === undefined || user.deletedAtMs !== null) throw notFound('user');
   const isEmailVerified = user.email !== null && preferences?.verifiedEmail === user.email;
-  return { user, isOperator, mayCreateApps: isAppCreator, isEmailVerified, muted: preferences?.muted ?? [] };
+  const hasPassword = password !== undefined;
+  return {
+    user,
+    isOperator,
+    mayCreateApps: isAppCreator,
+    isEmailVerified,
+    hasPassword,
+    muted: preferences?.muted ?? [],
+  };
 }
 
 /** Changes the given fields. */

@@ -7,6 +7,7 @@ import type { Request } from '../http/request.ts';
 import { type Route, routeTagged } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { withCodeTries } from './code-attempts.ts';
+import { confirmEmailChange } from './email-changes.ts';
 import { unsubscribe, verifyEmail } from './mailed-links.ts';
 
 /*
@@ -40,6 +41,15 @@ const linkPages: readonly LinkPage[] = [
     id: 'VerifyEmail',
     run: async ({ deps }, code, address) =>
       `${await verifyEmail(deps, code, address)} is verified. You can close this page.`,
+  },
+  {
+    path: '/change-email',
+    title: 'Change your e-mail address',
+    question: 'Press the button to use the address of this mail for your account.',
+    button: 'Use the address',
+    id: 'ChangeEmail',
+    run: async ({ deps }, code, address) =>
+      `Your account uses ${await confirmEmailChange(deps, code, address)}. You can close this page.`,
   },
   {
     path: '/unsubscribe',

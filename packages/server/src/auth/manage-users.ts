@@ -202,6 +202,7 @@ export function createPasswordLink(
     }
     if (user.email === null) {
       await requireUnusedEmail(tx, newEmail);
+      await tx.deleteEmailChangesOf(user.id);
       await tx.setEmail(user.id, newEmail);
     }
     const link = await insertPasswordLink(deps, tx, user.id);

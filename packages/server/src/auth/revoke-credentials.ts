@@ -17,7 +17,7 @@ interface RevokeOptions {
 
 /**
  * Revokes what was made with a user's ways to sign in: sessions, access tokens, API keys, authorization codes, approved logins whose
- * token was not fetched yet, unused links, and known browsers. The ways to sign in stay: password, passkeys, identities of providers.
+ * token was not fetched yet, unused links, requested changes of the address, and known browsers. The ways to sign in stay: password, passkeys, identities of providers.
  */
 export async function revokeAllCredentials(
   tx: Transaction,
@@ -26,6 +26,7 @@ export async function revokeAllCredentials(
 ): Promise<void> {
   await tx.deleteSessionsOf(userId, exceptSession);
   await tx.expireLinksOf(userId, nowMs);
+  await tx.deleteEmailChangesOf(userId);
   await tx.deletePendingSignInsOf(userId);
   await tx.deletePendingLoginsOf(userId);
   await tx.deleteKnownBrowsersOf(userId);

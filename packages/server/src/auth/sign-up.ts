@@ -187,6 +187,6 @@ export async function requireUnusedEmail(queries: Queries, email: string): Promi
   if ((await queries.userByEmail(email)) !== undefined) throw emailTaken();
 }
 
-function emailTaken(cause?: unknown): DomainError {
+export function emailTaken(cause?: unknown): DomainError {
   return new DomainError('email_taken', 'This e-mail address already has an account. Sign in to it.', { cause });
 }

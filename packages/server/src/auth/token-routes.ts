@@ -60,9 +60,11 @@ export const tokenRoutes: readonly Route[] = [
       }),
     },
     handle: async ({ deps }, { auth: { actor } }) => {
-      const { email, isEmailVerified, notices, ...account } = toAccount(await readAccount(deps, actor.userId));
-      const ofMail = mayReadEmail(actor) ? { email, isEmailVerified, notices } : { email: null };
-      return { ...account, ...ofMail, token: toTokenInfo(await requireActiveToken(deps.store.read, actor)) };
+      const { email, isEmailVerified, hasPassword, notices, ...account } = toAccount(
+        await readAccount(deps, actor.userId),
+      );
+      const details = mayReadEmail(actor) ? { email, isEmailVerified, hasPassword, notices } : { email: null };
+      return { ...account, ...details, token: toTokenInfo(await requireActiveToken(deps.store.read, actor)) };
     },
   }),
   route('GET', '/api/v1/tokens', {

@@ -6,7 +6,13 @@ export const noticeNames = ['approvals', 'withdrawals', 'signIns', 'newNetworks'
 export type Notice = (typeof noticeNames)[number];
 
 /** What a mail is about. The text is written when the mail is sent. */
-export type MailKind = 'invitation' | 'password_reset' | 'verify_email' | Notice;
+export type MailKind =
+  | 'invitation'
+  | 'password_reset'
+  | 'verify_email'
+  | 'change_email'
+  | 'email_change_notice'
+  | Notice;
 
 /** A mail in the queue. */
 export interface MailRecord {
@@ -36,7 +42,7 @@ export interface MailRecord {
 /** A code that was mailed. It proves that its user reads the mails of an address. */
 export interface MailedCodeRecord {
   readonly codeHash: string;
-  readonly purpose: 'invitation' | 'password_reset' | 'verify_email' | 'unsubscribe';
+  readonly purpose: 'invitation' | 'password_reset' | 'verify_email' | 'change_email' | 'unsubscribe';
   readonly recipient: string;
   readonly userId: UserId | null;
   readonly invitationId: InvitationId | null;

@@ -26,6 +26,7 @@ export const accountExample = {
   isOperator: false,
   mayCreateApps: true,
   isEmailVerified: true,
+  hasPassword: true,
   notices: {
     approvals: true,
     withdrawals: true,

@@ -56,7 +56,7 @@ export const mailQueries = {
 };
 
 /** The kinds of mail that a person has just asked for. */
-const awaitedKinds: readonly MailKind[] = ['password_reset', 'verify_email'];
+const awaitedKinds: readonly MailKind[] = ['password_reset', 'verify_email', 'change_email'];
 
 export const mailMutations = {
   insertMail: statement({ audit: false, invalidates: nothing }, (db: Db, mail: MailRecord) =>
@@ -115,6 +115,20 @@ export const mailMutations = {
 
   insertMailedCode: statement({ audit: false, invalidates: nothing }, (db: Db, code: MailedCodeRecord) =>
     db.insertInto('mailed_codes').values(code),
+  ),
+
+  /** Deletes the requested changes of a user's address: mails that wait, and the codes of mails that were sent. */
+  deleteEmailChangesOf: mutation(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    async (db: Db, userId: UserId): Promise<void> => {
+      await db
+        .deleteFrom('mails')
+        .where('userId', '=', userId)
+        .where('kind', '=', 'change_email')
+        .where('state', '=', 'queued')
+        .execute();
+      await db.deleteFrom('mailed_codes').where('userId', '=', userId).where('purpose', '=', 'change_email').execute();
+    },
   ),
 
   putMailPreferences: mutation(

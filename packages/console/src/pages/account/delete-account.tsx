@@ -27,15 +27,16 @@ export function DeleteAccountSection() {
 
 function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { session, toasts } = useServices();
-  const { email, name } = useAccount();
+  const { email, name, hasPassword } = useAccount();
   const [typed, setTyped] = useState('');
   const [password, setPassword] = useState('');
   const passkeys = useData(() => session.confirmed((calls) => calls.get<PasskeyList>('/session/passkeys')), []);
-  // The API client asks for the passkey of an account that has one.
+  // The API client asks for the passkey of an account that has one, and for the provider of an account without a password.
   const hasPasskey = passkeys.status === 'ready' && passkeys.data.objects.length > 0;
+  const needsPassword = hasPassword && !hasPasskey;
   const wanted = email ?? name;
   const form = useSubmit(async () => {
-    await session.api.post<void>('/api/v1/me/deletion', hasPasskey ? {} : { password });
+    await session.api.post<void>('/api/v1/me/deletion', needsPassword ? { password } : {});
     session.setAccount(null);
     toasts.show('Account deleted.');
   }, ['password']);
@@ -44,7 +45,7 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
       title="Delete your account?"
       action="Delete my account"
       isDangerous
-      isDisabled={typed.trim() !== wanted || (hasPasskey === false && password === '')}
+      isDisabled={typed.trim() !== wanted || (needsPassword && password === '')}
       form={form}
       onClose={onClose}
     >
@@ -60,7 +61,7 @@ function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
         isCode
         hasFocus
       />
-      {hasPasskey === false ? (
+      {needsPassword ? (
         <CurrentPasswordField value={password} onInput={setPassword} error={form.fieldError('password')} />
       ) : null}
     </FormDialog>

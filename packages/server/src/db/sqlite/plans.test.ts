@@ -455,6 +455,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteGrantedMembership: (tx) => tx.deleteGrantedMembership({ userId: user, providerId: 'a', appId: app }),
   putGrantedOperator: (tx) => tx.putGrantedOperator(user, 'a').catch(() => {}),
   deleteGrantedOperator: (tx) => tx.deleteGrantedOperator(user, 'a'),
+  deleteEmailChangesOf: (tx) => tx.deleteEmailChangesOf(user),
   putMailPreferences: (tx) => tx.putMailPreferences({ userId: user, verifiedEmail: null, muted: [] }),
   claimMail: (tx) => tx.claimMail({ nowMs: 1, untilMs: 2 }),
   postponeMail: (tx) => tx.postponeMail(newId('mail'), 2, 'busy'),

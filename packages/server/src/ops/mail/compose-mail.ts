@@ -16,7 +16,7 @@ const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 
 /** How long mailed links work, in milliseconds. */
-const lifetimes = { password_reset: hourMs, verify_email: dayMs, unsubscribe: 60 * dayMs };
+const lifetimes = { password_reset: hourMs, verify_email: dayMs, change_email: dayMs, unsubscribe: 60 * dayMs };
 
 /** The maximum number of waiting versions that a mail names. */
 const maxNamedVersions = 10;
@@ -89,6 +89,40 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     };
   };
 
+  const changeEmail: ComposeMail = async (tx, mail) => {
+    if ((await activeOwner(tx, mail)) === undefined || (await tx.userByEmail(mail.recipient)) !== undefined)
+      return undefined;
+    const expiresAtMs = clock() + lifetimes.change_email;
+    const code = await insertCode(tx, mail, { purpose: 'change_email', expiresAtMs });
+    return {
+      subject: 'Confirm your new e-mail address',
+      paragraphs: ['An account on this server shall use this address, also to sign in.'],
+      action: { label: 'Use the address', url: `${addresses.base()}/change-email?code=${code}` },
+      notes: [`The link works once, until ${minute(expiresAtMs)}. If you did not ask for it, ignore this mail.`],
+    };
+  };
+
+  const emailChangeNotice: ComposeMail = async (tx, mail) => {
+    if ((await activeOwner(tx, mail)) === undefined) return undefined;
+    const { at = '', address = '', isDone } = mail.facts;
+    const when = `Time: ${minute(Date.parse(at))}. Network address: ${address}.`;
+    if (isDone !== undefined) {
+      return {
+        subject: 'The e-mail address of your account was changed',
+        paragraphs: ['Your account uses another e-mail address instead of this one.', when],
+        notes: ['If this was not you, ask the operator of the server for help.'],
+      };
+    }
+    return {
+      subject: 'Another e-mail address was requested for your account',
+      paragraphs: ['A mail to the other address has a link that changes the address of your account.', when],
+      action: { label: 'View your account', url: `${addresses.base()}/account` },
+      notes: [
+        'If this was not you, change your password, or end all sessions and tokens: the link then stops working.',
+      ],
+    };
+  };
+
   /** Composes a notice if the user still gets it, and adds the link that turns it off. */
   const notice =
     (kind: Notice, text: (tx: Transaction, mail: MailRecord, userId: UserId) => Promise<MailText | undefined>) =>
@@ -152,6 +186,8 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     invitation,
     password_reset: passwordReset,
     verify_email: verifyEmail,
+    change_email: changeEmail,
+    email_change_notice: emailChangeNotice,
     approvals,
     withdrawals,
     signIns,
@@ -191,11 +227,16 @@ function composeMassWithdrawal({ of, count = '', by, to, reason = '', app = '' }
   };
 }
 
-/** The user of a mail, if the address is still the user's. */
-async function activeUser(tx: Transaction, { userId, recipient }: MailRecord) {
+/** The user of a mail, unless the account is suspended or deleted. */
+async function activeOwner(tx: Transaction, { userId }: MailRecord) {
   const user = userId === null ? undefined : await tx.user(userId);
-  const isActive = user?.deletedAtMs === null && user.suspendedAtMs === null;
-  return isActive && user.email === recipient ? user : undefined;
+  return user?.deletedAtMs === null && user.suspendedAtMs === null ? user : undefined;
+}
+
+/** The user of a mail, if the address is still the user's. */
+async function activeUser(tx: Transaction, mail: MailRecord) {
+  const user = await activeOwner(tx, mail);
+  return user?.email === mail.recipient ? user : undefined;
 }
 
 function codeFields({ recipient, userId, invitationId }: MailRecord) {
