@@ -132,7 +132,7 @@ describe('a server behind TLS and below a path', { skip: noBrowser || whyNoOpens
     const path = `/api/v1/extension-points/${pointId}/bindings/customers%2Fglobex`;
     const list = (await (await fetch(stage.url + path, { headers: { authorization } })).json()) as BindingList;
     assert.deepEqual(Object.keys(list), ['greet']);
-    await owner.open('/account');
+    await owner.open('/account/tokens');
     await page.getByRole('row').filter({ hasText: '203.0.113.7' }).first().waitFor(); // whom the front named
     await guest.close();
   });
