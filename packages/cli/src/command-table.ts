@@ -71,6 +71,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         summary: 'show the keys with which the server signs publish attestations',
         load: async () => (await import('./commands/signing-keys.ts')).addSigningKeysCommand,
       },
+      {
+        name: 'bundle',
+        summary: 'files with plugins, to carry from one server to another',
+        load: async () => (await import('./commands/bundle.ts')).addBundleCommands,
+      },
     ],
   },
   {

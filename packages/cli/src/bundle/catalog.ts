@@ -1,0 +1,141 @@
+import {
+  attestationKind,
+  contentAddressPattern,
+  extensionPoint,
+  isSemver,
+  plugin,
+  pluginNamePattern,
+  version,
+} from '@tenon/protocol';
+import { Type } from '@tenon/protocol/type';
+import { faultsOf, isValid } from '@tenon/protocol/validate';
+import type { Static } from 'typebox';
+import { invalidBundle } from './tar.ts';
+
+export const catalogType = 'application/vnd.tenon.bundle.v1+json';
+
+const digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+/** The lower-case hexadecimal SHA-256 of a blob, and its size in bytes. */
+const blob = { digest, size: Type.Integer({ minimum: 1 }) };
+
+const catalogVersion = Type.Object(
+  {
+    number: version.properties.number,
+    semver: version.properties.semver,
+    note: version.properties.note,
+    contentAddress: Type.String({ pattern: contentAddressPattern }),
+    size: Type.Integer({ minimum: 8 }),
+    attestations: Type.Array(Type.Object({ kind: attestationKind, ...blob }, { additionalProperties: false }), {
+      maxItems: 20,
+    }),
+    testResult: Type.Union([Type.Object(blob, { additionalProperties: false }), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+export type CatalogVersion = Static<typeof catalogVersion>;
+
+const catalogPlugin = Type.Object(
+  {
+    /** `ext_…/plugin/usr_…/<name>` */
+    id: plugin.properties.id,
+    userId: plugin.properties.userId,
+    userName: plugin.properties.userName,
+    name: Type.String({ pattern: pluginNamePattern }),
+    versions: Type.Array(catalogVersion, { minItems: 1 }),
+    bindings: Type.Array(
+      Type.Object(
+        { guestKey: Type.String({ minLength: 1, maxLength: 512 }), version: Type.Integer() },
+        { additionalProperties: false },
+      ),
+      { minItems: 1 },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CatalogPlugin = Static<typeof catalogPlugin>;
+
+const { id, name, schema, requiresApproval, minVersionAgeSeconds, limits } = extensionPoint.properties;
+
+const catalogExtensionPoint = Type.Object(
+  {
+    ...{ id, name, schema, requiresApproval, minVersionAgeSeconds, limits },
+    plugins: Type.Array(catalogPlugin),
+  },
+  { additionalProperties: false },
+);
+export type CatalogExtensionPoint = Static<typeof catalogExtensionPoint>;
+
+/** What a bundle contains, apart from the bytes. */
+const catalog = Type.Object(
+  { extensionPoints: Type.Array(catalogExtensionPoint, { minItems: 1 }) },
+  { additionalProperties: false },
+);
+export type Catalog = Static<typeof catalog>;
+
+/** A plugin with its extension point. */
+export interface PlacedPlugin {
+  readonly extensionPoint: CatalogExtensionPoint;
+  readonly plugin: CatalogPlugin;
+}
+
+export function pluginsOf({ extensionPoints }: Catalog): readonly PlacedPlugin[] {
+  return extensionPoints.flatMap((extensionPoint) =>
+    extensionPoint.plugins.map((plugin) => ({ extensionPoint, plugin })),
+  );
+}
+
+/** Parses a catalog and checks what its schema doesn't say. @throws CliError `invalid_bundle` */
+export function readCatalog(bytes: Uint8Array): Catalog {
+  const value = parseJson(bytes, 'its catalog');
+  if (!isValid(catalog, value)) {
+    const [fault] = faultsOf(catalog, value);
+    throw invalidBundle(`its catalog is malformed: ${fault?.pointer ?? ''} ${fault?.detail ?? ''}`);
+  }
+  requireAscending(
+    value.extensionPoints.map(({ id }) => id),
+    'the extension points of its catalog',
+  );
+  for (const extensionPoint of value.extensionPoints) {
+    requireAscending(
+      extensionPoint.plugins.map(({ id }) => id),
+      `the plugins of ${extensionPoint.id}`,
+    );
+    for (const plugin of extensionPoint.plugins) checkPlugin(extensionPoint, plugin);
+  }
+  return value;
+}
+
+function checkPlugin(extensionPoint: CatalogExtensionPoint, plugin: CatalogPlugin): void {
+  const { id, userId, name, versions, bindings } = plugin;
+  if (id !== `${extensionPoint.id}/plugin/${userId}/${name}`) throw invalidBundle(`the plugin ${id} has another id`);
+  requireAscending(
+    versions.map(({ number }) => number),
+    `the versions of ${id}`,
+  );
+  requireAscending(
+    bindings.map(({ guestKey }) => guestKey),
+    `the bindings of ${id}`,
+  );
+  const numbers = new Set(versions.map(({ number }) => number));
+  for (const { version } of bindings) {
+    if (!numbers.has(version)) throw invalidBundle(`version ${version} of ${id} is bound, and missing`);
+  }
+  for (const { semver } of versions) {
+    if (semver !== null && !isSemver(semver)) throw invalidBundle(`${id} has an invalid semantic version`);
+  }
+}
+
+/** Entries are in code-unit order, without duplicates. */
+function requireAscending<T extends string | number>(values: readonly T[], what: string): void {
+  const isAscending = values.every((value, index) => index === 0 || (values[index - 1] as T) < value);
+  if (!isAscending) throw invalidBundle(`${what} are not in ascending order, or there are duplicates`);
+}
+
+export function parseJson(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw invalidBundle(`${what} is not JSON`, cause);
+  }
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { createPluginWorld, moduleOf, type PluginWorld } from '../packages/cli/test/helpers/plugin-world.ts';
+import { tenon as tenonFile, withoutTenon } from './helpers/server.ts';
+import { until } from './helpers/until.ts';
+
+const sbom = { bomFormat: 'CycloneDX', specVersion: '1.6', components: [] };
+const skopeo = '/usr/bin/skopeo';
+
+describe('bundles between two servers', () => {
+  let origin: PluginWorld;
+  let target: PluginWorld;
+  let guest: Awaited<ReturnType<PluginWorld['makeGuest']>>;
+  let keys: string;
+  let bundle: string;
+
+  before(async () => {
+    [origin, target] = await Promise.all([createPluginWorld(), createPluginWorld()]);
+    guest = await origin.makeGuest();
+    const bom = join(origin.folder.path, 'bom.json');
+    await writeFile(bom, JSON.stringify(sbom));
+    await guest.push(1, '--semver', '1.0.0', '--note', 'First', '--sbom', bom);
+    keys = join(origin.folder.path, 'keys.json');
+    await writeFile(keys, await origin.line(['signing-keys', '--json']));
+    bundle = join(origin.folder.path, 'plugins.tar');
+    await exportTo(bundle);
+  });
+  after(async () => {
+    await origin.stop();
+    await target.stop();
+  });
+
+  const exportTo = (file: string, from = guest.extensionPoint, world = origin) =>
+    world.demand(['bundle', 'export', '-e', from, '-o', file]);
+  const importing = (...words: string[]) =>
+    target.tenon(['bundle', 'import', bundle, '--app', target.app, '--key', keys, '--allow', '*', '--json', ...words]);
+  const list = async (world: PluginWorld, extensionPoint: string, guestKey: string) =>
+    (await world.demand(['bindings', '-e', extensionPoint, guestKey, '--json'])).json();
+  const layerDigests = async (file: string) => {
+    const { extensionPoints } = (await origin.demand(['bundle', 'show', file, '--json'])).json();
+    return extensionPoints[0].plugins[0].versions.map(
+      ({ contentAddress }: { contentAddress: string }) => contentAddress,
+    );
+  };
+
+  it('exports the same bytes of the same state, also to stdout', async () => {
+    const again = join(origin.folder.path, 'again.tar');
+    await exportTo(again);
+    assert.ok((await readFile(again)).equals(await readFile(bundle)));
+    const piped = await origin.demand(['bundle', 'export', '-e', guest.extensionPoint]);
+    assert.ok(piped.bytes.equals(await readFile(bundle)));
+  });
+
+  it('refuses to export for guests, who must not see guest keys', async () => {
+    const refused = await origin.tenon(
+      ['bundle', 'export', '-e', guest.extensionPoint, '-o', '/dev/null'],
+      guest.setting,
+    );
+    assert.deepEqual([refused.exitCode, /Only the application's team/.test(refused.stderr)], [3, true], refused.stderr);
+  });
+
+  it('lists the content without a server', async () => {
+    const nowhere = { environment: { TENON_URL: 'http://127.0.0.1:9' } };
+    const shown = await origin.demand(['bundle', 'show', bundle, '--key', keys, '--json'], nowhere);
+    const [extensionPoint] = shown.json().extensionPoints;
+    const [plugin] = extensionPoint.plugins;
+    assert.deepEqual(
+      [extensionPoint.id, plugin.id, plugin.bindings, plugin.versions[0].state, plugin.versions[0].reference],
+      [
+        guest.extensionPoint,
+        guest.id,
+        [{ guestKey: guest.guestName, version: 1 }],
+        'verified',
+        `${guest.extensionPoint}/${guest.user}/sums:1`,
+      ],
+    );
+    const kinds = plugin.versions[0].attestations.map(({ kind }: { kind: string }) => kind);
+    assert.deepEqual(kinds, ['publish', 'sbom']);
+    assert.match((await origin.demand(['bundle', 'show', bundle])).stdout, /sums@1 .*guest-1 +unchecked/);
+  });
+
+  it('refuses a plugin outside of the allow-list, and an unknown key, before anything is sent', async () => {
+    const before = await target.line(['ext', 'list', '--json']);
+    const common = ['bundle', 'import', bundle, '--app', target.app, '--key'];
+    const outside = await target.tenon([...common, keys, '--allow', `${guest.extensionPoint}/plugin/usr_*/greet`]);
+    assert.equal(outside.exitCode, 7);
+    assert.match(outside.stderr, new RegExp(`no --allow has ${guest.id}\\. Nothing was imported`));
+    const own = join(target.folder.path, 'own.json');
+    await writeFile(own, await target.line(['signing-keys', '--json']));
+    const unknown = await target.tenon([...common, own, '--allow', '*']);
+    assert.equal(unknown.exitCode, 12);
+    assert.match(unknown.stderr, /sums@1: publish attestation failed: .*not trusted.*Nothing was imported/s);
+    assert.equal(await target.line(['ext', 'list', '--json']), before);
+  });
+
+  it('shows what an import would change', async () => {
+    const before = await target.line(['ext', 'list', '--json']);
+    const { versions, newGuestKeys } = (await importing('--dry-run')).json();
+    assert.deepEqual([versions[0].outcome, newGuestKeys], ['planned', [guest.guestName]]);
+    assert.equal(await target.line(['ext', 'list', '--json']), before);
+  });
+
+  it('imports, and changes nothing the second time', async () => {
+    const first = await importing();
+    assert.equal(first.exitCode, 0, first.stderr);
+    const report = first.json();
+    assert.deepEqual(
+      report.versions.map(({ outcome, version }: { outcome: string; version: unknown }) => [outcome, version]),
+      [['published', { number: 1, state: 'published' }]],
+    );
+    const [{ id }] = report.extensionPoints;
+    const expected = await list(origin, guest.extensionPoint, guest.guestName);
+    const bound = await list(target, id, guest.guestName);
+    assert.equal(bound.sums.contentAddress, expected.sums.contentAddress);
+    const fetched = await target.demand(['fetch', bound.sums.contentAddress, '-o', '-']);
+    assert.ok(fetched.bytes.equals(moduleOf(1)));
+
+    const second = (await importing()).json();
+    assert.deepEqual(
+      [second.versions[0].outcome, second.newGuestKeys, second.extensionPoints[0].isNew],
+      ['present', [], false],
+    );
+    assert.deepEqual(await list(target, id, guest.guestName), bound);
+
+    const user = target.server.quickstart.TENON_USER_ID;
+    const versions = (await target.demand(['plugin', 'versions', `${id}/plugin/${user}/sums`, '--json'])).json();
+    assert.deepEqual([versions.length, versions[0].semver, versions[0].note], [1, '1.0.0', 'First']);
+
+    const exported = join(target.folder.path, 'exported.tar');
+    await exportTo(exported, id, target);
+    assert.deepEqual(await layerDigests(exported), await layerDigests(bundle));
+    assert.deepEqual(await manifestsOf(exported), await manifestsOf(bundle));
+  });
+
+  /** The manifests of the plugins, which have names. */
+  async function manifestsOf(file: string): Promise<readonly string[]> {
+    const { stdout } = await promisify(execFile)('tar', ['-xOf', file, 'index.json']);
+    const { manifests } = JSON.parse(stdout);
+    return manifests.flatMap(({ digest, annotations }: { digest: string; annotations?: object }) =>
+      annotations === undefined ? [] : [digest],
+    );
+  }
+
+  it('imports only what the extension point accepts', async () => {
+    const strict = await origin.makeGuest();
+    await strict.push(5);
+    const file = join(origin.folder.path, 'strict.tar');
+    await exportTo(file, strict.extensionPoint);
+    const schema = { stdin: 'exports: [render]' };
+    await target.demand(['ext', 'create', strict.guestName, '--app', target.app, '--schema', '-'], schema);
+    const refused = await target.tenon(['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*']);
+    assert.equal(refused.exitCode, 7, refused.stderr);
+    assert.match(refused.stderr, /render/);
+  });
+
+  it('is read by skopeo with equal digests', { skip: existsSync(skopeo) ? false : 'there is no skopeo' }, async () => {
+    const reference = `${guest.extensionPoint}/${guest.user}/sums:1`;
+    const run = async (...args: string[]) => (await promisify(execFile)(skopeo, args)).stdout;
+    const raw = await run('inspect', '--raw', `oci-archive:${bundle}:${reference}`);
+    const [manifest] = await manifestsOf(bundle);
+    assert.equal(`sha256:${hash('sha256', raw, 'hex')}`, manifest);
+    const folder = join(origin.folder.path, 'oci');
+    await run('--insecure-policy', 'copy', `oci-archive:${bundle}:${reference}`, `oci:${folder}:sums`);
+    const { digest } = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')).manifests[0];
+    assert.equal(digest, manifest);
+    const layer = JSON.parse(raw).layers[0].digest.replace('sha256:', '');
+    assert.ok((await readFile(join(folder, 'blobs/sha256', layer))).equals(moduleOf(1)));
+  });
+
+  it('completes an import that was killed', async () => {
+    const many = await origin.makeGuest();
+    for (let number = 0; number < 12; number++) {
+      const file = join(many.path, 'one.wasm');
+      await writeFile(file, moduleOf(100 + number));
+      await origin.demand(['plugin', 'push', file, '--name', `many-${number}`], many.setting);
+    }
+    const file = join(origin.folder.path, 'many.tar');
+    await exportTo(file, many.extensionPoint);
+    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const env = { ...withoutTenon(process.env), TENON_DATA_DIR: target.server.dataDir };
+    const plugins = async () => {
+      const points = (await target.demand(['ext', 'list', '--app', target.app, '--json'])).json();
+      const id = points.find(({ name }: { name: string }) => name === many.guestName)?.id;
+      return id === undefined ? {} : await list(target, id, many.guestName);
+    };
+    const child = spawn(process.execPath, [tenonFile, ...words], { env, stdio: 'ignore' });
+    const exited = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+    await until(async () => (Object.keys(await plugins()).length > 0 ? true : undefined));
+    child.kill('SIGKILL');
+    assert.equal(await exited, 'SIGKILL');
+    const partly = await plugins();
+    assert.ok(Object.keys(partly).length < 12, 'it was killed too late');
+    const { versions } = (await target.demand([...words, '--json'])).json();
+    const present = versions.filter(({ outcome }: { outcome: string }) => outcome === 'present').length;
+    assert.ok(present >= Object.keys(partly).length, `${present}`);
+    const addresses = (of: Record<string, { contentAddress: string }>) =>
+      Object.entries(of).map(([name, { contentAddress }]) => [name, contentAddress]);
+    assert.deepEqual(addresses(await plugins()), addresses(await list(origin, many.extensionPoint, many.guestName)));
+  });
+});
