@@ -60,6 +60,30 @@ function serving({
   return { ...guest.setting, fetch: swapped };
 }
 
+/** What the server signed for another purpose, as provenance or an SBOM. */
+function relabelled(): [exitCode: number, detail: RegExp, objects: unknown[]][] {
+  const own = attestFirst();
+  const signedSbom = attest(signer, plugin(), { statement: { predicateType: sbomType } });
+  const signedProvenance = attest(signer, plugin(), { statement: { predicateType: slsaType } });
+  const ambiguous = { ...signedSbom, messageSignature: { signature: 'AAAA' } };
+  return [
+    [
+      12,
+      /provenance +failed .*no provenance, but https:\/\/cyclonedx/,
+      [objectOf('publish', own), objectOf('provenance', signedSbom)],
+    ],
+    [12, /provenance +failed .*no provenance, but urn:tenon/, [objectOf('publish', own), objectOf('provenance', own)]],
+    [12, /sbom +failed .*no SBOM, but urn:tenon/, [objectOf('publish', own), objectOf('sbom', own)]],
+    [
+      12,
+      /provenance +failed .*signed with a key/,
+      [objectOf('publish', own), objectOf('provenance', signedProvenance)],
+    ],
+    [12, /sbom +failed .*no in-toto statement/, [objectOf('publish', own), objectOf('sbom', ambiguous)]],
+    [0, /sbom +verified/, [objectOf('publish', own), objectOf('sbom', signedSbom)]],
+  ];
+}
+
 async function file(name: string, content: string | Uint8Array): Promise<string> {
   const path = join(world.folder.path, name);
   await mkdir(world.folder.path, { recursive: true });
@@ -127,6 +151,7 @@ describe('tenon plugin verify', () => {
         [objectOf('publish', attestFirst(), 'failed'), objectOf('publish', attestFirst(stranger))],
       ],
       [0, /publish +verified/, [objectOf('publish', attestFirst(), 'failed')]],
+      ...relabelled(),
     ];
     for (const [exitCode, detail, objects] of cases) {
       const found = await world.tenon(['plugin', 'verify', 'sums@1', '--key', keys], serving({ objects }));

@@ -65,6 +65,7 @@ describe('provenance of a real server', () => {
     const { provenance } = await host.loadPlugin(key());
     assert.ok(provenance?.state === 'verified');
     assert.equal(provenance.publication.version, 1);
+    assert.equal(provenance.publication.server, stage.url); // which has a port that the system chose
     assert.deepEqual((await host.warmUp([key()])).failures, []);
     await host.close();
     for (const more of [{ offline: true }, { fetch: () => Promise.reject(new TypeError('fetch failed')) }]) {

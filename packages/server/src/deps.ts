@@ -31,6 +31,8 @@ export interface Deps {
   readonly cache: Cache;
   /** Serializes costly work for one key, such as hashing new passwords for one invitation. */
   readonly mutex: KeyedMutex;
+  /** The server's public URL, without a trailing slash. */
+  readonly baseUrl: () => string;
   readonly clock: Clock;
   /** The recorded author of all audit events. Default: the actor. */
   readonly auditAuthor?: 'operator';

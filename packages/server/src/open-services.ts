@@ -12,6 +12,7 @@ import { createStoredContents } from './blobs/stored-contents.ts';
 import { createCache } from './cache/cache.ts';
 import { type ChangeFeed, createChangeFeed } from './changes/change-feed.ts';
 import type { Config } from './config/config.ts';
+import { defaultBaseUrl } from './config/listen-address.ts';
 import { version } from './config/version.ts';
 import { defaultConsoleBuilds, readConsole } from './console/console-files.ts';
 import type { Clock } from './db/store.ts';
@@ -45,6 +46,8 @@ import type { OnTaskEnd } from './workers/pool.ts';
 /** The services that don't need HTTP. */
 export interface DataServices {
   readonly deps: Deps;
+  /** The port that the server listens on. Set it when it is known, if the configured one is 0. */
+  readonly bound: { port: number };
   readonly metrics: Metrics | undefined;
   readonly tracing: Tracing | undefined;
   readonly workers: Services['workers'];
@@ -97,6 +100,7 @@ export async function openData(
   const passwords = createPasswordWorkers({ ...config, cost }, onTaskEnd('passwords'));
   const simulator = createSimulator(config, log, onTaskEnd('simulations'));
   const changes = createChangeFeed(store);
+  const bound = { port: config.port };
   const withoutTester: Omit<Deps, 'tester'> = {
     store,
     blobs,
@@ -104,6 +108,7 @@ export async function openData(
     checker: workers,
     simulator,
     cache: createCache(store, config.responseCacheBytes),
+    baseUrl: () => config.publicUrl ?? defaultBaseUrl(config.host, bound.port),
     clock: Date.now,
     random: randomBytes,
     passwords,
@@ -118,6 +123,7 @@ export async function openData(
   const deps: Deps = { ...withoutTester, tester: simulationRuns };
   return {
     deps,
+    bound,
     simulationRuns,
     workers,
     passwords,

@@ -9,7 +9,6 @@ import { createClockCheck } from './blobs/clock-gap.ts';
 import { startGarbageCollector } from './blobs/garbage-collector.ts';
 import { assertBlobsKnown, assertBlobsPresent, MissingBlobsError, UnknownBlobsError } from './blobs/unknown-objects.ts';
 import type { Config } from './config/config.ts';
-import { defaultBaseUrl } from './config/listen-address.ts';
 import { describeStore } from './config/store-places.ts';
 import { makeDurableFolder } from './db/durable-folder.ts';
 import { createStartupRetry } from './db/startup-retry.ts';
@@ -98,8 +97,8 @@ export async function serve(
     }
   }
   const folderLock = isFirstWorker && hasDataFolder ? lockFolder(config.dataDir) : undefined;
-  const bound = { port: config.port };
-  const services = createServices(config, data, addressesOf(config, bound), log);
+  const { bound } = data;
+  const services = createServices(config, data, addressesOf(config, data.deps), log);
   const app = createApp(services);
   metrics.watch(data, services);
   metrics.watchSimulationRuns(data.simulationRuns);
@@ -224,9 +223,8 @@ async function openTracing(config: Config, log: Logger): Promise<Tracing | undef
   return openTracing(config, log);
 }
 
-function addressesOf(config: Config, bound: { readonly port: number }): Addresses {
-  const base = (): string => config.publicUrl ?? defaultBaseUrl(config.host, bound.port);
-  return { base, instrument: () => config.instrumentUrl ?? base() };
+function addressesOf(config: Config, { baseUrl }: Pick<Deps, 'baseUrl'>): Addresses {
+  return { base: baseUrl, instrument: () => config.instrumentUrl ?? baseUrl() };
 }
 
 /** Logs unavailable stores at the start: a server with a wrong bucket still serves lists. Never rejects. */

@@ -99,7 +99,7 @@ describe('a publish', () => {
         subject: [{ name: `${plugin.id}@1`, digest: { sha256: createHash('sha256').update(content).digest('hex') } }],
         predicateType: 'urn:tenon:attestation:publish:v1',
         predicate: {
-          server: 'http://localhost:0',
+          server: 'http://localhost:8366',
           appId: world.appId,
           extensionPointId: world.extensionPointId,
           plugin: plugin.id,

@@ -16,6 +16,7 @@ import {
   type JudgedVersion,
   type Judgement,
   judgeAll,
+  kindOfPredicate,
   overallState,
   publishPredicateType,
   withPublish,
@@ -151,9 +152,7 @@ async function readBundles(io: Io, file: string): Promise<readonly Attested[]> {
 }
 
 function kindOf(bundle: unknown): AttestationKind {
-  const predicateType = readStatement(bundle)?.predicateType ?? publishPredicateType;
-  if (predicateType === publishPredicateType) return 'publish';
-  return /^https:\/\/(?:cyclonedx\.org|spdx\.dev)\//.test(predicateType) ? 'sbom' : 'provenance';
+  return kindOfPredicate(readStatement(bundle)?.predicateType ?? publishPredicateType);
 }
 
 /** The plugin that the attestations name. It is shown, and the signature covers it. */

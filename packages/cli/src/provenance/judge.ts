@@ -107,10 +107,14 @@ async function judgeOther(
   const judged = { kind, predicateType: statement?.predicateType ?? null };
   const failed = (detail: string): Judgement => ({ ...judged, state: 'failed', detail, signer: null });
   if (statement === undefined) return failed('The bundle contains no in-toto statement');
+  if (kindOfPredicate(statement.predicateType) !== kind) {
+    return failed(`The attestation is no ${kind === 'sbom' ? 'SBOM' : 'provenance'}, but ${statement.predicateType}`);
+  }
   if (!statement.digests.includes(Buffer.from(contentAddress, 'base64url').toString('hex'))) {
     return failed('The attestation is about other bytes');
   }
   if (isSignedWithKey(bundle)) {
+    if (kind !== 'sbom') return failed('The attestation is signed with a key, and not with a certificate');
     try {
       const { keyId } = await openBundle(bundle, keys, maxDocumentChars);
       const detail = 'signed by the server, and not by the publisher';
@@ -127,6 +131,11 @@ async function judgeOther(
   } catch (error) {
     return failed((error as Error).message);
   }
+}
+
+export function kindOfPredicate(predicateType: string): AttestationKind {
+  if (predicateType === publishPredicateType) return 'publish';
+  return /^https:\/\/(?:cyclonedx\.org|spdx\.dev)\//.test(predicateType) ? 'sbom' : 'provenance';
 }
 
 /** Whether a public key verifies a bundle, and not a certificate: the server signs plain documents so. */

@@ -6,12 +6,16 @@ export interface Statement {
   readonly digests: readonly string[];
 }
 
+type Json = Readonly<Record<string, string>>;
+
 const statementTypes = ['https://in-toto.io/Statement/v1', 'https://in-toto.io/Statement/v0.1'];
 
 /** @returns `undefined` if the bundle contains no in-toto statement */
 export function readStatement(bundle: unknown): Statement | undefined {
   try {
-    const { payloadType, payload } = (bundle as { dsseEnvelope: Record<string, string> }).dsseEnvelope;
+    const { messageSignature, dsseEnvelope } = bundle as { messageSignature?: unknown; dsseEnvelope: Json };
+    if (messageSignature !== undefined) return undefined; // a verifier might verify it instead of the statement
+    const { payloadType, payload } = dsseEnvelope;
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(payload ?? '', 'base64'));
     const { _type: type, predicateType, predicate, subject } = JSON.parse(text);
     const isStatement = payloadType === 'application/vnd.in-toto+json' && statementTypes.includes(type);

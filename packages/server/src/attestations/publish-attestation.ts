@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { type AttestationSigner, type CiClaims, newId, pluginId } from '@tenon/protocol';
-import { defaultBaseUrl } from '../config/listen-address.ts';
 import type { AttestationWithBundle } from '../db/attestation-records.ts';
 import type { TokenRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
@@ -46,14 +45,13 @@ export async function insertPublishAttestation(
   { means, claims }: PublishMeans,
 ): Promise<void> {
   const { extensionPointId, userId, name, number, id, semver, size, createdAtMs } = version;
-  const { publicUrl, host, port } = deps.settings;
   const key = await currentSigningKey(deps, tx, createdAtMs);
   const bundle = signStatement(key, {
     _type: statementType,
     subject: subjectOf(version),
     predicateType: publishPredicateType,
     predicate: {
-      server: publicUrl ?? defaultBaseUrl(host, port),
+      server: deps.baseUrl(),
       appId,
       extensionPointId,
       plugin: pluginId(extensionPointId, userId, name),

@@ -31,10 +31,19 @@ const noTests: VersionTester = {
 /** What a context has of accounts, without threads, and without the queue of tests. */
 export function accountServices(): Pick<
   Deps,
-  'signInProviders' | 'tester' | 'simulator' | 'passwords' | 'commonPasswords' | 'rates' | 'mutex' | 'settings'
+  | 'baseUrl'
+  | 'signInProviders'
+  | 'tester'
+  | 'simulator'
+  | 'passwords'
+  | 'commonPasswords'
+  | 'rates'
+  | 'mutex'
+  | 'settings'
 > {
   const settings: Settings = { ...loadConfig({}, {}), createApps: 'all' };
   return {
+    baseUrl: () => 'http://localhost:8366',
     passwords: plainHasher,
     commonPasswords: createCommonPasswords(),
     rates: createRates(settings),

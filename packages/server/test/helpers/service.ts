@@ -81,11 +81,11 @@ export async function openService({ config: changes, replace, simulator }: Servi
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
   const replaced = simulator && { simulator: { ...data.deps.simulator, ...simulator } };
-  const untested = { ...data.deps, clock, rates: allowances.rates, ...replaced };
-  const simulationRuns = createSimulationRuns(untested, log);
-  const deps: Deps = { ...untested, tester: simulationRuns };
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
+  const untested = { ...data.deps, baseUrl: base, clock, rates: allowances.rates, ...replaced };
+  const simulationRuns = createSimulationRuns(untested, log);
+  const deps: Deps = { ...untested, tester: simulationRuns };
   const addresses = { base, instrument: () => config.instrumentUrl ?? base() };
   const made = createServices(config, { ...data, deps, limits: allowances, monotonicClock }, addresses, log);
   const services = { ...made, ...replace?.(made) };
