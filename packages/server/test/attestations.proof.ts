@@ -12,6 +12,7 @@ import {
 } from '../src/attestations/signing-keys.ts';
 import type { VersionRecord } from '../src/db/records.ts';
 import type { Queries } from '../src/db/store.ts';
+import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { formOf, freshModule, type List, makeWorld, type World } from './helpers/world.ts';
@@ -247,6 +248,37 @@ describe('attached provenance', () => {
       assert.equal(attached?.signer, null);
     });
   }
+
+  it('is verified in a worker process, within a time limit', async () => {
+    const content = freshModule();
+    const bundle = await authority.sign(provenanceOf(content));
+    const [entry] = bundle.verificationMaterial.tlogEntries;
+    const envelope = `a\n1\nAA==\n\n${'\u2014 a AAAAAAAA\n'.repeat(50_000)}`;
+    const slow = {
+      ...bundle,
+      verificationMaterial: {
+        ...bundle.verificationMaterial,
+        tlogEntries: [{ ...entry, inclusionProof: { ...entry.inclusionProof, checkpoint: { envelope } } }],
+      },
+    };
+    const workers = createModuleWorkers({
+      moduleWorkers: 1,
+      moduleQueue: 4,
+      moduleWorkerMemoryMiB: 128,
+      moduleTimeoutMs: 20,
+      moduleTimeoutPerMiBMs: 0,
+      trustedRoots: [authority.trustedRoot],
+    });
+    try {
+      const document = { bytes: Buffer.from(JSON.stringify(slow)), pointer: '' };
+      const address = createHash('sha256').update(content).digest('base64url');
+      await assert.rejects(workers.checkDocument(document, address), { code: 'invalid_field', message: /too long/ });
+    } finally {
+      await workers.close();
+    }
+    const plugin = await publish(content, { provenance: slow });
+    assert.equal(plugin.version.provenance, 'failed');
+  });
 
   it('can be attached later, by the publisher only', async () => {
     const content = freshModule();

@@ -11,6 +11,7 @@ describe('createModuleWorkers()', () => {
       moduleWorkerMemoryMiB: 1024,
       moduleTimeoutMs: 300_000,
       moduleTimeoutPerMiBMs: 0,
+      trustedRoots: [],
     });
     try {
       for (let salt = 0; salt < 6; salt++) {

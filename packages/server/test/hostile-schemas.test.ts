@@ -111,6 +111,7 @@ describe('reading schemas', () => {
       moduleWorkerMemoryMiB: 128,
       moduleTimeoutMs: 60_000,
       moduleTimeoutPerMiBMs: 0,
+      trustedRoots: [],
     };
     const workers = createModuleWorkers(options, ({ kind }, outcome) => void tasks.push(`${kind} ${outcome}`));
     try {

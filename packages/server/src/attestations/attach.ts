@@ -6,18 +6,22 @@ import type { VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import type { Attachment } from './attachment.ts';
+import type { AttachedDocument, CheckedDocument } from './check-document.ts';
 import { signStatement } from './dsse.ts';
-import { noSigner, statementType, subjectOf } from './publish-attestation.ts';
+import { subjectOf } from './publish-attestation.ts';
 import { currentSigningKey } from './signing-keys.ts';
-import { type Verification, verifyBundle } from './sigstore.ts';
+import { noSigner, statementType } from './statement.ts';
 
-/** An attached document with the result of its verification. */
-export type VerifiedAttachment = Attachment & {
-  readonly verification: Verification;
+/** A checked document with its text. */
+export interface VerifiedAttachment extends CheckedDocument {
+  readonly text: string;
+  /** In bytes. */
+  readonly size: number;
   /** The SHA-256 of the document, in hexadecimal. */
   readonly digest: string;
-};
+}
+
+type JobOptions = Parameters<Deps['checker']['checkDocument']>[2];
 
 /** The maximum number of attached documents of a version. */
 const maxAttachments = 10;
@@ -25,18 +29,21 @@ const maxAttachments = 10;
 /** The maximum size of a version's attached documents together, in bytes. */
 export const maxAttachmentBytesOfVersion = 4 * 1024 * 1024;
 
-const plainDetail = 'It has no signature of the publisher. This server signed it when it was attached.';
-
+/**
+ * Checks a document in a worker process.
+ *
+ * @throws DomainError `invalid_field`
+ */
 export async function verifyAttachment(
-  deps: Pick<Deps, 'settings'>,
-  attachment: Attachment,
+  { checker }: Pick<Deps, 'checker'>,
+  document: AttachedDocument,
   contentAddress: string,
+  jobOptions: JobOptions,
 ): Promise<VerifiedAttachment> {
-  const isPlain = 'document' in attachment;
-  const verification: Verification = isPlain
-    ? { state: 'verified', detail: plainDetail, signer: null }
-    : await verifyBundle(deps.settings, attachment, contentAddress);
-  return { ...attachment, verification, digest: hash('sha256', attachment.text, 'hex') };
+  const checked = await checker.checkDocument(document, contentAddress, jobOptions);
+  const { bytes } = document;
+  const text = new TextDecoder().decode(bytes);
+  return { ...checked, text, size: bytes.length, digest: hash('sha256', bytes, 'hex') };
 }
 
 /**
@@ -59,7 +66,7 @@ export async function addAttestations(
     const { verification, size, digest } = attachment;
     const known = [...present, ...stored].find((one) => one.digest === digest);
     if (known !== undefined) {
-      const changed = 'document' in attachment ? known : { ...known, ...verification };
+      const changed = attachment.isPlain ? known : { ...known, ...verification };
       await tx.updateAttestation(changed);
       stored.push(changed);
       continue;
@@ -94,11 +101,11 @@ async function signedForm(
   version: VersionRecord,
   attachment: VerifiedAttachment,
 ): Promise<{ readonly bundle: string; readonly signer: AttestationSigner | null }> {
-  if (!('document' in attachment)) return { bundle: attachment.text, signer: attachment.verification.signer };
-  const { predicateType, document } = attachment;
+  const { isPlain, predicateType, text, verification } = attachment;
+  if (!isPlain) return { bundle: text, signer: verification.signer };
   const key = await currentSigningKey(deps, tx);
   const subject = subjectOf(version);
-  const bundle = signStatement(key, { _type: statementType, subject, predicateType, predicate: document });
+  const bundle = signStatement(key, { _type: statementType, subject, predicateType, predicate: JSON.parse(text) });
   return { bundle, signer: { ...noSigner, keyId: key.id } };
 }
 

@@ -1,17 +1,16 @@
 import type { SerializedBundle } from '@sigstore/bundle';
 import type { AttestationKind } from '@tenon/protocol';
 import { DomainError } from '../http/domain-errors.ts';
-import { inTotoPayloadType, type Statement } from './dsse.ts';
+import { inTotoPayloadType } from './dsse.ts';
+import type { Statement } from './statement.ts';
 import { parseStrictJson, StrictJsonError } from './strict-json.ts';
 
-/** A well-formed document that a publisher attaches. Its signature is not verified yet. */
+/** A well-formed attached document. Its signature is not verified yet. */
 export type Attachment = SignedAttachment | PlainSbom;
 
-interface SignedAttachment {
+export interface SignedAttachment {
   readonly kind: Exclude<AttestationKind, 'publish'>;
   readonly predicateType: string;
-  readonly text: string;
-  readonly size: number;
   readonly bundle: SerializedBundle;
   readonly statement: Statement;
 }
@@ -20,9 +19,6 @@ interface SignedAttachment {
 interface PlainSbom {
   readonly kind: 'sbom';
   readonly predicateType: string;
-  readonly text: string;
-  readonly size: number;
-  readonly document: object;
 }
 
 /** The maximum size of an attached document, in bytes. */
@@ -67,13 +63,12 @@ export function readAttachment(bytes: Uint8Array, pointer: string, expected?: At
 }
 
 function parseAttachment(bytes: Uint8Array): Attachment {
-  const size = bytes.length;
-  if (size > maxAttachmentBytes) throw new StrictJsonError(`must have at most ${maxAttachmentBytes} bytes`);
-  const { text, value } = parseStrictJson(bytes, bounds);
+  if (bytes.length > maxAttachmentBytes) throw new StrictJsonError(`must have at most ${maxAttachmentBytes} bytes`);
+  const { value } = parseStrictJson(bytes, bounds);
   if (!isObject(value)) throw new StrictJsonError('must be a JSON object');
   if (value['bomFormat'] === 'CycloneDX') {
     if (typeof value['specVersion'] !== 'string') throw new StrictJsonError('must have a "specVersion"');
-    return { kind: 'sbom', predicateType: sbomPredicateType, text, size, document: value };
+    return { kind: 'sbom', predicateType: sbomPredicateType };
   }
   const statement = readStatement(value);
   const kind = kindOf(statement.predicateType);
@@ -84,7 +79,7 @@ function parseAttachment(bytes: Uint8Array): Attachment {
     );
   }
   const predicateType = String(statement.predicateType);
-  return { kind, predicateType, text, size, bundle: value as unknown as SerializedBundle, statement };
+  return { kind, predicateType, bundle: value as unknown as SerializedBundle, statement };
 }
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import type { Statement } from './statement.ts';
 
 /*
  * Envelopes of DSSE (https://github.com/secure-systems-lab/dsse/blob/v1.0.2/protocol.md) with Ed25519, in Sigstore bundles
@@ -54,14 +55,6 @@ interface OwnBundle {
     readonly payloadType?: string;
     readonly signatures?: readonly { readonly sig?: string }[];
   };
-}
-
-/** The part of an in-toto statement that every attestation has. */
-export interface Statement {
-  readonly _type?: unknown;
-  readonly subject?: readonly { readonly digest?: { readonly sha256?: unknown } }[];
-  readonly predicateType?: unknown;
-  readonly predicate?: unknown;
 }
 
 /**

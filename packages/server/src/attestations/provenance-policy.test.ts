@@ -4,7 +4,7 @@ import type { ProvenancePolicy, ProvenanceSource } from '@tenon/protocol';
 import { DomainError } from '../http/domain-errors.ts';
 import { sourceOfClaims, sourceOfSigner } from './ci-claims.ts';
 import { acceptsSource, changeProvenancePolicy, matchesPattern, relaxesPolicy } from './provenance-policy.ts';
-import { noSigner } from './publish-attestation.ts';
+import { noSigner } from './statement.ts';
 
 const github = 'https://token.actions.githubusercontent.com';
 const requiring = (...sources: ProvenanceSource[]): ProvenancePolicy => ({ mode: 'require', sources });

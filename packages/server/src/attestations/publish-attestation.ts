@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { type AttestationSigner, type CiClaims, newId, pluginId } from '@tenon/protocol';
+import { type CiClaims, newId, pluginId } from '@tenon/protocol';
 import type { AttestationWithBundle } from '../db/attestation-records.ts';
 import type { TokenRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { signerOfClaims } from './ci-claims.ts';
-import { openOwnBundle, type Statement, signStatement } from './dsse.ts';
+import { openOwnBundle, signStatement } from './dsse.ts';
 import { currentSigningKey } from './signing-keys.ts';
+import { hasSubject, noSigner, sha256Of, statementType } from './statement.ts';
 
-export const statementType = 'https://in-toto.io/Statement/v1';
 const publishPredicateType = 'urn:tenon:attestation:publish:v1';
 
 /** How a version was published. */
@@ -29,11 +29,6 @@ export function subjectOf(version: VersionRecord) {
   const { extensionPointId, userId, name, number, contentAddress } = version;
   const sha256 = sha256Of(contentAddress);
   return [{ name: `${pluginId(extensionPointId, userId, name)}@${number}`, digest: { sha256 } }];
-}
-
-/** Returns a content address as in-toto writes digests. */
-export function sha256Of(contentAddress: string): string {
-  return Buffer.from(contentAddress, 'base64url').toString('hex');
 }
 
 /** Signs and inserts the server's attestation of a new version, in the transaction that inserts the version. */
@@ -82,16 +77,6 @@ export async function insertPublishAttestation(
   });
 }
 
-export const noSigner: AttestationSigner = {
-  keyId: null,
-  issuer: null,
-  identity: null,
-  repository: null,
-  workflow: null,
-  commit: null,
-  runUrl: null,
-};
-
 /**
  * Verifies an attestation that this server signed.
  *
@@ -111,10 +96,4 @@ export function faultOfOwn(
   if (predicateType !== publishPredicateType) return `it has the predicate ${String(predicateType)}`;
   const attested = (predicate as { readonly versionId?: unknown }).versionId;
   return attested === versionId ? null : `it attests another version, ${String(attested)}`;
-}
-
-/** Whether a subject of a statement has the digest of a content. */
-export function hasSubject({ subject }: Statement, contentAddress: string): boolean {
-  const sha256 = sha256Of(contentAddress);
-  return Array.isArray(subject) && subject.some((one) => one?.digest?.sha256 === sha256);
 }

@@ -1,8 +1,8 @@
+import { createRequire } from 'node:module';
 import type { AttestationSigner } from '@tenon/protocol';
-import type { Settings } from '../config/settings.ts';
-import type { Attachment } from './attachment.ts';
+import type { SignedAttachment } from './attachment.ts';
 import { signerOfIdentity } from './certificate-claims.ts';
-import { hasSubject, noSigner } from './publish-attestation.ts';
+import { hasSubject, noSigner } from './statement.ts';
 import { toTrustedRoot } from './trusted-root.ts';
 
 /** The result of verifying an attached attestation. */
@@ -13,7 +13,8 @@ export interface Verification {
   readonly signer: AttestationSigner | null;
 }
 
-type SignedAttachment = Extract<Attachment, { readonly bundle: unknown }>;
+/** A worker's tasks are synchronous, and only those that verify need these libraries. */
+const require = createRequire(import.meta.url);
 
 const maxDetailLength = 500;
 
@@ -24,15 +25,16 @@ const maxDetailLength = 500;
  * A root without transparency logs, such as GitHub's for private repositories, requires no log entry. Every root requires a trusted time
  * at which the certificate was valid.
  */
-export async function verifyBundle(
-  { trustedRoots }: Pick<Settings, 'trustedRoots'>,
+export function verifyBundle(
+  trustedRoots: readonly unknown[],
   { bundle: serialized, statement }: SignedAttachment,
   contentAddress: string,
-): Promise<Verification> {
+): Verification {
   if (!hasSubject(statement, contentAddress)) return failed('it is about another content: no subject has its digest');
   if (trustedRoots.length === 0) return failed('no trusted root is configured on this server');
-  const { bundleFromJSON, isBundleWithPublicKey } = await import('@sigstore/bundle');
-  const { toSignedEntity, toTrustMaterial, Verifier } = await import('@sigstore/verify');
+  const { bundleFromJSON, isBundleWithPublicKey } = require('@sigstore/bundle') as typeof import('@sigstore/bundle');
+  const { toSignedEntity, toTrustMaterial, Verifier } =
+    require('@sigstore/verify') as typeof import('@sigstore/verify');
   let fault = '';
   for (const json of trustedRoots) {
     try {

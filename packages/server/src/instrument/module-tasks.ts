@@ -18,6 +18,7 @@ import {
   parseConfig,
   parseExtraOptions,
 } from '@tenon/instrument';
+import { type AttachedDocument, type CheckedDocument, checkDocument } from '../attestations/check-document.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { CheckedModule, ModuleRequirements, ReadSchema } from '../plugins/module-checker.ts';
 import { readSchema } from './read-schema.ts';
@@ -32,6 +33,12 @@ export type Task =
   | { readonly kind: 'diff'; readonly before: Uint8Array | undefined; readonly after: Uint8Array }
   /** `schemaJson` is a JSON string (whose content is YAML or JSON) or a JSON object. */
   | { readonly kind: 'schema'; readonly schemaJson: string }
+  | {
+      readonly kind: 'document';
+      readonly document: AttachedDocument;
+      readonly contentAddress: string;
+      readonly trustedRoots: readonly unknown[];
+    }
   | ({ readonly kind: 'instrument' | 'report'; readonly bytes: Uint8Array<ArrayBuffer> } & Tracing);
 
 /** The configuration and options of the instrumenter: unparsed JSON. */
@@ -58,6 +65,7 @@ export interface TaskValues {
   readonly compared: readonly (readonly Mismatch[])[];
   readonly schema: ReadSchema;
   readonly diff: ModuleComparison;
+  readonly checkedDocument: CheckedDocument;
   readonly instrumented: Instrumented;
   /** JSON of the protocol's `instrumentationReport`. The worker serialises it: a module may have a million functions. */
   readonly report: Uint8Array;
@@ -73,6 +81,7 @@ export function runTask(task: Task): TaskResult {
     if (task.kind === 'check') return checkTask(task.bytes, task.requirements);
     if (task.kind === 'schema') return { ok: true, schema: readSchema(JSON.parse(task.schemaJson)) };
     if (task.kind === 'diff') return { ok: true, diff: compareModules(task.before, task.after, diffLimits) };
+    if (task.kind === 'document') return documentTask(task);
     if (task.kind === 'compare') return compareTask(task.interfaces, task.requirements);
     return task.kind === 'report' ? reportTask(task.bytes, task) : instrumentTask(task.bytes, task);
   } catch (error) {
@@ -110,6 +119,14 @@ function checkTask(bytes: Uint8Array<ArrayBuffer>, requirements: ModuleRequireme
   const interfaceJson = json.length > maxInterfaceLength ? null : json;
   const mismatches = requirements === undefined ? [] : compare(found, requirements);
   return { ok: true, checked: { interfaceJson, mismatches } };
+}
+
+function documentTask({
+  document,
+  contentAddress,
+  trustedRoots,
+}: Extract<Task, { readonly kind: 'document' }>): TaskResult {
+  return { ok: true, checkedDocument: checkDocument(document, contentAddress, trustedRoots) };
 }
 
 function compareTask(interfaces: readonly string[], requirements: ModuleRequirements): TaskResult {

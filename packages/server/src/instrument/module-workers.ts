@@ -31,6 +31,8 @@ interface ModuleWorkersOptions {
   readonly moduleTimeoutMs: number;
   /** Additional time for each MiB of the module. */
   readonly moduleTimeoutPerMiBMs: number;
+  /** Those that verify attached documents. */
+  readonly trustedRoots: readonly unknown[];
 }
 
 const busyRetrySeconds = 5;
@@ -83,6 +85,16 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
       if (isDeeperThan(maxSchemaDepth, schema)) return (await import('./read-schema.ts')).readSchema(schema);
       return run('schema', { kind: 'schema', schemaJson: JSON.stringify(schema ?? null) }, jobOptions);
     },
+    checkDocument: ({ bytes, ...document }, contentAddress, jobOptions) => {
+      const { trustedRoots } = options;
+      const task = {
+        kind: 'document',
+        document: { ...document, bytes: plain(bytes) },
+        contentAddress,
+        trustedRoots,
+      } as const;
+      return run('checkedDocument', task, jobOptions);
+    },
     instrument: (bytes, tracing, jobOptions) =>
       run('instrumented', { kind: 'instrument', bytes: plain(bytes), ...tracing }, jobOptions),
     report: (bytes, tracing, jobOptions) =>
@@ -94,9 +106,10 @@ export function createModuleWorkers(options: ModuleWorkersOptions, onEnd?: OnTas
   };
 }
 
-/** The number of bytes of a task's modules. */
+/** The number of bytes of a task's modules or document. */
 function sizeOf(task: Task): number {
   if (task.kind === 'diff') return (task.before?.length ?? 0) + task.after.length;
+  if (task.kind === 'document') return task.document.bytes.length;
   return 'bytes' in task ? task.bytes.length : 0;
 }
 
@@ -131,6 +144,8 @@ function toError(error: unknown, kind: Task['kind']): unknown {
     case 'out_of_memory':
       if (kind === 'schema')
         return new DomainError('invalid_field', '/schema: takes too long to parse', { cause: error });
+      if (kind === 'document')
+        return new DomainError('invalid_field', 'The attestation takes too long to verify.', { cause: error });
       return new DomainError(
         'module_too_complex',
         error.code === 'timed_out'

@@ -1,5 +1,4 @@
 import { addAttestations, verifyAttachment } from '../attestations/attach.ts';
-import { readAttachment } from '../attestations/attachment.ts';
 import { readAttestations } from '../attestations/read-attestations.ts';
 import { record } from '../audit/record.ts';
 import type { ExtensionPointAccess } from '../auth/access.ts';
@@ -48,13 +47,15 @@ export async function attachToVersion(
   access: ExtensionPointAccess,
   target: PluginTarget,
   number: string,
-  document: Uint8Array,
+  bytes: Uint8Array,
+  signal: AbortSignal,
 ): Promise<{ readonly attached: AttestationWithBundle; readonly version: VersionRecord }> {
   const { actor, app } = access;
   const { read } = deps.store;
   const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
   requirePublisher(version.userId === actor.userId);
-  const verified = await verifyAttachment(deps, readAttachment(document, ''), version.contentAddress);
+  const jobOptions = { fairnessKey: actor.userId, signal };
+  const verified = await verifyAttachment(deps, { bytes, pointer: '' }, version.contentAddress, jobOptions);
   const id = await changePlugin(
     deps,
     access,

@@ -8,6 +8,7 @@ import { reserveFrom } from '../http/bodies/body-room.ts';
 import { readBytes } from '../http/bodies/read-bytes.ts';
 import { attestationExample } from '../http/examples.ts';
 import { HttpError } from '../http/http-error.ts';
+import { disconnectSignal } from '../http/reply.ts';
 import { json, jsonList, type Route, routeTagged } from '../http/route.ts';
 import { attachToVersion } from './attach-to-version.ts';
 import { artifactPath, pluginTarget } from './plugin-routes.ts';
@@ -97,8 +98,15 @@ export const attestationRoutes: readonly Route[] = [
       'again, send it again.',
     responses: { 201: json('the attestation', attestation, attestationExample) },
     errors: ['plugin_blocked', 'limit_exceeded', 'quota_exceeded', 'rate_limited', 'conflict'],
-    handle: async ({ deps }, { auth, params, body }) => {
-      const { attached, version } = await attachToVersion(deps, auth.access, pluginTarget(params), params.number, body);
+    handle: async ({ deps }, { auth, params, body }, reply) => {
+      const { attached, version } = await attachToVersion(
+        deps,
+        auth.access,
+        pluginTarget(params),
+        params.number,
+        body,
+        disconnectSignal(reply.response),
+      );
       return toAttestation(attached, version);
     },
   }),

@@ -1,5 +1,6 @@
 import { type Mismatch, summarizeMismatches } from '@tenon/extension-schema/interface-check';
 import type { SchemaWarning } from '@tenon/protocol';
+import type { AttachedDocument, CheckedDocument } from '../attestations/check-document.ts';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
@@ -48,6 +49,12 @@ export interface ModuleChecker {
    * @throws DomainError `invalid_field` with all faults and their locations
    */
   readSchema(schema: unknown, jobOptions?: JobOptions): Promise<ReadSchema>;
+  /**
+   * Reads an attached document, and verifies it with the configured trusted roots.
+   *
+   * @throws DomainError `invalid_field`
+   */
+  checkDocument(document: AttachedDocument, contentAddress: string, jobOptions?: JobOptions): Promise<CheckedDocument>;
 }
 
 export function isSameRequirements(a: ModuleRequirements, b: ModuleRequirements): boolean {

@@ -1,6 +1,6 @@
 import { type ContentAddress, newId, type VersionState } from '@tenon/protocol';
 import type { VerifiedAttachment } from '../attestations/attach.ts';
-import type { Attachment } from '../attestations/attachment.ts';
+import type { AttachedDocument } from '../attestations/check-document.ts';
 import { type ProvenanceEvidence, stateOfEvidence } from '../attestations/require-provenance.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import { warnOfQuota } from '../auth/quota-warnings.ts';
@@ -18,7 +18,7 @@ import { isReleasing, queueTest, type TestResult } from './version-tester.ts';
 export interface Release extends ReleaseLabels {
   readonly bytes: Uint8Array;
   /** The documents to attach. Default: none. */
-  readonly attachments?: readonly Attachment[];
+  readonly attachments?: readonly AttachedDocument[];
 }
 
 /** An authorized publish. */

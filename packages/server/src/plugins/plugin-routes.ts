@@ -12,7 +12,6 @@ import {
   publishedPlugin,
 } from '@tenon/protocol';
 import { Type } from '@tenon/protocol/type';
-import { readAttachment } from '../attestations/attachment.ts';
 import { reserveFrom } from '../http/bodies/body-room.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { pluginBindingExample, pluginExample, pluginSummaryExample } from '../http/examples.ts';
@@ -100,8 +99,10 @@ export const pluginRoutes: readonly Route[] = [
       const options = { signal: disconnectSignal(reply.response), isDryRun, reserve };
       const { bytes, semver = query.semver, note = query.note, provenance, sbom } = body;
       const attachments = [
-        ...(provenance === undefined ? [] : [readAttachment(provenance, '/provenance', 'provenance')]),
-        ...(sbom === undefined ? [] : [readAttachment(sbom, '/sbom', 'sbom')]),
+        ...(provenance === undefined
+          ? []
+          : [{ bytes: provenance, pointer: '/provenance', expected: 'provenance' } as const]),
+        ...(sbom === undefined ? [] : [{ bytes: sbom, pointer: '/sbom', expected: 'sbom' } as const]),
       ];
       const published = await publish(
         services.deps,

@@ -113,15 +113,15 @@ export async function publish(
   const contentAddress = contentAddressOf(release.bytes);
   await requirePublishable(deps, request, release, contentAddress);
   const attachments: VerifiedAttachment[] = [];
-  for (const attachment of release.attachments ?? []) {
-    attachments.push(await verifyAttachment(deps, attachment, contentAddress));
+  const jobOptions = { fairnessKey: actor.userId, signal };
+  for (const document of release.attachments ?? []) {
+    attachments.push(await verifyAttachment(deps, document, contentAddress, jobOptions));
   }
   await requireProvenanceEarly(deps, request, access, contentAddress, attachments);
   if (access.extensionPoint.simulationsRevision > 0) deps.simulator.warm(); // while the module is checked
 
   let requirements: ModuleRequirements = access.extensionPoint;
   for (let attempt = 0; attempt < maxCheckAttempts; attempt++) {
-    const jobOptions = { fairnessKey: actor.userId, signal };
     const { interfaceJson, mismatches } = await deps.checker.check(release.bytes, requirements, jobOptions);
     requireFit(mismatches);
     const testOptions = { ...jobOptions, reserve };

@@ -1,3 +1,4 @@
+import { checkDocument } from '../../src/attestations/check-document.ts';
 import { readSchema } from '../../src/instrument/read-schema.ts';
 import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
 
@@ -5,5 +6,6 @@ import type { ModuleChecker } from '../../src/plugins/module-checker.ts';
 export const anyModule: ModuleChecker = {
   check: async () => ({ interfaceJson: null, mismatches: [] }),
   readSchema: async (schema) => readSchema(schema),
+  checkDocument: async (document, contentAddress) => checkDocument(document, contentAddress, []),
   compare: async (interfaces) => interfaces.map(() => []),
 };

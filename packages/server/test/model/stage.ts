@@ -29,7 +29,6 @@ import { noLimits, type TokenRecord } from '../../src/db/records.ts';
 import type { Store } from '../../src/db/store.ts';
 import type { Deps } from '../../src/deps.ts';
 import { DomainError } from '../../src/http/domain-errors.ts';
-import { readSchema } from '../../src/instrument/read-schema.ts';
 import { readBindings } from '../../src/plugins/bindings.ts';
 import { blockPublisher, unblockPublisher } from '../../src/plugins/blocked-publishers.ts';
 import { dryRun } from '../../src/plugins/dry-run.ts';
@@ -48,6 +47,7 @@ import { releaseDueVersions } from '../../src/plugins/release-versions.ts';
 import { decideVersion } from '../../src/plugins/versions.ts';
 import { withEffects } from '../../src/with-effects.ts';
 import { accountServices } from '../helpers/account-services.ts';
+import { anyModule } from '../helpers/any-module.ts';
 import {
   type Content,
   exportsOf,
@@ -98,6 +98,7 @@ const noBlobs: BlobStore = {
 
 /** Modules are no more than their names here, and the comparison with the schema is the real one. */
 const checker: ModuleChecker = {
+  ...anyModule,
   async check(bytes, demands) {
     const content = Number(Buffer.from(bytes).toString().split('/').at(-1)) as Content;
     const named = exportsOf[content].map((name) => ({ name, kind: 'function' as const }));
@@ -105,8 +106,6 @@ const checker: ModuleChecker = {
     const mismatches = demands ? checkInterface(module, JSON.parse(demands.schemaJson), demands.limits) : [];
     return { interfaceJson: JSON.stringify(module), mismatches };
   },
-  compare: async (interfaces) => interfaces.map(() => []),
-  readSchema: async (schema) => readSchema(schema),
 };
 
 export function openStage(bare: Store): Stage {
