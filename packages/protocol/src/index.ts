@@ -17,6 +17,8 @@ export * from './login.ts';
 export * from './mass-yank.ts';
 export * from './names.ts';
 export * from './oauth.ts';
+export * from './oci.ts';
+export * from './oci-names.ts';
 export * from './pages.ts';
 export * from './passkeys.ts';
 export * from './password-length.ts';
