@@ -40,6 +40,7 @@ const serverLayers = [
     'auth/',
     'attestations/',
     'plugins/',
+    'webhooks/',
     'apps/',
     'changes/',
     'instrument/',

@@ -8,6 +8,7 @@ export const raisedQuotas = [
   'plugins=10000000',
   'versions=10000000',
   'guests=10000000',
+  'webhooks=1000000',
   'publish-burst=10000000',
   'simulations-per-day=10000000',
   'app-simulations-per-day=10000000',

@@ -26,7 +26,8 @@ export type AuditTargetKind =
   | 'trust_rule'
   | 'client'
   | 'link'
-  | 'signing_key';
+  | 'signing_key'
+  | 'webhook';
 
 interface AuditActionInfo {
   /** A phrase between the names of the actor and the target. */
@@ -202,6 +203,13 @@ export const auditActions = {
   'operator.revoke': action('account', 'user', 'revoked the operator role of', ['means', 'provider']),
   'signing_key.create': action('account', 'signing_key', 'created the signing key', ['origin', 'validFrom']),
   'signing_key.revoke': action('account', 'signing_key', 'revoked the signing key', []),
+  'webhook.create': action('app', 'webhook', 'created the webhook', ['host', 'actions']),
+  'webhook.update': action('app', 'webhook', 'changed the webhook', ['host', 'description', 'actions', 'state']),
+  'webhook.disable': action('app', 'webhook', 'disabled the webhook', ['state']),
+  'webhook.rotate_secret': action('app', 'webhook', 'rotated the secret of the webhook', ['overlapHours']),
+  'webhook.test': action('app', 'webhook', 'tested the webhook', []),
+  'webhook.replay': action('app', 'webhook', 'replayed deliveries of the webhook', ['deliveryId', 'since', 'replayed']),
+  'webhook.delete': action('app', 'webhook', 'deleted the webhook', []),
 } satisfies Readonly<Record<string, AuditActionInfo>>;
 
 export type AuditAction = keyof typeof auditActions;

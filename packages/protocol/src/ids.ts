@@ -23,6 +23,9 @@ export const idPrefixes = {
   simulationRun: 'run',
   trustRule: 'tru',
   attestation: 'atn',
+  webhook: 'whk',
+  webhookSecret: 'whs',
+  webhookDelivery: 'whd',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -50,6 +53,9 @@ export type SimulationId = Id<'simulation'>;
 export type SimulationRunId = Id<'simulationRun'>;
 export type TrustRuleId = Id<'trustRule'>;
 export type AttestationId = Id<'attestation'>;
+export type WebhookId = Id<'webhook'>;
+export type WebhookSecretId = Id<'webhookSecret'>;
+export type WebhookDeliveryId = Id<'webhookDelivery'>;
 
 /** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {

@@ -41,3 +41,4 @@ export * from './usage.ts';
 export * from './users.ts';
 export * from './version-diff.ts';
 export * from './versions.ts';
+export * from './webhooks.ts';

@@ -267,6 +267,7 @@ export const notices = Type.Object({
   newNetworks: Type.Boolean({ description: 'uses of your tokens and API keys from a network that is new to them' }),
   expiries: Type.Boolean({ description: 'your tokens and API keys that expire soon' }),
   quotas: Type.Boolean({ description: 'quotas of your account and your applications that are nearly used up' }),
+  webhooks: Type.Boolean({ description: 'webhooks of your applications that the server disabled' }),
 });
 export type Notices = Static<typeof notices>;
 

@@ -39,6 +39,7 @@ import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-que
 import { simulationMutations, simulationQueries } from './simulations/simulation-queries.ts';
 import { simulationRunMutations, simulationRunQueries } from './simulations/simulation-run-queries.ts';
 import { usageMutations, usageQueries } from './usage/usage-queries.ts';
+import { webhookMutations, webhookQueries } from './webhooks/webhook-queries.ts';
 
 /** All queries, in SQL that works on SQLite and PostgreSQL. */
 const allQueries = {
@@ -80,6 +81,7 @@ const allQueries = {
   ...simulationRunQueries,
   ...attestationQueries,
   ...passkeyQueries,
+  ...webhookQueries,
 };
 
 const allMutations = {
@@ -118,6 +120,7 @@ const allMutations = {
   ...simulationRunMutations,
   ...attestationMutations,
   ...passkeyMutations,
+  ...webhookMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -39,6 +39,7 @@ import { versionRoutes } from './plugins/version-routes.ts';
 import { simulationRoutes } from './simulations/simulation-routes.ts';
 import { simulationRunRoutes } from './simulations/simulation-run-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export const allRoutes: readonly Route[] = [
   ...bindingRoutes,
@@ -66,6 +67,7 @@ export const allRoutes: readonly Route[] = [
   ...accountDeletionRoutes,
   ...userRoutes,
   ...auditRoutes,
+  ...webhookRoutes,
   ...usageRoutes,
   ...sessionRoutes,
   ...passkeyRoutes,

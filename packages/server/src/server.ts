@@ -31,6 +31,7 @@ import { offerPackages } from './packages/offer-packages.ts';
 import { bindingsPath } from './plugins/binding-routes.ts';
 import { releaseDueVersions } from './plugins/release-versions.ts';
 import type { Addresses, Services } from './services.ts';
+import { startWebhookSender } from './webhooks/sender.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -124,6 +125,8 @@ export async function serve(
   if (sealer !== undefined) metrics.watchAuditChain(sealer);
   const syslogSender = isFirstWorker ? startSyslogSenderOf(services) : undefined;
   if (syslogSender !== undefined) metrics.watchSyslog(syslogSender);
+  const webhookSender = isFirstWorker ? startWebhookSender({ deps: data.deps, log }) : undefined;
+  if (webhookSender !== undefined) metrics.watchWebhooks(webhookSender);
   if (isFirstWorker) data.simulationRuns.start();
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
@@ -142,6 +145,7 @@ export async function serve(
     await collected;
     await mailSender?.stop();
     await syslogSender?.stop();
+    await webhookSender?.stop();
     await sealer?.stop();
     await data.simulationRuns.stop();
     await heartbeat?.stop();

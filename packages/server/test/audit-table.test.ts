@@ -11,6 +11,8 @@ import {
   newId,
   type SessionState,
   type UserId,
+  type WebhookDelivery,
+  type WebhookId,
 } from '@tenon/protocol';
 import type { Response as LightMyRequestResponse } from 'light-my-request';
 import { revokeSigningKey, rotateSigningKey } from '../src/attestations/signing-keys.ts';
@@ -21,6 +23,7 @@ import { hashSecret, makeCode } from '../src/auth/secrets.ts';
 import { type AuditEventRecord, auditCursor } from '../src/db/audit-records.ts';
 import type { MailedCodeRecord } from '../src/db/mail-records.ts';
 import { allRoutes } from '../src/routes.ts';
+import { settleDelivery } from '../src/webhooks/settle.ts';
 import {
   approve,
   approvedLogin,
@@ -645,6 +648,44 @@ const rows: Readonly<Record<string, Row>> = {
     actions: ['trust_rule.create'],
     prepare: async (world) => calling(world, world.guest, 'POST', '/trust-rules', trustRuleOf(world)),
   },
+  'POST /api/v1/apps/:appId/webhooks': {
+    actions: ['webhook.create'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'POST', `/apps/${world.appId}/webhooks`, aWebhook, ['s3cret']),
+  },
+  'PUT /api/v1/apps/:appId/webhooks/:webhookId': {
+    actions: ['webhook.update'],
+    prepare: (world) => inWebhook(world, 'PUT', '', { actions: ['version.yank'], isEnabled: false }),
+  },
+  'DELETE /api/v1/apps/:appId/webhooks/:webhookId': {
+    actions: ['webhook.delete'],
+    prepare: (world) => inWebhook(world, 'DELETE', ''),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/secrets': {
+    actions: ['webhook.rotate_secret'],
+    prepare: (world) => inWebhook(world, 'POST', '/secrets', { overlapHours: 1 }),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/test': {
+    actions: ['webhook.test'],
+    prepare: (world) => inWebhook(world, 'POST', '/test'),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/replay': {
+    actions: ['webhook.replay'],
+    prepare: (world) => inWebhook(world, 'POST', '/replay', { since: '2026-03-01T12:00:00.000Z' }),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/deliveries/:deliveryId/replay': {
+    actions: ['webhook.replay'],
+    async prepare(world) {
+      const { service, owner, appId } = world;
+      const id = await freshWebhook(world);
+      const path = `/apps/${appId}/webhooks/${id}`;
+      const delivery = await ok<WebhookDelivery>(service, 'POST', `${api}${path}/test`, owner);
+      await service.store.write((tx) =>
+        tx.setWebhookDelivery({ id: delivery.id as never, attempts: 0 }, { state: 'failed' }),
+      );
+      return calling(world, owner, 'POST', `${path}/deliveries/${delivery.id}/replay`);
+    },
+  },
   'DELETE /api/v1/trust-rules/:trustRuleId': {
     actions: ['trust_rule.delete'],
     prepare: async (world) => {
@@ -1063,6 +1104,21 @@ const others: Readonly<Record<string, Row>> = {
       },
     }),
   },
+  'a webhook whose receiver is gone': {
+    actions: ['webhook.create', 'webhook.disable', 'webhook.test'],
+    prepare: async (world) => ({
+      async send() {
+        const { service } = world;
+        const id = (await freshWebhook(world)) as WebhookId;
+        await ok(service, 'POST', `${api}/apps/${world.appId}/webhooks/${id}/test`, world.owner);
+        const [delivery] = await service.store.read.webhookDeliveries(id, undefined, { limit: 1 });
+        assert.ok(delivery);
+        const gone = { status: 410, error: 'status', response: '', durationMs: 1 } as const;
+        await settleDelivery(service.services.deps, delivery, gone);
+        return service.call('GET', `${api}/me`, { token: world.owner.token });
+      },
+    }),
+  },
   'the operator’s links and accounts': {
     actions: [
       'account.create',
@@ -1195,7 +1251,7 @@ function assertWhole(event: AuditEventRecord): void {
 /** Says nothing that opens anything, and guest keys where only owners read them. */
 function assertDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: readonly string[]): void {
   const text = JSON.stringify(event);
-  assert.doesNotMatch(text, /tn[nk]_|argon2|"password":/);
+  assert.doesNotMatch(text, /tn[nk]_|whsec_|argon2|"password":/);
   for (const secret of secrets) assert.ok(secret.length > 0 && !text.includes(secret), `${secret} in ${text}`);
   for (const key of Object.values(guestKeys ?? {})) assert.ok(!text.includes(key), `${key} in ${text}`);
 }
@@ -1204,6 +1260,19 @@ function assertDiscreet({ guestKeys, ...event }: AuditEventRecord, secrets: read
 function secretsIn(answer: string): string[] {
   const patterns = [/[?&#]code=([\w-]+)/g, /tenon-(?:session|browser)=([\w-]{20,})/g, /(tn[nk]_\w+)/g];
   return patterns.flatMap((pattern) => [...answer.matchAll(pattern)].map(([, secret = '']) => secret));
+}
+
+const aWebhook = { url: 'https://hooks.example.org/s3cret', actions: ['plugin.publish'] };
+
+async function freshWebhook({ service, owner, appId }: World): Promise<string> {
+  const options = { token: owner.token, json: aWebhook };
+  return (await ok<{ id: string }>(service, 'POST', `${api}/apps/${appId}/webhooks`, options)).id;
+}
+
+/** A change of a fresh webhook. */
+async function inWebhook(world: World, method: string, rest: string, json?: unknown): Promise<Change> {
+  const path = `/apps/${world.appId}/webhooks/${await freshWebhook(world)}${rest}`;
+  return calling(world, world.owner, method, path, json, ['s3cret']);
 }
 
 function trustRuleOf({ guestId }: World) {

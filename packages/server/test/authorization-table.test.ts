@@ -166,6 +166,16 @@ async function inSimulation({ service, owner, appId }: World, rest: string): Pro
   return { path: `${path}${rest}` };
 }
 
+const aWebhook = { url: 'https://hooks.example.org/tenon' };
+
+/** A route of a fresh webhook of the application. */
+const inWebhook = (rest: string, json?: unknown) => async (world: World) => {
+  const { service, owner, appId } = world;
+  const path = `${api}/apps/${appId}/webhooks`;
+  const { id } = await ok<{ id: string }>(service, 'POST', path, { token: owner.token, json: aWebhook });
+  return { path: `${path}/${id}${rest}`, json };
+};
+
 const module = formOf([{ name: 'wasm', content: tinyModule(7) }]);
 
 const rows: Readonly<Record<string, Row>> = {
@@ -865,6 +875,57 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',
     target: inApp('/trust-rules'),
+  },
+  'GET /api/v1/apps/:appId/webhooks': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: inApp('/webhooks'),
+  },
+  'POST /api/v1/apps/:appId/webhooks': {
+    cells: `${refused} 403s 404 403f 403f 403f 201 201`,
+    scope: 'manage',
+    target: (world) => ({ ...inApp('/webhooks')(world), json: aWebhook }),
+  },
+  'GET /api/v1/apps/:appId/webhooks/:webhookId': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: inWebhook(''),
+  },
+  'PUT /api/v1/apps/:appId/webhooks/:webhookId': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: inWebhook('', { isEnabled: false }),
+  },
+  'DELETE /api/v1/apps/:appId/webhooks/:webhookId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: inWebhook(''),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/secrets': {
+    cells: `${refused} 403s 404 403f 403f 403f 201 201`,
+    scope: 'manage',
+    target: inWebhook('/secrets', {}),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/test': {
+    cells: `${refused} 403s 404 403f 403f 403f 202 202`,
+    scope: 'manage',
+    target: inWebhook('/test'),
+  },
+  'GET /api/v1/apps/:appId/webhooks/:webhookId/deliveries': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: inWebhook('/deliveries'),
+  },
+  // There is no such delivery.
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/deliveries/:deliveryId/replay': {
+    cells: `${refused} 403s 404 403f 403f 403f 404 404`,
+    scope: 'manage',
+    target: inWebhook(`/deliveries/${newId('webhookDelivery')}/replay`),
+  },
+  'POST /api/v1/apps/:appId/webhooks/:webhookId/replay': {
+    cells: `${refused} 403s 404 403f 403f 403f 202 202`,
+    scope: 'manage',
+    target: inWebhook('/replay', { since: '2026-03-01T12:00:00.000Z' }),
   },
   // Here people come with API keys, and the wrong kind is an access token; a scope is nothing that a key could lack.
   'POST /instrument': {

@@ -205,6 +205,7 @@ describe('GET …/quotas', () => {
       'app-bytes',
       'extension-points',
       'schema-bytes',
+      'webhooks',
       'guests',
       'plugins',
       'app-simulations-per-day',

@@ -68,12 +68,13 @@ export const deletionMutations = {
       db.updateTable('extension_points').set({ deletedAtMs: atMs }).where('id', '=', id),
   ),
 
-  /** Also deletes the tokens that are restricted to the application. */
+  /** Also deletes the tokens that are restricted to the application, and disables its webhooks. */
   markAppDeleted: mutation(
     { audit: true, invalidates: (id) => [id, allContentsTag], usesDiskReserve: true },
     async (db: Db, id: AppId, atMs: number): Promise<void> => {
       await db.updateTable('apps').set({ deletedAtMs: atMs }).where('id', '=', id).execute();
       await db.deleteFrom('tokens').where('appId', '=', id).execute();
+      await db.updateTable('webhooks').set({ state: 'disabled' }).where('appId', '=', id).execute();
     },
   ),
 
@@ -141,6 +142,7 @@ interface Dependents {
     | 'invitations'
     | 'guests'
     | 'change_events'
+    | 'webhook_deliveries'
     | 'usage_subjects'
     | 'usage_days';
   readonly key: readonly string[];
@@ -180,6 +182,11 @@ function ofApp(id: AppId): readonly Dependents[] {
     { table: 'blocked_publishers', key: ['appId', 'userId'], rows },
     { table: 'guests', key: ['id'], rows },
     { table: 'change_events', key: ['appId', 'serial'], rows },
+    {
+      table: 'webhook_deliveries',
+      key: ['id'],
+      rows: sql<boolean>`"webhookId" in (select id from webhooks where ${rows})`,
+    },
   ];
 }
 

@@ -75,12 +75,12 @@ function toCsv(entry: AppAuditEntry): string {
 
 /** Converts an event to the wire format for owners of its application. */
 export function toAppAuditEntry(event: AuditEventRecord): AppAuditEntry {
-  return { ...toEntry(event), guestKeys: event.guestKeys ?? {} };
+  return { ...toAuditEntry(event), guestKeys: event.guestKeys ?? {} };
 }
 
 /** Converts an event to the wire format for its own account: without guest keys. */
 export function toAccountAuditEntry(event: AccountAuditEvent): AccountAuditEntry {
-  return { ...toEntry(event), appId: event.appId, address: event.address };
+  return { ...toAuditEntry(event), appId: event.appId, address: event.address };
 }
 
 /** Converts an event to the format for the operator. */
@@ -88,7 +88,8 @@ export function toOperatorAuditEntry(event: AuditEventRecord): OperatorAuditEntr
   return { ...toAppAuditEntry(event), ...toAccountAuditEntry(event), accountId: event.accountId };
 }
 
-function toEntry(event: AccountAuditEvent) {
+/** Converts an event to the fields that all wire formats share. */
+export function toAuditEntry(event: AccountAuditEvent) {
   const { id, atMs, action, by, userId, userName, viaId, viaName, targetId, targetName, details } = event;
   return {
     id,

@@ -71,7 +71,19 @@ export async function record<A extends AppAction>(
   actor: AuditActor,
   entry: AppEntry<A> | AccountEntry,
 ): Promise<void> {
-  await tx.insertAuditEvent(toEvent(entry, actor, deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor)));
+  await recordEvent(deps, tx, actor, entry);
+}
+
+/** As {@link record}. @returns the event */
+export async function recordEvent<A extends AppAction>(
+  deps: RecordDeps,
+  tx: Transaction,
+  actor: AuditActor,
+  entry: AppEntry<A> | AccountEntry,
+): Promise<AuditEventRecord> {
+  const event = toEvent(entry, actor, deps.clock(), await describeActor(tx, deps.auditAuthor ?? actor));
+  await tx.insertAuditEvent(event);
+  return event;
 }
 
 /** As {@link record}, for many changes by one actor. It needs few statements. */

@@ -106,6 +106,7 @@ export async function readAppQuotas(
     'app-bytes': published.bytes,
     'extension-points': schemas.count,
     'schema-bytes': schemas.bytes,
+    webhooks: await read.countWebhooks(appId),
     guests: await read.countGuests(appId, nowMs),
     plugins: published.plugins,
     'app-simulations-per-day': usedWithinDay(await read.appSimulationsChargedUntilMs(appId), nowMs, perDay),

@@ -36,6 +36,7 @@ export const quotas = {
   },
   'extension-points': { of: 'application', default: 500, what: 'extension points' },
   'schema-bytes': { of: 'application', default: 8 * 2 ** 20, isBytes: true, what: 'bytes of schemas' },
+  webhooks: { of: 'application', default: 20, what: 'webhooks' },
   guests: { of: 'application', default: 100_000, what: 'guests and open invitations' },
   plugins: { of: 'application', default: 10_000, what: 'plugins' },
   versions: { of: 'application', default: 1000, what: 'versions of one plugin' },

@@ -82,6 +82,15 @@ export const issuerUrl: Reader<string> = (value) => {
   return value;
 };
 
+/** The origin of an http or https URL, without a path. */
+export const origin: Reader<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
+    throw expected('must be an origin, such as http://hooks.internal:8080', value);
+  }
+  return url.origin;
+};
+
 /** A connection URI of PostgreSQL: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS */
 export const databaseUrl: Reader<string> = (value) => {
   // The error doesn't quote the URL, which may contain a password.

@@ -16,6 +16,7 @@ import {
   issuerUrl,
   keyValues,
   list,
+  origin,
   port,
   positiveInteger,
   type Reader,
@@ -93,6 +94,12 @@ export const settings = {
     list(issuerUrl),
     [],
     'issuers of identity tokens of CI jobs that may have private addresses, or be `http` on a loopback host. Other issuers must have public addresses. See [how to publish from CI](../how-to/publish-from-ci.md)',
+  ),
+  webhookOrigins: setting<readonly string[]>(
+    'TENON_WEBHOOK_ORIGINS',
+    list(origin),
+    [],
+    'origins of webhooks that may have private addresses, or be `http`, such as `http://hooks.internal:8080`, separated by commas. Other webhooks must be `https` and have public addresses. See [how to use webhooks](../how-to/webhooks.md)',
   ),
   logLevel: setting(
     'TENON_LOG_LEVEL',
@@ -473,6 +480,10 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     mailPollMs: 2 * second,
     /** How long a process may take to send a mail that it has claimed: longer than sending takes, and than clocks of nodes differ. */
     mailLeaseMs: 300 * second,
+    /** How often the queue of webhook deliveries is read. */
+    webhookPollMs: second,
+    /** How long a process may take for a delivery that it has claimed: longer than an attempt takes, and than clocks of nodes differ. */
+    webhookLeaseMs: 60 * second,
     /** How often the queue of tests is read. */
     simulationPollMs: 2 * second,
     /** How long a process that claimed a test may be silent. It renews the lease three times as often. */

@@ -37,8 +37,11 @@ export interface AuditPosition {
   readonly hash: string;
 }
 
-/** `head`: the newest link. `anchor`: the newest link that audit retention deleted. `syslog`: the newest event that was sent. */
-export type AuditPositionKind = 'head' | 'anchor' | 'syslog';
+/**
+ * `head`: the newest link. `anchor`: the newest link that audit retention deleted. `syslog`: the newest event that was sent.
+ * `webhooks`: the newest event with deliveries in the queue.
+ */
+export type AuditPositionKind = 'head' | 'anchor' | 'syslog' | 'webhooks';
 
 export interface AuditPositionRecord extends AuditPosition {
   readonly kind: AuditPositionKind;

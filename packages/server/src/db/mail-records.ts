@@ -1,7 +1,15 @@
 import type { AppId, InvitationId, MailId, UserId } from '@tenon/protocol';
 
 /** The kinds of mails that users can turn off. */
-export const noticeNames = ['approvals', 'withdrawals', 'signIns', 'newNetworks', 'expiries', 'quotas'] as const;
+export const noticeNames = [
+  'approvals',
+  'withdrawals',
+  'signIns',
+  'newNetworks',
+  'expiries',
+  'quotas',
+  'webhooks',
+] as const;
 
 export type Notice = (typeof noticeNames)[number];
 

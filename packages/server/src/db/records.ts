@@ -52,6 +52,7 @@ import type { SimulationRecord } from './simulation-records.ts';
 import type { SimulationRunRecord } from './simulation-run-records.ts';
 import type { TokenOrigin, TrustRuleRecord, UsedIdTokenRecord } from './trust-records.ts';
 import type { UsageDayRecord, UsageSubjectRecord, UsageWriterRecord } from './usage-records.ts';
+import type { WebhookDeliveryRecord, WebhookRecord, WebhookSecretRecord } from './webhook-records.ts';
 
 /* The fields of each record are the columns of its table. Times are in milliseconds since the Unix epoch. */
 
@@ -525,6 +526,9 @@ export interface Database {
   logout_tokens: { readonly tokenHash: string; readonly expiresAtMs: number };
   granted_memberships: GrantedMembershipRecord;
   granted_operators: { readonly userId: UserId; readonly providerId: string };
+  webhooks: WebhookRecord;
+  webhook_secrets: WebhookSecretRecord;
+  webhook_deliveries: WebhookDeliveryRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -648,6 +652,13 @@ export const columns = {
   ]),
   auditLinks: columnsOf<AuditLinkRecord>()('audit_links', [
     'seq eventId sealedAtMs subjectId body bodySalt marks person personSalt target targetSalt guests guestsSalt hash',
+  ]),
+  webhooks: columnsOf<WebhookRecord>()('webhooks', [
+    'id appId url description actions state afterSeq failingSinceMs notBeforeMs createdAtMs updatedAtMs',
+  ]),
+  webhookSecrets: columnsOf<WebhookSecretRecord>()('webhook_secrets', ['id webhookId secret createdAtMs expiresAtMs']),
+  webhookDeliveries: columnsOf<WebhookDeliveryRecord>()('webhook_deliveries', [
+    'id webhookId eventId type state attempts createdAtMs dueAtMs attemptedAtMs durationMs status error response',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

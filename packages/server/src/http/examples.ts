@@ -34,6 +34,7 @@ export const accountExample = {
     newNetworks: true,
     expiries: true,
     quotas: true,
+    webhooks: true,
   },
 };
 

@@ -1,11 +1,12 @@
 import type { AppId, UserId } from '@tenon/protocol';
 import { isMailAddress } from '../config/readers.ts';
+import type { Settings } from '../config/settings.ts';
 import type { MailRecord, Notice } from '../db/mail-records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { queueMail } from './queue-mail.ts';
 
-type NoticeDeps = Pick<Deps, 'clock' | 'settings'>;
+type NoticeDeps = Pick<Deps, 'clock'> & { readonly settings: Pick<Settings, 'smtp'> };
 
 /**
  * Returns the address for a notice: the user's, if a mailed link has verified it. `undefined` if the user has turned the notice off, or

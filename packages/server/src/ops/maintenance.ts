@@ -7,6 +7,7 @@ import type { Settings } from '../config/settings.ts';
 import { ReadOnlyError } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { purgeUsage } from '../usage/purge-usage.ts';
+import { purgeWebhookDeliveries } from '../webhooks/purge-deliveries.ts';
 import type { Status } from './status/status.ts';
 
 const hourMs = 60 * 60_000;
@@ -34,6 +35,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
     }
     await purgeChanges(deps, settings.changeRetentionMs);
     await purgeUsage(deps, settings.usageRetentionMs);
+    await purgeWebhookDeliveries(deps);
     await warnExpiries(deps);
     await recordMaintenance(deps);
   } catch (error) {

@@ -14,6 +14,7 @@ const labels: Readonly<Record<keyof Notices, string>> = {
   newNetworks: 'A token is used from a new network',
   expiries: 'A token expires soon',
   quotas: 'A quota is nearly used up',
+  webhooks: 'A webhook of your application was disabled',
 };
 
 /** Whether the address is verified, and which notices the server mails. */

@@ -12,6 +12,7 @@ import { policy } from './0010-policy.ts';
 import { quotas } from './0011-quotas.ts';
 import { auditChain } from './0012-audit-chain.ts';
 import { attestations } from './0013-attestations.ts';
+import { webhooks } from './0014-webhooks.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   quotas,
   auditChain,
   attestations,
+  webhooks,
 ];

@@ -28,6 +28,7 @@ import { openSqliteStore } from './store.ts';
 const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId('user'), newId('guest')];
 const session = newId('session');
 const trustRuleId = newId('trustRule');
+const [webhookId, deliveryId] = [newId('webhook'), newId('webhookDelivery')];
 const key = { extensionPointId: point, userId: user, name: 'plugin' };
 const version = versionRecord(key);
 const claim = { ...key, guestId: guest };
@@ -310,6 +311,22 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
   mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
+  webhook: (ask) => [ask.webhook(webhookId)],
+  webhooksOfApp: (ask) => [ask.webhooksOfApp(app, {}), ask.webhooksOfApp(app, page)],
+  countWebhooks: (ask) => [ask.countWebhooks(app)],
+  isAnyWebhookEnabled: (ask) => [ask.isAnyWebhookEnabled()],
+  enabledWebhooks: (ask) => [ask.enabledWebhooks([app]), ask.enabledWebhooks([app, newId('app')])],
+  webhookIds: (ask) => [ask.webhookIds('', 9), ask.webhookIds(webhookId, 9)],
+  webhookSecrets: (ask) => [ask.webhookSecrets([webhookId]), ask.webhookSecrets([webhookId, newId('webhook')])],
+  webhookDelivery: (ask) => [ask.webhookDelivery(deliveryId)],
+  webhookDeliveries: (ask) =>
+    ([undefined, 'failed'] as const).flatMap((state) => [
+      ask.webhookDeliveries(webhookId, state, { limit: 9 }),
+      ask.webhookDeliveries(webhookId, state, { after: deliveryId, limit: 9 }),
+    ]),
+  webhookQueue: (ask) => [ask.webhookQueue()],
+  isAnyWebhookDeliveryDue: (ask) => [ask.isAnyWebhookDeliveryDue(1)],
+  webhookEvents: (ask) => [ask.webhookEvents([newId('auditEvent')])],
   trustRule: (ask) => [ask.trustRule(trustRuleId)],
   trustRulesOf: (ask) => [ask.trustRulesOf(user, page), ask.trustRulesOf(user, { before: trustRuleId, limit: 10 })],
   trustRulesOfApp: (ask) => [ask.trustRulesOfApp(app, page)],
@@ -619,6 +636,18 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   addUsage: (tx) => tx.addUsage({ id: newId('process'), serial: 1, atMs: 1 }, [usageSubject], [usageDay]),
   deleteUsageBefore: (tx) => tx.deleteUsageBefore(1, 9),
   deleteUsageWriters: (tx) => tx.deleteUsageWriters(1),
+  claimWebhookDeliveries: (tx) => tx.claimWebhookDeliveries({ nowMs: 1, untilMs: 2, busy: [webhookId] }, () => true),
+  updateWebhook: (tx) => tx.updateWebhook(webhookId, { state: 'disabled' }),
+  deleteWebhook: (tx) => tx.deleteWebhook(webhookId),
+  endWebhookSecrets: (tx) => tx.endWebhookSecrets(webhookId, 1),
+  deleteEndedWebhookSecrets: (tx) => tx.deleteEndedWebhookSecrets(1),
+  setWebhookDelivery: (tx) => tx.setWebhookDelivery({ id: deliveryId, attempts: 1 }, { state: 'failed' }),
+  setWebhookHealth: (tx) => tx.setWebhookHealth(webhookId, { notBeforeMs: 1 }),
+  replayWebhookDeliveries: (tx) => tx.replayWebhookDeliveries(webhookId, { sinceMs: 1, nowMs: 2, limit: 9 }),
+  replayWebhookDelivery: (tx) => tx.replayWebhookDelivery(deliveryId, 1),
+  deleteWebhookDeliveries: (tx) => tx.deleteWebhookDeliveries(webhookId, 9),
+  deleteWebhookDeliveriesBefore: (tx) => tx.deleteWebhookDeliveriesBefore(1, 9),
+  trimWebhookDeliveries: (tx) => tx.trimWebhookDeliveries(webhookId, { kept: 9, limit: 9 }),
   deleteTrustRule: (tx) => tx.deleteTrustRule(trustRuleId),
   setTrustRuleUsed: (tx) => tx.setTrustRuleUsed(trustRuleId, 1),
   updateLastUsed: (tx) =>

@@ -4,8 +4,9 @@ import type { Transaction } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { type MailText, oneLine } from '../../mail/mail-text.ts';
 import type { Addresses } from '../../services.ts';
+import { isDisabledByServer, webhookTarget } from '../../webhooks/webhook-target.ts';
 
-/* Notices about the credentials and the quotas of a user. */
+/* Notices about the credentials and the quotas of a user, and about applications. */
 
 /** The maximum number of networks or credentials that a mail names. */
 const maxNamed = 10;
@@ -73,6 +74,26 @@ export function quotasText(addresses: Addresses): NoticeText {
       paragraphs: [`${of} uses ${percent} % of its quota of ${limit} ${what}. Above the quota, changes are refused.`],
       action: { label: 'View the quotas', url: `${addresses.base()}${path}` },
       notes: ['Delete what is not needed, or ask the operator of the server to raise the quota.'],
+    };
+  };
+}
+
+/** Names a webhook that the server disabled, and why. Returns no mail if it was enabled again or deleted meanwhile. */
+export function webhooksText(addresses: Addresses): NoticeText {
+  return async (tx, { facts: { webhookId = '' } }) => {
+    const webhook = isId('webhook', webhookId) ? await tx.webhook(webhookId) : undefined;
+    const app = webhook && (await tx.app(webhook.appId));
+    if (webhook === undefined || app === undefined || !isDisabledByServer(webhook)) return undefined;
+    const { name } = webhookTarget(webhook);
+    const reason =
+      webhook.state === 'gone' ? 'because its receiver answered 410 Gone' : 'because all deliveries failed for days';
+    return {
+      subject: `A webhook of ${oneLine(app.name)} was disabled`,
+      paragraphs: [
+        `The server disabled the webhook “${oneLine(name)}” of the application “${oneLine(app.name)}”, ${reason}.`,
+      ],
+      action: { label: 'View the webhook', url: `${addresses.base()}/apps/${app.id}/webhooks/${webhook.id}` },
+      notes: ['Events of the meantime are not sent. Enable the webhook when its receiver works again.'],
     };
   };
 }

@@ -136,6 +136,15 @@ export const definitions = {
   ),
   tenon_new_network_uses_total: counter([], 'uses of an access token or an API key from a network that is new to it'),
 
+  tenon_webhook_deliveries_total: counter(
+    ['outcome'],
+    'attempts of this process to deliver to a webhook: `delivered`; `retried` after a failure; `failed` for good',
+  ),
+  tenon_webhook_deliveries_queued: gauge(
+    [],
+    'webhook deliveries that are pending, by all nodes; only the first worker of a node counts them',
+  ),
+  tenon_webhook_queue_age_seconds: gauge([], 'how long the pending delivery that is due for the longest waits'),
   tenon_audit_syslog_sent_total: counter([], 'audit events that this process sent to the syslog server'),
   tenon_audit_syslog_lag_events: gauge(
     [],

@@ -9,6 +9,7 @@ import type { Deps } from '../../deps.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 import type { Services } from '../../services.ts';
 import type { SimulationRuns } from '../../simulations/simulation-runs.ts';
+import type { WebhookSender } from '../../webhooks/sender.ts';
 import type { OnTaskEnd, PoolLoad } from '../../workers/pool.ts';
 import type { MailSender } from '../mail/send-mails.ts';
 import { type EventLoopMonitor, monitorEventLoop } from '../status/event-loop-delay.ts';
@@ -100,6 +101,17 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
       registry.valueAtScrape('tenon_audit_syslog_lag_seconds', () =>
         state.oldestWaitingAtMs === undefined ? 0 : Math.max(0, Date.now() - state.oldestWaitingAtMs) / 1000,
       );
+    },
+    /** Reads the counts and the queue of the sender of webhooks at each scrape. */
+    watchWebhooks({ counts, state }: Pick<WebhookSender, 'counts' | 'state'>): void {
+      registry.atScrape('tenon_webhook_deliveries_total', () =>
+        Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+      );
+      registry.valueAtScrape('tenon_webhook_deliveries_queued', () => state.queue?.pending ?? 0);
+      registry.valueAtScrape('tenon_webhook_queue_age_seconds', () => {
+        const oldestMs = state.queue?.oldestDueAtMs ?? null;
+        return oldestMs === null ? 0 : Math.max(0, Date.now() - oldestMs) / 1000;
+      });
     },
     close: eventLoop.close,
   };

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../../test/helpers/until.ts';
+import { sealAuditEvents } from '../src/audit/seal.ts';
+import { startWebhookSender } from '../src/webhooks/sender.ts';
+import { noPostgres, startPostgres } from './helpers/postgres.ts';
+import { openService, type TestService, type TestUser } from './helpers/service.ts';
+import { openReceiver, type TestReceiver } from './helpers/webhook-receiver.ts';
+import { makeApp, ok } from './helpers/world.ts';
+
+const script = fileURLToPath(new URL('helpers/serve-child.ts', import.meta.url));
+const events = 60;
+
+/** An application with a webhook for its changes, which are made by `change`. */
+async function makeWebhook(service: TestService, owner: TestUser, { origin }: TestReceiver) {
+  const path = `/api/v1/apps/${await makeApp(service, owner)}`;
+  const json = { url: `${origin}/`, actions: ['app.update'] };
+  await ok(service, 'POST', `${path}/webhooks`, { token: owner.token, json });
+  const change = (on: TestService, number: number) =>
+    ok(on, 'PUT', path, { token: owner.token, json: { name: `Name ${number}` } });
+  /** The ids of the events that are to arrive. */
+  const expected = async (): Promise<string[]> => {
+    const query = `${path}/audit?action=app.update&limit=1000`;
+    const { objects } = await ok<{ objects: { id: string }[] }>(service, 'GET', query, owner);
+    return objects.map(({ id }) => id).sort();
+  };
+  return { change, expected };
+}
+
+const idsOf = ({ received }: TestReceiver) => received.map(({ headers }) => headers['webhook-id'] ?? '');
+const distinct = (receiver: TestReceiver) => [...new Set(idsOf(receiver))].sort();
+
+describe('a server that is killed while it sends webhooks', () => {
+  it('loses no event, and sends again only what was being sent, with the same webhook-id', async () => {
+    const receiver = await openReceiver();
+    const service = await openService({ config: { webhookOrigins: [receiver.origin] } });
+    const owner = await service.user();
+    const { change, expected } = await makeWebhook(service, owner, receiver);
+    for (let number = 0; number < events; number++) await change(service, number);
+    receiver.answers((response) => void setTimeout(() => response.writeHead(204).end(), 20));
+    const env = {
+      ...process.env,
+      TENON_WEBHOOK_ORIGINS: receiver.origin,
+      SERVE_CONSTANTS: JSON.stringify({ webhookPollMs: 20, webhookLeaseMs: 2000 }),
+    };
+    let kills = 0;
+    let child: ChildProcess | undefined;
+    try {
+      while (distinct(receiver).length < events) {
+        const before = receiver.received.length;
+        child = spawn(process.execPath, [script, service.dataDir], { env, stdio: 'ignore' });
+        await Promise.race([
+          until(() => receiver.received.length >= before + 10 || distinct(receiver).length === events),
+          sleep(15_000),
+        ]);
+        await sleep(Math.random() * 20);
+        const ended = once(child, 'exit');
+        child.kill('SIGKILL');
+        await ended;
+        kills++;
+      }
+    } finally {
+      child?.kill('SIGKILL');
+    }
+    assert.deepEqual(distinct(receiver), await expected());
+    assert.ok(kills >= 3, String(kills));
+    // A node makes four deliveries to one webhook at once.
+    assert.ok(receiver.received.length - events <= 4 * kills, `${receiver.received.length} requests, ${kills} kills`);
+    await service.close();
+    await receiver.close();
+  });
+});
+
+describe('two nodes that send the webhooks of one PostgreSQL', { skip: noPostgres }, () => {
+  it('send each event once', async () => {
+    const [receiver, postgres] = await Promise.all([openReceiver(), startPostgres()]);
+    const { url: databaseUrl } = await postgres.createDatabase();
+    const config = { webhookOrigins: [receiver.origin], databaseUrl, databaseConnections: 6 };
+    const nodes = [await openService({ config }), await openService({ config })] as const;
+    const [here, there] = nodes;
+    const owner = await here.user();
+    const { change, expected } = await makeWebhook(here, owner, receiver);
+    const senders = nodes.map(({ services: { deps, log } }) =>
+      startWebhookSender({ deps: { ...deps, settings: { ...deps.settings, webhookPollMs: 20 } }, log }),
+    );
+    for (let number = 0; number < events; number++) {
+      await change(number % 2 === 0 ? here : there, number);
+      if (number % 10 === 9) await sealAuditEvents((number % 20 === 9 ? here : there).services.deps);
+    }
+    await until(() => distinct(receiver).length === events);
+    await until(() => senders.reduce((sum, { counts }) => sum + counts.delivered, 0) === events);
+    assert.deepEqual(idsOf(receiver).sort(), await expected());
+    assert.ok(
+      senders.every(({ counts }) => counts.delivered > 0),
+      'both sent',
+    );
+    await Promise.all(senders.map((sender) => sender.stop()));
+    await Promise.all([...nodes.map((node) => node.close()), receiver.close()]);
+    postgres.stop();
+  });
+});
