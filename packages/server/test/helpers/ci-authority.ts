@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { initializeCA, initializeCTLog, initializeTLog } from '@sigstore/mock';
+import { initializeCA, initializeCTLog, initializeTLog, initializeTSA } from '@sigstore/mock';
 
 /** The claims of the jobs that {@link CiAuthority} signs for. */
 export const jobClaims = {
@@ -32,6 +32,17 @@ interface SignOptions {
   readonly payloadType?: string;
   /** Signs these bytes instead of the statement. */
   readonly payload?: Buffer;
+  /** Adds a timestamp of RFC 3161. */
+  readonly isTimestamped?: boolean;
+}
+
+interface AuthorityOptions {
+  /** When certificates begin, which are valid for ten minutes. */
+  readonly clock?: Date;
+  /** The clock of the log. Default: `clock`. */
+  readonly loggedAt?: Date;
+  /** The clock of the timestamp authority. Default: `clock`. */
+  readonly timestampedAt?: Date;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests change any part of a bundle
@@ -61,11 +72,16 @@ export function provenanceOf(content: Uint8Array, fields: StatementFields = {}):
  * A certificate authority and transparency logs in this process, as Sigstore runs them. Their clock is a minute ahead, because the root certificate
  * begins when its key has been made, and a log entry must not be older.
  */
-export async function openCiAuthority(clock: Date = new Date(Date.now() + 60_000)): Promise<CiAuthority> {
+export async function openCiAuthority({
+  clock = new Date(Date.now() + 60_000),
+  loggedAt = clock,
+  timestampedAt = clock,
+}: AuthorityOptions = {}): Promise<CiAuthority> {
   const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve });
   const ctLog = await initializeCTLog(ec('P-256'), clock);
   const ca = await initializeCA(ec('P-384'), ctLog, clock);
-  const log = await initializeTLog('https://rekor.example.com', ec('P-256'), clock);
+  const log = await initializeTLog('https://rekor.example.com', ec('P-256'), loggedAt);
+  const tsa = await initializeTSA(ec('P-384'), timestampedAt);
   const validFor = { start: new Date(clock.getTime() - 3_600_000).toISOString() };
   const keyOf = (publicKey: Uint8Array) => ({
     rawBytes: Buffer.from(publicKey).toString('base64'),
@@ -78,6 +94,12 @@ export async function openCiAuthority(clock: Date = new Date(Date.now() + 60_000
     publicKey: keyOf(publicKey),
     logId: { keyId: createHash('sha256').update(publicKey).digest('base64') },
   });
+  const timestampOf = async (signature: Buffer) => {
+    const artifactHash = createHash('sha256').update(signature).digest();
+    const [hashAlgorithmOID, policyOID] = ['2.16.840.1.101.3.4.2.1', '1.3.6.1.4.1.57264.2'];
+    const response = await tsa.timestamp({ artifactHash, hashAlgorithmOID, policyOID, nonce: 1234, certReq: false });
+    return { signedTimestamp: base64(response) };
+  };
   return {
     trustedRoot: {
       mediaType: 'application/vnd.dev.sigstore.trustedroot+json;version=0.1',
@@ -91,9 +113,19 @@ export async function openCiAuthority(clock: Date = new Date(Date.now() + 60_000
         },
       ],
       ctlogs: [logOf('https://ctfe.example.com', ctLog.publicKey)],
-      timestampAuthorities: [],
+      timestampAuthorities: [
+        {
+          subject: { organization: 'sigstore.mock', commonName: 'tsa signing' },
+          uri: 'https://tsa.example.com',
+          certChain: {
+            certificates: [{ rawBytes: base64(tsa.intCertificate) }, { rawBytes: base64(tsa.rootCertificate) }],
+          },
+          validFor,
+        },
+      ],
     },
-    async sign(statement, { claims = jobClaims, payloadType = 'application/vnd.in-toto+json', payload } = {}) {
+    async sign(statement, options = {}) {
+      const { claims = jobClaims, payloadType = 'application/vnd.in-toto+json', payload, isTimestamped } = options;
       const { publicKey, privateKey } = ec('P-256');
       const certificate = await ca.issueCertificate({
         publicKey: publicKey.export({ type: 'spki', format: 'der' }),
@@ -126,6 +158,7 @@ export async function openCiAuthority(clock: Date = new Date(Date.now() + 60_000
       });
       const [entry] = Object.values(logged) as Bundle[];
       const { inclusionProof: proof, signedEntryTimestamp } = entry.verification;
+      const timestamps = isTimestamped === true ? [await timestampOf(Buffer.from(signature, 'base64'))] : [];
       return {
         mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
         verificationMaterial: {
@@ -147,6 +180,7 @@ export async function openCiAuthority(clock: Date = new Date(Date.now() + 60_000
               canonicalizedBody: entry.body,
             },
           ],
+          timestampVerificationData: { rfc3161Timestamps: timestamps },
         },
         dsseEnvelope: envelope,
       };
