@@ -53,7 +53,7 @@ export const definitions = {
   ),
   tenon_worker_tasks_total: counter(
     ['pool', 'task', 'outcome'],
-    'completed tasks of the workers for modules (`check`, `compare`, `instrument`, `report`), passwords (`hash`, `verify`) and simulations (`simulate`); `done` includes rejected modules',
+    'completed tasks of the workers for modules (`check`, `compare`, `diff`, `document`, `instrument`, `report`, `schema`), passwords (`hash`, `verify`) and simulations (`simulate`); `done` includes rejected modules',
   ),
   tenon_worker_task_duration_seconds: histogram(
     ['pool', 'task'],
