@@ -695,6 +695,17 @@ const rows: Readonly<Record<string, Row>> = {
       return calling(world, guest, 'DELETE', `/trust-rules/${id}`);
     },
   },
+  'DELETE /api/v1/apps/:appId/trust-rules/:trustRuleId': {
+    // In two trails: the application's, and the publisher's.
+    actions: ['trust_rule.delete', 'trust_rule.delete'],
+    prepare: async (world) => {
+      const { service, guest, owner, appId } = world;
+      const options = { ...guest, json: trustRuleOf(world) };
+      const { id } = await ok<{ id: string }>(service, 'POST', `${api}/trust-rules`, options);
+      const { send } = calling(world, owner, 'DELETE', `/apps/${appId}/trust-rules/${id}`);
+      return { send };
+    },
+  },
   'POST /session': {
     actions: ['session.start'],
     prepare: async (world) => {

@@ -927,6 +927,15 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'manage',
     target: inWebhook('/replay', { since: '2026-03-01T12:00:00.000Z' }),
   },
+  'DELETE /api/v1/apps/:appId/trust-rules/:trustRuleId': {
+    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    scope: 'manage',
+    target: async (world) => {
+      const options = { token: world.guest.token, json: trustRuleOf(world) };
+      const { id } = await ok<{ id: string }>(world.service, 'POST', `${api}/trust-rules`, options);
+      return inApp(`/trust-rules/${id}`)(world);
+    },
+  },
   // Here people come with API keys, and the wrong kind is an access token; a scope is nothing that a key could lack.
   'POST /instrument': {
     cells: `${refused} 200 200 200 200 200 200 200`,

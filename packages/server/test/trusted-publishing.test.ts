@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { OauthToken, TokenInfo, TrustRule } from '@tenon/protocol';
+import type { MassYank, OauthToken, TokenInfo, TrustRule } from '@tenon/protocol';
 import { UnsecuredJWT } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { type CiIssuer, jobClaims, openCiIssuer } from '../../../test/helpers/ci-issuer.ts';
-import { assertProblem, openService, type TestService } from './helpers/service.ts';
+import { assertProblem, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { exchangeToken } from './helpers/token-exchange.ts';
-import { freshModule, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
+import { freshModule, makeApp, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
 
 const api = '/api/v1';
 const base = 'http://localhost:8366';
@@ -207,6 +207,26 @@ describe('POST /oauth/token with an identity token', () => {
     await ok(service, 'DELETE', `${api}/trust-rules/${other.id}`, { token: world.otherGuest.token });
   });
 
+  it("refuses if another account's rule for the plugin would come before a rule for a guest", async () => {
+    await makeGuest(service, world.owner, world.appId, 'customers/taken', world.otherGuest);
+    const other = (await addRule({}, world.otherGuest.token)).json<TrustRule>();
+    await withRule({ plugin: undefined, guestId: world.guestId }, async () => {
+      await assertRefused(await issuer.sign(), 'invalid_target', undefined);
+      const ofName = { audience: `${world.extensionPointId}/median` };
+      await assertRefused(await issuer.sign(), 'invalid_target', undefined, ofName);
+      const audience = `${world.extensionPointId}/plugin/${world.guest.id}/median`;
+      const { access_token: token } = await granted(await issuer.sign(), { audience });
+      assert.equal((await publish(token, 'median')).statusCode, 200);
+    });
+    await ok(service, 'DELETE', `${api}/trust-rules/${other.id}`, { token: world.otherGuest.token });
+  });
+
+  it('accepts times with fractions of a second', () =>
+    withRule({}, async () => {
+      const nowSeconds = Math.floor(Date.now() / 1000);
+      await granted(await issuer.sign({ iat: nowSeconds - 1.123_456_7, exp: nowSeconds + 60.765_432_1 }));
+    }));
+
   it('limits the requests of a network', () =>
     withRule({}, async () => {
       let response = await exchangeToken(service, 'x', {}, from);
@@ -253,5 +273,33 @@ describe('the routes of trust rules', () => {
       assertProblem(await service.call('GET', ofApp, { token: world.otherGuest.token }), 403, 'forbidden');
       const remove = (token: string) => service.call('DELETE', `${api}/trust-rules/${rule.id}`, { token });
       assertProblem(await remove(world.owner.token), 404, 'not_found');
+    }));
+
+  it('let managers of the application delete rules, which ends their tokens', () =>
+    withRule({}, async (rule) => {
+      const { access_token: token } = await granted(await issuer.sign());
+      const remove = (appId: string) =>
+        service.call('DELETE', `${api}/apps/${appId}/trust-rules/${rule.id}`, { token: world.owner.token });
+      const elsewhere = await makeApp(service, world.owner);
+      assertProblem(await remove(elsewhere), 404, 'not_found');
+      assert.equal((await publish(token, 'median')).statusCode, 200);
+      assert.equal((await remove(world.appId)).statusCode, 204);
+      assertProblem(await publish(token, 'median'), 401, 'invalid_token');
+      await assertRefused(await issuer.sign(), 'invalid_request', 'issuer');
+      const [event] = await service.store.read.auditOfAccount(world.guest.id, {}, { limit: 1 });
+      assert.deepEqual([event?.action, event?.by, event?.userId], ['trust_rule.delete', 'system', null]);
+      assertProblem(await remove(world.appId), 404, 'not_found');
+    }));
+
+  it("let a team revoke a rule's tokens that have published nothing yet, and no others", () =>
+    withRule({}, async (rule) => {
+      const { access_token: token } = await granted(await issuer.sign());
+      const json = { trustRuleId: rule.id, reason: 'The repository was taken over.' };
+      const yank = (user: TestUser, appId: string) =>
+        ok<MassYank>(service, 'POST', `${api}/apps/${appId}/published-versions/yank`, { token: user.token, json });
+      const elsewhere = await makeApp(service, world.owner);
+      assert.deepEqual((await yank(world.owner, elsewhere)).revoked, []);
+      assert.equal((await yank(world.owner, world.appId)).revoked.length, 1);
+      assertProblem(await publish(token, 'median'), 401, 'invalid_token');
     }));
 });

@@ -179,7 +179,8 @@ function actorOf(actor: MassYankActor): Actor | 'operator' {
 
 /**
  * Revokes the selected credential, or the tokens that the selected rule has issued. A team revokes a credential only if it has published
- * in their application, because otherwise a team could revoke the credentials of all users.
+ * in their application, because otherwise a team could revoke the credentials of all users. The tokens of a rule for their application can
+ * do nothing elsewhere, and are revoked before they publish.
  */
 async function revokeSelected(
   deps: Deps,
@@ -188,9 +189,9 @@ async function revokeSelected(
   { credentialId, trustRuleId, userId }: PublishSelection,
 ): Promise<(TokenId | SessionId)[]> {
   const revoked: (TokenId | SessionId)[] = [];
-  const isOfSelection = async (id: TokenId | SessionId, owner: UserId): Promise<boolean> => {
+  const isOfSelection = async (id: TokenId | SessionId, owner: UserId, appOfRule?: AppId | null): Promise<boolean> => {
     if (userId !== undefined && owner !== userId) return false;
-    return actor.kind !== 'team' || tx.hasPublished(actor.access.app.id, id);
+    return actor.kind !== 'team' || appOfRule === actor.access.app.id || tx.hasPublished(actor.access.app.id, id);
   };
   if (credentialId !== undefined && isId('session', credentialId)) {
     const session = await tx.session(credentialId);
@@ -205,8 +206,8 @@ async function revokeSelected(
     ...(token === undefined ? [] : [token]),
     ...(trustRuleId === undefined ? [] : await tx.tokensOfTrustRule(trustRuleId)),
   ];
-  for (const { id, name, userId: owner } of tokens) {
-    if (!(await isOfSelection(id, owner))) continue;
+  for (const { id, name, userId: owner, appId, trustRuleId: ruleId } of tokens) {
+    if (!(await isOfSelection(id, owner, ruleId === null ? null : appId))) continue;
     await recordRevocation(deps, tx, actor, 'token.revoke', owner, { id, name });
     await tx.deleteToken(id);
     revoked.push(id);

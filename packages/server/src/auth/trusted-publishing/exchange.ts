@@ -147,7 +147,10 @@ async function requireRights(
   }
 }
 
-/** Finds the rules that match the claims of a token and the requested plugin. Rules for the plugin itself come before rules for a guest. */
+/**
+ * Finds the rules that match the claims of a token and the requested plugin. A user's rules for the plugin itself come before the user's
+ * rules for a guest, and not before those of other users: {@link requireUnambiguous}.
+ */
 async function findRules(
   { store: { read } }: Deps,
   { issuer, claims }: VerifiedIdToken,
@@ -171,8 +174,8 @@ async function findRules(
     if (batch.length < ruleBatchSize) break;
     after = batch.at(-1)?.id;
   }
-  const ofPlugin = found.filter(({ pluginName }) => pluginName !== null);
-  return ofPlugin.length > 0 ? ofPlugin : found;
+  const usersWithPlugin = new Set(found.filter(({ pluginName }) => pluginName !== null).map(({ userId }) => userId));
+  return found.filter(({ pluginName, userId }) => pluginName !== null || !usersWithPlugin.has(userId));
 }
 
 /**

@@ -115,9 +115,9 @@ function keyOf(issuer: string, { jti }: JWTPayload, token: string): string {
   return hashSecret(`${issuer} ${id}`);
 }
 
-/** The earlier of its expiry and its maximum age. Later, {@link verifyIdToken} rejects it. */
+/** The earlier of its expiry and its maximum age, in whole milliseconds. Later, {@link verifyIdToken} rejects it. */
 function endOf({ exp = 0, iat = 0 }: JWTPayload): number {
-  return (Math.min(exp, iat + maxTokenAgeSeconds) + 2 * clockToleranceSeconds) * 1000;
+  return Math.ceil((Math.min(exp, iat + maxTokenAgeSeconds) + 2 * clockToleranceSeconds) * 1000);
 }
 
 function describeError(error: unknown, audience: string): [RefusalReason, string] {

@@ -6,7 +6,13 @@ import { json, jsonList, type Route, routeTagged } from '../../http/route.ts';
 import { time, timeOrNull } from '../../http/wire-time.ts';
 import { toOwnPlugin } from '../token-restriction.ts';
 import type { TrustRuleWithUser } from './trust-rule-queries.ts';
-import { createTrustRule, deleteTrustRule, listTrustRules, listTrustRulesOfApp } from './trust-rules.ts';
+import {
+  createTrustRule,
+  deleteTrustRule,
+  deleteTrustRuleOfApp,
+  listTrustRules,
+  listTrustRulesOfApp,
+} from './trust-rules.ts';
 
 const route = routeTagged('Tokens and keys');
 
@@ -66,6 +72,14 @@ export const trustRuleRoutes: readonly Route[] = [
     responses: { 200: jsonList('the rules', trustRule, ruleExample) },
     handle: async ({ deps }, { auth, query }) =>
       toList(await listTrustRulesOfApp(deps, auth.access, toPage(query)), toTrustRule),
+  }),
+  route('DELETE', '/api/v1/apps/:appId/trust-rules/:trustRuleId', {
+    access: { kind: 'app', purpose: 'decideOnPlugins' },
+    id: 'deleteAppTrustRule',
+    summary: "Delete a publisher's rule of trusted publishing, and revoke its tokens",
+    responses: { 204: { description: 'deleted' } },
+    errors: ['not_found'],
+    handle: ({ deps }, { auth, params }) => deleteTrustRuleOfApp(deps, auth.access, params.trustRuleId),
   }),
 ];
 

@@ -14,7 +14,7 @@ import type { Page, Queries } from '../../db/store.ts';
 import type { TrustRuleRecord } from '../../db/trust-records.ts';
 import type { Deps } from '../../deps.ts';
 import { DomainError, invalidField, notFound } from '../../http/domain-errors.ts';
-import { type Actor, type AppAccess, requireActiveToken } from '../access.ts';
+import { type Actor, type AppAccess, renewAccess, requireActiveToken } from '../access.ts';
 import { requireStepUp } from '../confirmation.ts';
 import { pinsProject, reservedClaims, trustProviders } from './claims.ts';
 import type { TrustRuleWithUser } from './trust-rule-queries.ts';
@@ -66,6 +66,28 @@ export async function deleteTrustRule(deps: Deps, actor: Actor, ruleId: string):
     const rule = isId('trustRule', ruleId) ? await tx.trustRule(ruleId) : undefined;
     if (rule?.userId !== actor.userId) throw notFound('rule');
     await record(deps, tx, actor, { ...(await auditFacts(tx, rule)), action: 'trust_rule.delete' });
+    await tx.deleteTrustRule(rule.id);
+  });
+}
+
+/**
+ * Deletes a rule for an application in the name of its team, and revokes the tokens that were issued by it. The event in the trail of the
+ * rule's user does not name the actor.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function deleteTrustRuleOfApp(deps: Deps, access: AppAccess, ruleId: string): Promise<void> {
+  const { actor, app } = access;
+  await deps.store.write(async (tx) => {
+    await renewAccess(tx, access, 'decideOnPlugins');
+    const rule = isId('trustRule', ruleId) ? await tx.trustRule(ruleId) : undefined;
+    if (rule?.appId !== app.id) throw notFound('rule');
+    const entry = { ...(await auditFacts(tx, rule)), action: 'trust_rule.delete' } as const;
+    await record(deps, tx, actor, entry);
+    if (rule.userId !== actor.userId) {
+      const { action, target, details } = entry;
+      await record(deps, tx, 'system', { action, accountId: rule.userId, target, ...(details && { details }) });
+    }
     await tx.deleteTrustRule(rule.id);
   });
 }
