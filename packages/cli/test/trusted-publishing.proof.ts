@@ -63,6 +63,17 @@ describe('tenon plugin push in a CI job', () => {
     assert.equal((await push()).exitCode, 3);
   });
 
+  it('publishes no more after the team removed the rule', async () => {
+    const { guest, add, push } = await makeJob(github());
+    const rule = (await add('--repository', 'octo/median')).stdout.trim();
+    assert.equal((await push()).exitCode, 0);
+    const ofTeam = ['plugin', 'trust', 'remove', rule, '--app', world.server.quickstart.TENON_APP_ID ?? '', '--yes'];
+    assert.equal((await world.tenon(ofTeam, guest.setting)).exitCode, 3, 'not by a guest');
+    await world.demand(ofTeam);
+    assert.equal((await push()).exitCode, 3);
+    assert.equal((await guest.plugin('trust', 'list')).stdout, '');
+  });
+
   it('says which claims no rule matches, and not the token', async () => {
     const { add, push } = await makeJob(github());
     await add('--repository', 'octo/other');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { axeFaults, noBrowser, openStage, type Stage } from './helpers/stage.ts';
 import { accept, openWorkshop, signUpThrough, type Workshop } from './helpers/workshop.ts';
@@ -54,5 +55,42 @@ describe('trusted publishing on the page of tokens', { skip: noBrowser }, () => 
       .filter({ hasText: /only the plugin median.*only from 192\.0\.2\.0\/24, 2001:db8::\/32/ })
       .waitFor();
     assert.deepEqual(visitor.faults, []);
+  });
+
+  it('shows rules to the team, which deletes them, and makes rules for a guest', async () => {
+    const visitor = await stage.visitor();
+    const { page } = visitor;
+    await signUpThrough(visitor, await workshop.invite('acme/south'), 'Gustav');
+    await accept(visitor);
+    await visitor.open('/account/tokens');
+    await page.getByRole('button', { name: 'New rule' }).click();
+    await page
+      .getByLabel('Jobs publish')
+      .selectOption({ label: `all plugins under your guest of ${workshop.app.name}` });
+    assert.equal(await page.getByLabel('Plugin’s extension point').count(), 0);
+    await page.getByLabel('Repository').fill('octo/everything');
+    await page.getByRole('button', { name: 'Create rule' }).click();
+    await page
+      .getByRole('row')
+      .filter({ hasText: /all plugins under gst_.*repository=octo\/everything/ })
+      .waitFor();
+
+    const owner = await stage.visitor();
+    await owner.open('/');
+    const { TENON_EMAIL: email = '', TENON_PASSWORD: password = '' } = stage.server.quickstart;
+    await owner.signIn(email, password);
+    await owner.open(`/apps/${workshop.app.id}/settings`);
+    await owner.page.getByRole('link', { name: 'View rules' }).click();
+    const row = owner.page.getByRole('row').filter({ hasText: /a guest.*Gustav.*repository=octo\/everything/ });
+    await row.waitFor();
+    assert.equal(await owner.page.getByRole('button', { name: 'New rule of yours' }).count(), 0);
+    assert.deepEqual(await axeFaults(owner.page), []);
+    if (process.env.SCREENSHOTS) await owner.page.screenshot({ path: `${process.env.SCREENSHOTS}/team-rules.png` });
+    await row.getByRole('button', { name: /Delete/ }).click();
+    await owner.page.getByRole('button', { name: 'Delete rule' }).click();
+    await owner.page.getByText('No rules').waitFor();
+    await visitor.open('/account/tokens');
+    await page.getByText('No rules').waitFor();
+    assert.deepEqual([...visitor.faults, ...owner.faults], []);
   });
 });

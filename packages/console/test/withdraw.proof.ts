@@ -75,10 +75,10 @@ describe('what the team holds back and withdraws', { skip: noBrowser }, () => {
     const { page } = owner;
     await owner.open(`/apps/${workshop.app.id}/settings`);
     await page.getByRole('link', { name: 'Withdraw by credential' }).click();
-    await page.getByLabel('Token, session, or publisher').fill('key_1');
+    await page.getByLabel('Token, session, rule, or publisher').fill('key_1');
     await page.getByRole('button', { name: 'Show what would be withdrawn' }).click();
     await page.getByText('must be the id of a token or a session').waitFor();
-    await page.getByLabel('Token, session, or publisher').fill(ada.userId);
+    await page.getByLabel('Token, session, rule, or publisher').fill(ada.userId);
     await page.getByRole('button', { name: 'Show what would be withdrawn' }).click();
     await page.getByRole('button', { name: 'Withdraw 2 versions…' }).waitFor();
     await look('withdraw');

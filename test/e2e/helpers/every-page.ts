@@ -173,6 +173,7 @@ export async function everyPage(
     }),
     owner('approvals', `${team}/approvals`),
     owner('withdraw', `${team}/withdraw`),
+    owner('trusted-publishing', `${team}/trusted-publishing`),
     owner('audit', `${team}/audit`),
     owner('guest-import', `${team}/guests/import`, {
       async act(page) {

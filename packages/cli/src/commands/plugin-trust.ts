@@ -60,9 +60,10 @@ export function addTrustCommands(plugins: Command, io: Io): void {
   group
     .command('remove')
     .argument('<rule>', 'its id, tru_…')
+    .option('--app <app>', 'as the team of this application: its id or name (default: the rule is yours)')
     .description('delete a rule, and revoke the tokens that it issued')
     .use(withConfirmation, withServer)
-    .examples('tenon plugin trust remove tru_01j29hxk3…')
+    .examples('tenon plugin trust remove tru_01j29hxk3…', 'tenon plugin trust remove tru_01j29hxk3… --app Editor')
     .action(calling(io, removeRule));
 }
 
@@ -117,8 +118,19 @@ function targetOf({ plugin, guestId }: TrustRule): string {
   return plugin === null ? `under ${guestId}` : `${plugin.extensionPointId}/${plugin.name}`;
 }
 
-async function removeRule({ api, io, out }: Session, options: { yes?: boolean }, id: string): Promise<void> {
+interface RemoveOptions {
+  readonly app?: string;
+  readonly yes?: boolean;
+}
+
+async function removeRule(session: Session, options: RemoveOptions, id: string): Promise<void> {
+  const { api, io, out } = session;
+  const { app } = options;
+  const rule =
+    app === undefined
+      ? path`/api/v1/trust-rules/${id}`
+      : path`/api/v1/apps/${await resolveApp(session, app)}/trust-rules/${id}`;
   await confirm(io, `CI jobs can't publish by the rule ${id} any more.`, options);
-  await api.remove(path`/api/v1/trust-rules/${id}`);
+  await api.remove(rule);
   out.result({ removed: id }, () => out.note(`Removed ${id}.`));
 }

@@ -112,6 +112,12 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/withdraw.tsx')).WithdrawPage,
   },
   {
+    path: '/apps/:appId/trusted-publishing',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/trusted-publishing.tsx')).TrustedPublishingPage,
+  },
+  {
     path: '/apps/:appId/members',
     access: 'signedIn',
     data: appData,

@@ -40,6 +40,11 @@ export function AppSettingsPage() {
               Withdraw by credential
             </LinkButton>
           </Section>
+          <Section isBeside title="Trusted publishing" intro="The rules by which CI jobs publish plugins.">
+            <LinkButton kind="quiet" to={`/apps/${data.id}/trusted-publishing`}>
+              View rules
+            </LinkButton>
+          </Section>
           {data.role === 'guest' ? null : (
             <QuotasSection
               path={`${appApiPath(data.id)}/quotas`}

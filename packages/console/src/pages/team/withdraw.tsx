@@ -38,15 +38,16 @@ export function WithdrawPage() {
 
 interface Selection {
   readonly credentialId?: string;
+  readonly trustRuleId?: string;
   readonly userId?: string;
   readonly since?: string;
 }
 
-/** A token or session by its id, or a user by theirs. */
+/** What an id selects: of a token or session, a rule of trusted publishing, or a user. */
 function selectionOf(id: string, since: string): Selection {
-  const isUser = id.startsWith('usr_');
   const from = since === '' ? {} : { since: new Date(since).toISOString() };
-  return { ...(isUser ? { userId: id } : { credentialId: id }), ...from };
+  if (id.startsWith('usr_')) return { userId: id, ...from };
+  return { ...(id.startsWith('tru_') ? { trustRuleId: id } : { credentialId: id }), ...from };
 }
 
 function Withdraw({ app }: { readonly app: App }) {
@@ -60,7 +61,7 @@ function Withdraw({ app }: { readonly app: App }) {
     const selection = selectionOf(id.trim(), since);
     const json = { ...selection, reason: 'Not given yet.' };
     setPlanned({ selection, result: await session.api.post<MassYank>(`${path}?dryRun=true`, json) });
-  }, ['credentialId', 'userId']);
+  }, ['credentialId', 'trustRuleId', 'userId']);
   const yank = async (reason: string): Promise<void> => {
     const done = await session.api.post<MassYank>(path, { ...planned?.selection, reason });
     setAsked(false);
@@ -74,13 +75,13 @@ function Withdraw({ app }: { readonly app: App }) {
     >
       <form class="stack" onSubmit={form.submit}>
         <TextField
-          label="Token, session, or publisher"
+          label="Token, session, rule, or publisher"
           name="selection"
           value={id}
           onInput={setId}
-          placeholder="tok_…, ses_…, or usr_…"
+          placeholder="tok_…, ses_…, tru_…, or usr_…"
           maxLength={100}
-          error={form.fieldError('credentialId') ?? form.fieldError('userId')}
+          error={form.fieldError('credentialId') ?? form.fieldError('trustRuleId') ?? form.fieldError('userId')}
           hint="Versions from before the upgrade have no credential. Select them by publisher."
         />
         <TextField
