@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -10,8 +10,10 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { newId, type UserId } from '@tenon/protocol';
+import { until } from '../../../test/helpers/until.ts';
 import { openSqliteStore } from '../src/db/sqlite/store.ts';
 import { statements } from '../src/queries.ts';
+import { openIssuer } from './helpers/oidc-issuer.ts';
 import { auditEvent, createRecords } from './helpers/records.ts';
 import { connectTo, readAnswer, requestOf } from './helpers/wire.ts';
 import { sampleModule } from './helpers/world.ts';
@@ -216,6 +218,37 @@ describe('serve()', () => {
     const third = await start();
     assert.equal((await quickstart()).TENON_URL, third.url, 'a killed server holds nothing');
     await stop(third, 'SIGTERM');
+  });
+
+  it('warns if passwords are off and no sign-in provider works, and only then', async () => {
+    const issuer = await openIssuer();
+    const own = await mkdtemp(join(tmpdir(), 'tenon-providers-'));
+    const path = join(own, 'providers.json');
+    const provider = (id: string, url: string) => ({ id, label: id, issuer: url, clientId: 'tenon' });
+    const down = provider('down', 'http://127.0.0.1:1');
+    const warning = /password sign-in is off, and no sign-in provider works/;
+    const logOf = async (file: object): Promise<string> => {
+      await writeFile(path, JSON.stringify(file), { mode: 0o600 });
+      const served = await start({ TENON_SIGN_IN_PROVIDERS: path, TENON_DATA_DIR: await mkdtemp(join(own, 'data-')) });
+      const requests = issuer.requests.length;
+      const isDone = () => warning.test(served.log()) || issuer.requests.length > requests;
+      if ('passwordSignIn' in file) await until(isDone);
+      await stop(served, 'SIGTERM');
+      return served.log();
+    };
+    try {
+      const log = await logOf({ passwordSignIn: false, providers: [down, provider('other', 'http://127.0.0.1:2')] });
+      assert.match(log, warning);
+      assert.match(log, /provider down is not available[^\]]*provider other is not available/);
+      assert.doesNotMatch(
+        await logOf({ passwordSignIn: false, providers: [down, provider('up', issuer.url)] }),
+        warning,
+      );
+      assert.doesNotMatch(await logOf({ providers: [down] }), warning);
+    } finally {
+      await issuer.close();
+      await rm(own, { recursive: true, force: true });
+    }
   });
 
   it('warns about unknown variables', async () => {
