@@ -133,6 +133,21 @@ describe('bundles between two servers', () => {
     const versions = (await target.demand(['plugin', 'versions', `${id}/plugin/${user}/sums`, '--json'])).json();
     assert.deepEqual([versions.length, versions[0].semver, versions[0].note], [1, '1.0.0', 'First']);
 
+    const ownKeys = join(target.folder.path, 'all.json');
+    await writeFile(ownKeys, await target.line(['signing-keys', '--json']));
+    const verify = async (...pinned: string[]) => {
+      const words = pinned.flatMap((file) => ['--key', file]);
+      return (await target.demand(['plugin', 'verify', `${id}/plugin/${user}/sums@1`, ...words, '--json'])).json();
+    };
+    const states = ({ attestations }: { attestations: { kind: string; state: string }[] }) =>
+      Object.fromEntries(attestations.map(({ kind, state }) => [kind, state]));
+    assert.deepEqual(states(await verify(ownKeys, keys)), {
+      publish: 'verified',
+      sbom: 'verified',
+      origin: 'verified',
+    });
+    assert.deepEqual(states(await verify(ownKeys)), { publish: 'verified', sbom: 'verified', origin: 'unchecked' });
+
     const exported = join(target.folder.path, 'exported.tar');
     await exportTo(exported, id, target);
     assert.deepEqual(await layerDigests(exported), await layerDigests(bundle));

@@ -11,8 +11,8 @@ export const provenanceState = oneOf(['verified', 'failed', 'absent'], {
 });
 export type ProvenanceState = Static<typeof provenanceState>;
 
-/** `publish` is the server's own; publishers attach the others. */
-export const attestationKind = oneOf(['publish', 'provenance', 'sbom']);
+/** `publish` is the server's own; `origin` is that of the server that an imported version comes from. Publishers attach the others. */
+export const attestationKind = oneOf(['publish', 'provenance', 'sbom', 'origin']);
 export type AttestationKind = Static<typeof attestationKind>;
 
 export const attestationState = oneOf(['verified', 'failed']);
@@ -21,7 +21,7 @@ export type AttestationState = Static<typeof attestationState>;
 const text = (description: string) => nullable(Type.String(), { description });
 
 export const attestationSigner = Type.Object({
-  keyId: text("the server's signing key; `null` for a certificate"),
+  keyId: text("the server's signing key, or that of the origin; `null` for a certificate"),
   issuer: text('the OpenID Connect issuer that identified the CI job'),
   identity: text("the certificate's identity, such as the URL of a workflow"),
   repository: text('the source repository'),

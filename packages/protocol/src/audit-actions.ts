@@ -108,6 +108,7 @@ export const auditActions = {
     'isNew',
     'provenance',
     'provenanceFault',
+    'import',
   ]),
   'plugin.roll_back': action('app', 'plugin', 'rolled back the plugin', ['guestIds', 'version', 'versionId']),
   'plugin.describe': action('app', 'plugin', 'changed the description of the plugin', ['fields']),

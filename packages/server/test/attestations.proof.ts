@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Attestation, Plugin, ProvenancePolicyInput, SigningKey } from '@tenon/protocol';
-import { openOwnBundle } from '../src/attestations/dsse.ts';
+import { keyIdOf, openOwnBundle, signStatement } from '../src/attestations/dsse.ts';
 import { readAttestations, toAttestation, verifyAttestations } from '../src/attestations/read-attestations.ts';
 import {
   currentSigningKey,
@@ -15,7 +15,7 @@ import type { Queries } from '../src/db/store.ts';
 import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { formOf, freshModule, type List, makeWorld, type World } from './helpers/world.ts';
+import { formOf, freshModule, type List, makeGuest, makeWorld, type World } from './helpers/world.ts';
 
 const api = '/api/v1';
 
@@ -522,3 +522,86 @@ async function setClaims(token: string, claims: object): Promise<void> {
     await tx.insertToken({ ...record, claims } as never);
   });
 }
+
+describe('the origin of an import', () => {
+  const pair = generateKeyPairSync('ed25519');
+  const pem = (key = pair.publicKey) => String(key.export({ type: 'spki', format: 'pem' }));
+  const keyId = keyIdOf(pair.publicKey);
+  const facts = {
+    server: 'https://other.example',
+    plugin: 'ext_1/plugin/usr_1/median',
+    version: 3,
+    publishedAt: '2026-05-01T00:00:00.000Z',
+  };
+
+  function originOf(content: Buffer, { predicate = {}, predicateType = 'urn:tenon:attestation:publish:v1' } = {}) {
+    const statement = {
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ name: 'median', digest: { sha256: createHash('sha256').update(content).digest('hex') } }],
+      predicateType,
+      predicate: { ...facts, ...predicate },
+    };
+    return {
+      bundle: JSON.parse(signStatement({ id: keyId, privateKey: pair.privateKey }, statement)),
+      publicKey: pem(),
+    };
+  }
+
+  async function importAs(token: string, userId: string, content: Buffer, origin: unknown, name = `p${lastName++}`) {
+    const parts = [
+      { name: 'artifact', content },
+      { name: 'origin', content: typeof origin === 'string' ? origin : JSON.stringify(origin) },
+    ];
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${userId}/${name}`;
+    return service.call('PUT', path, { token, ...formOf(parts) });
+  }
+
+  it('is attached, and named by the attestation of the publish', async () => {
+    const { owner } = world;
+    await makeGuest(service, owner, world.appId, 'imports', owner);
+    const content = freshModule();
+    const response = await importAs(owner.token, owner.id, content, originOf(content));
+    assert.equal(response.statusCode, 201, response.payload);
+    const plugin: Plugin = response.json();
+    const path = `${api}/artifacts/${plugin.id}/versions/1/attestations`;
+    const { objects } = (await service.call('GET', path, { token: owner.token })).json() as List<Attestation>;
+    assert.deepEqual(
+      objects.map(({ kind, state, signer }) => [kind, state, kind === 'origin' ? signer?.keyId : null]),
+      [
+        ['publish', 'verified', null],
+        ['origin', 'verified', keyId],
+      ],
+    );
+    assert.match(String(objects[1]?.detail), /other\.example published it as ext_1\/plugin\/usr_1\/median@3/);
+    const [publish] = objects;
+    const { payload } = Object(publish?.bundle).dsseEnvelope;
+    assert.deepEqual(JSON.parse(Buffer.from(payload, 'base64').toString()).predicate.import, { keyId, ...facts });
+    assert.deepEqual(await service.store.check(), []);
+  });
+
+  it('is refused from guests, and if it is not valid', async () => {
+    const { guest, owner } = world;
+    const content = freshModule();
+    assertProblem(await importAs(guest.token, guest.id, content, originOf(content), 'origin'), 403, 'forbidden');
+    const valid = originOf(content);
+    const stranger = generateKeyPairSync('ed25519').publicKey;
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
+    const cases: readonly (readonly [unknown, RegExp])[] = [
+      ['{', /attestation/],
+      [{ bundle: valid.bundle }, /must be a JSON object with .*publicKey/],
+      [{ ...valid, publicKey: 'none' }, /not an Ed25519 key/],
+      [{ ...valid, publicKey: pem(rsa) }, /not an Ed25519 key/],
+      [{ ...valid, publicKey: pem(stranger) }, /unknown or revoked/],
+      [originOf(freshModule()), /about another content/],
+      [originOf(content, { predicateType: 'https://slsa.dev/provenance/v1' }), /it has the predicate/],
+      [originOf(content, { predicate: { server: 1 } }), /does not say the server/],
+    ];
+    for (const [origin, why] of cases) {
+      const response = await importAs(owner.token, owner.id, content, origin, 'origin');
+      assertProblem(response, 422, 'invalid_field');
+      assert.match(response.payload, why);
+    }
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${owner.id}/origin`;
+    assertProblem(await service.call('GET', path, { token: owner.token }), 404, 'not_found');
+  });
+});

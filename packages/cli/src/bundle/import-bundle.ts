@@ -1,3 +1,5 @@
+import { createPublicKey } from 'node:crypto';
+import type { TrustedKey } from '@tenon/client/provenance';
 import {
   extensionPoint as extensionPointSchema,
   guest as guestSchema,
@@ -26,14 +28,17 @@ import {
   parseJson,
   pluginsOf,
 } from './catalog.ts';
-import { hexOf } from './layout.ts';
+import { hexOf, sha256 } from './layout.ts';
 import type { Bundle } from './open-bundle.ts';
+import { invalidBundle } from './tar.ts';
 
 /** Where a bundle goes. */
 export interface ImportTarget {
   readonly session: Session;
   readonly appId: string;
   readonly isDryRun: boolean;
+  /** The pinned keys, with which the bundle was verified. */
+  readonly keys: readonly TrustedKey[];
 }
 
 /** A version of a bundle under one guest, after the import. */
@@ -246,37 +251,49 @@ async function publishVersion(
   const isUsed = present.some(({ semver }) => semver === version.semver);
   if (version.semver !== null && !isUsed) fields.set('semver', text(version.semver));
   if (version.note !== null) fields.set('note', text(version.note));
-  for (const kind of ['provenance', 'sbom'] as const) {
-    const [first] = await documentsOf(version, kind, read);
-    if (first !== undefined) fields.set(kind, first);
-  }
+  // A version has its documents from its first publish on.
+  const isNew = present[0]?.contentAddress !== version.contentAddress;
+  const documents = isNew ? await documentsOf(version, read) : { attached: [], further: [] };
+  for (const [field, bytes] of documents.attached) fields.set(field, bytes);
+  if (isNew) fields.set('origin', await originOf(version, read, target.keys));
   const body = { ...formBody(fields), onSent() {} };
   const published = await api.upload(`${place}?${new URLSearchParams({ guest: guestId })}`, body, publishedPlugin);
-  for (const kind of ['provenance', 'sbom'] as const) {
-    const [, ...further] = await documentsOf(version, kind, read);
-    for (const bytes of further) {
-      const attachments = `${place}/versions/${published.version.number}/attestations`;
-      await api.upload(attachments, { bytes, contentType: 'application/json', onSent() {} }, Type.Object({}), 'POST');
-    }
+  for (const bytes of documents.further) {
+    const attachments = `${place}/versions/${published.version.number}/attestations`;
+    await api.upload(attachments, { bytes, contentType: 'application/json', onSent() {} }, Type.Object({}), 'POST');
   }
   return published;
 }
 
-/** The documents to attach. The server signs a plain SBOM itself, so that its origin's signature does not go with it. */
-async function documentsOf(
+/** The publish attestation of the server that the bundle comes from, with the pinned key that verified it. */
+async function originOf(
   { attestations }: CatalogVersion,
-  kind: 'provenance' | 'sbom',
   read: Bundle['read'],
-): Promise<readonly Buffer[]> {
-  const documents: Buffer[] = [];
-  for (const one of attestations.filter((attestation) => attestation.kind === kind)) {
-    const bytes = await read(one.digest);
+  keys: readonly TrustedKey[],
+): Promise<Buffer> {
+  const listed = attestations.find(({ kind }) => kind === 'publish');
+  const bundle: unknown = listed === undefined ? {} : parseJson(await read(listed.digest), 'an attestation');
+  const keyId = Object(Object(Object(bundle).verificationMaterial).publicKey).hint;
+  const key = keys.find(({ spki }) => sha256(spki) === keyId);
+  if (key === undefined) throw invalidBundle('a publish attestation names no pinned key');
+  const publicKey = createPublicKey({ key: Buffer.from(key.spki), format: 'der', type: 'spki' });
+  return Buffer.from(JSON.stringify({ bundle, publicKey: publicKey.export({ format: 'pem', type: 'spki' }) }));
+}
+
+/** The documents to attach. The server signs a plain SBOM itself, so that its origin's signature does not go with it. */
+async function documentsOf({ attestations }: CatalogVersion, read: Bundle['read']) {
+  const attached = new Map<string, Buffer>();
+  const further: Buffer[] = [];
+  for (const { kind, digest } of attestations) {
+    if (kind !== 'provenance' && kind !== 'sbom') continue;
+    const bytes = await read(digest);
     const bundle = parseJson(bytes, 'an attestation');
     const isPlain = Object(Object(bundle).verificationMaterial).publicKey !== undefined;
     const document = isPlain ? Buffer.from(JSON.stringify(readStatement(bundle)?.predicate)) : bytes;
-    documents.push(document);
+    if (attached.has(kind)) further.push(document);
+    else attached.set(kind, document);
   }
-  return documents;
+  return { attached, further };
 }
 
 /** Says what an import did. */

@@ -79,6 +79,7 @@ async function judgeVersion(
 const predicatesOf: Readonly<Record<AttestationKind, RegExp>> = {
   publish: /^urn:tenon:attestation:publish:v1$/,
   provenance: /^https:\/\/slsa\.dev\/provenance\/v(?:1|0\.2)$/,
+  origin: /^urn:tenon:attestation:publish:v1$/,
   sbom: /^https:\/\/cyclonedx\.org\/bom(?:\/v?1\.\d{1,2})?$/,
 };
 

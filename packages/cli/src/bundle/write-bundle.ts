@@ -148,7 +148,10 @@ async function readPlugin(
 async function readDocuments(api: Api, spool: Spool, place: string, { verdict }: Static<typeof versionSchema>) {
   const { objects } = await api.get(`${place}/attestations`, Type.Object({ objects: Type.Array(attestation) }));
   const attestations: CatalogVersion['attestations'] = [];
-  for (const { kind, bundle } of objects) attestations.push({ kind, ...(await spool.put(bundle)) });
+  for (const { kind, bundle } of objects) {
+    // The server's own attestation names the origin.
+    if (kind !== 'origin') attestations.push({ kind, ...(await spool.put(bundle)) });
+  }
   const isTested = verdict !== null && verdict !== 'none_configured';
   const result = isTested ? await readTestResult(api, `${place}/test-result`) : undefined;
   return { attestations, testResult: result === undefined ? null : await spool.put(result) };

@@ -169,7 +169,7 @@ async function importFile(
     requireAllowed(bundle, allow);
     await requireVerified(bundle, keys);
     const appId = await resolveApp(session, app);
-    const report = await importBundle({ session, appId, isDryRun }, bundle);
+    const report = await importBundle({ session, appId, isDryRun, keys }, bundle);
     out.result(report, () => {
       out.table(
         ['PLUGIN', 'GUEST KEY', 'OUTCOME', 'VERSION', 'STATE'],

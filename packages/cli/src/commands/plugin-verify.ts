@@ -147,8 +147,11 @@ async function readBundles(io: Io, file: string): Promise<readonly Attested[]> {
     throw new CliError('malformed_json', `${file} is not JSON.`, { exitCode: exitCodes.refused, cause });
   }
   const { objects } = Object(value) as { readonly objects?: unknown };
-  const bundles = Array.isArray(objects) ? objects.map((each) => Object(each).bundle) : [value];
-  return bundles.map((bundle) => ({ kind: kindOf(bundle), bundle }));
+  if (!Array.isArray(objects)) return [{ kind: kindOf(value), bundle: value }];
+  return objects.map((each) => {
+    const { kind, bundle } = Object(each);
+    return { kind: kind === 'origin' ? kind : kindOf(bundle), bundle };
+  });
 }
 
 function kindOf(bundle: unknown): AttestationKind {

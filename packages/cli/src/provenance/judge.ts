@@ -1,3 +1,4 @@
+import type { ClientError } from '@tenon/client';
 import { openBundle, type TrustedKey, verifyAttestation } from '@tenon/client/provenance';
 import type { AttestationKind, AttestationSigner } from '@tenon/protocol';
 import type { SigstoreVerifier } from './sigstore.ts';
@@ -50,9 +51,9 @@ export async function judgeAll(
 ): Promise<readonly Judgement[]> {
   const judged: Judgement[] = [];
   for (const { kind, bundle } of attestations) {
-    judged.push(
-      kind === 'publish' ? await judgePublish(bundle, version, trust) : await judgeOther(kind, bundle, version, trust),
-    );
+    if (kind === 'publish') judged.push(await judgePublish(bundle, version, trust));
+    else if (kind === 'origin') judged.push(await judgeOrigin(bundle, version, trust));
+    else judged.push(await judgeOther(kind, bundle, version, trust));
   }
   return judged;
 }
@@ -97,8 +98,27 @@ async function judgePublish(
   return { ...judged, state: 'verified', detail, signer };
 }
 
+/** Judges the publish attestation of the server that an imported version comes from. Its key need not be pinned to verify this one. */
+async function judgeOrigin(bundle: unknown, { contentAddress }: JudgedVersion, { keys }: Trust): Promise<Judgement> {
+  const statement = readStatement(bundle);
+  const judged = { kind: 'origin', predicateType: statement?.predicateType ?? null, signer: null } as const;
+  const isAbout = statement?.digests.includes(Buffer.from(contentAddress, 'base64url').toString('hex'));
+  if (statement?.predicateType !== publishPredicateType || !isAbout) {
+    return { ...judged, state: 'failed', detail: 'It is no publish attestation of these bytes' };
+  }
+  try {
+    const { keyId } = await openBundle(bundle, keys);
+    const { server, plugin, version } = statement.predicate;
+    const detail = `published by ${server} as ${plugin}@${version}`;
+    return { ...judged, state: 'verified', detail, signer: { ...noSigner, keyId } };
+  } catch (error) {
+    const { message, reason } = error as ClientError;
+    return { ...judged, state: reason === 'unknown_key' ? 'unchecked' : 'failed', detail: message };
+  }
+}
+
 async function judgeOther(
-  kind: AttestationKind,
+  kind: Exclude<AttestationKind, 'publish' | 'origin'>,
   bundle: unknown,
   { contentAddress }: JudgedVersion,
   { keys, sigstore }: Trust,

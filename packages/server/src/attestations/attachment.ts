@@ -9,7 +9,7 @@ import { parseStrictJson, StrictJsonError } from './strict-json.ts';
 export type Attachment = SignedAttachment | PlainSbom;
 
 export interface SignedAttachment {
-  readonly kind: Exclude<AttestationKind, 'publish'>;
+  readonly kind: Exclude<AttestationKind, 'publish' | 'origin'>;
   readonly predicateType: string;
   readonly bundle: SerializedBundle;
   readonly statement: Statement;
@@ -50,10 +50,41 @@ function kindOf(predicateType: unknown): SignedAttachment['kind'] | undefined {
  * @throws DomainError `invalid_field`
  */
 export function readAttachment(bytes: Uint8Array, pointer: string, expected?: Attachment['kind']): Attachment {
-  try {
+  return withPointer(pointer, () => {
     const attachment = parseAttachment(bytes);
     if (expected === undefined || attachment.kind === expected) return attachment;
     throw new StrictJsonError(`must be ${expected === 'sbom' ? 'an SBOM' : 'provenance'}, and has another predicate`);
+  });
+}
+
+/** Another server's publish attestation, with the key to verify it with. Nothing is verified yet. */
+export interface OriginDocument {
+  /** A Sigstore bundle, as JSON text. */
+  readonly text: string;
+  /** In PEM. */
+  readonly publicKey: string;
+}
+
+/**
+ * Reads the publish attestation of another server: a JSON object with `bundle` and `publicKey`.
+ *
+ * @throws DomainError `invalid_field`
+ */
+export function readOriginDocument(bytes: Uint8Array, pointer: string): OriginDocument {
+  return withPointer(pointer, () => {
+    const { value } = parseStrictJson(bytes, bounds);
+    if (!isObject(value) || !isObject(value['bundle']) || typeof value['publicKey'] !== 'string') {
+      throw new StrictJsonError('must be a JSON object with "bundle" and "publicKey"');
+    }
+    const { bundle, publicKey } = value;
+    readStatement(bundle as Json);
+    return { text: JSON.stringify(bundle), publicKey };
+  });
+}
+
+function withPointer<T>(pointer: string, read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
     throw new DomainError('invalid_field', `The attestation ${error.message}.`, {

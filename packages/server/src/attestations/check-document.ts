@@ -12,7 +12,7 @@ export interface AttachedDocument {
 
 /** An attached document with the result of its verification. */
 export interface CheckedDocument {
-  readonly kind: Attachment['kind'];
+  readonly kind: Attachment['kind'] | 'origin';
   readonly predicateType: string;
   /** Whether it has no signature, so that this server signs it. */
   readonly isPlain: boolean;

@@ -9,13 +9,25 @@ import { openOwnBundle, signStatement } from './dsse.ts';
 import { currentSigningKey } from './signing-keys.ts';
 import { hasSubject, noSigner, sha256Of, statementType } from './statement.ts';
 
-const publishPredicateType = 'urn:tenon:attestation:publish:v1';
+export const publishPredicateType = 'urn:tenon:attestation:publish:v1';
 
 /** How a version was published. */
 export interface PublishMeans {
   readonly means: 'token' | 'session' | 'trusted_publishing';
   /** The verified claims of the CI job, from trusted publishing. */
   readonly claims: CiClaims | null;
+}
+
+/** Where an imported version comes from, as another server attests. */
+export interface Origin {
+  /** The key that signed it. The importer vouches for it. */
+  readonly keyId: string;
+  /** The server's public URL. */
+  readonly server: string;
+  /** `ext_…/plugin/usr_…/<name>` */
+  readonly plugin: string;
+  readonly version: number;
+  readonly publishedAt: string;
 }
 
 /** How a token publishes. */
@@ -31,13 +43,18 @@ export function subjectOf(version: VersionRecord) {
   return [{ name: `${pluginId(extensionPointId, userId, name)}@${number}`, digest: { sha256 } }];
 }
 
-/** Signs and inserts the server's attestation of a new version, in the transaction that inserts the version. */
+/**
+ * Signs and inserts the server's attestation of a new version, in the transaction that inserts the version.
+ *
+ * @param origin names where an imported version comes from
+ */
 export async function insertPublishAttestation(
   deps: Deps,
   tx: Transaction,
   appId: string,
   version: VersionRecord,
   { means, claims }: PublishMeans,
+  origin: Origin | undefined,
 ): Promise<void> {
   const { extensionPointId, userId, name, number, id, semver, size, createdAtMs } = version;
   const key = await currentSigningKey(deps, tx, createdAtMs);
@@ -59,6 +76,7 @@ export async function insertPublishAttestation(
       publishedAt: new Date(createdAtMs).toISOString(),
       means,
       ...(claims !== null && { claims }),
+      ...(origin !== undefined && { import: origin }),
     },
   });
   await tx.insertAttestation({

@@ -21,7 +21,7 @@ export async function readAttestations(
   const attestations = await store.read.attestationsWithBundles(version.id, kind);
   const publicKeyOf = keyFinder(attestations.length === 0 ? [] : await store.read.signingKeys());
   return attestations.map((one) => {
-    if (one.signer === null || one.signer.keyId === null) return one;
+    if (one.signer === null || one.signer.keyId === null || one.kind === 'origin') return one;
     const fault = faultOfOwn(one, version.contentAddress, publicKeyOf);
     return fault === null ? one : { ...one, state: 'failed', detail: fault };
   });

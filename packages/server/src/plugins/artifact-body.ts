@@ -10,6 +10,9 @@ const binary = { type: 'string', format: 'binary' } as const;
 /** Far above the limits of `semver` and `note`, which the use case checks. */
 const maxTextBytes = 4096;
 
+/** A publish attestation has about 2 KiB. */
+const maxOriginBytes = 64 * 1024;
+
 /** The contents of a publish request. Only a form can have more than the bytes. */
 interface Artifact {
   readonly bytes: Uint8Array;
@@ -19,6 +22,8 @@ interface Artifact {
   readonly provenance?: Uint8Array;
   /** A document with an SBOM. */
   readonly sbom?: Uint8Array;
+  /** A document with the publish attestation of another server. */
+  readonly origin?: Uint8Array;
 }
 
 /** Reads a plugin's bytes: the field `artifact` of a form, or a body of type `application/wasm`. */
@@ -35,12 +40,13 @@ export const artifactBody: BodyReader<Artifact> = {
           note: { maxBytes: maxTextBytes, what: 'A note' },
           provenance: { maxBytes: maxAttachmentBytes, what: 'Provenance' },
           sbom: { maxBytes: maxAttachmentBytes, what: 'An SBOM' },
+          origin: { maxBytes: maxOriginBytes, what: 'An origin' },
         });
         const texts = (['semver', 'note'] as const).flatMap((name) => {
           const bytes = form.get(name);
           return bytes === undefined || bytes.length === 0 ? [] : [[name, textOf(name, bytes)]];
         });
-        const documents = (['provenance', 'sbom'] as const).flatMap((name) => {
+        const documents = (['provenance', 'sbom', 'origin'] as const).flatMap((name) => {
           const bytes = form.get(name);
           return bytes === undefined || bytes.length === 0 ? [] : [[name, bytes]];
         });
@@ -66,6 +72,11 @@ export const artifactBody: BodyReader<Artifact> = {
             note: { type: 'string' },
             provenance: { type: 'string', description: 'a Sigstore bundle with SLSA provenance, as JSON' },
             sbom: { type: 'string', description: 'a CycloneDX document, or a Sigstore bundle with one, as JSON' },
+            origin: {
+              type: 'string',
+              description:
+                'of an imported version: JSON with `bundle`, the publish attestation of the server that it comes from, and `publicKey`, its key in PEM; only for owners and admins',
+            },
           },
         },
       },

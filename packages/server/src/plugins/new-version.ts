@@ -1,6 +1,7 @@
 import { type ContentAddress, newId, type VersionState } from '@tenon/protocol';
 import type { VerifiedAttachment } from '../attestations/attach.ts';
 import type { AttachedDocument } from '../attestations/check-document.ts';
+import type { Origin } from '../attestations/publish-attestation.ts';
 import { type ProvenanceEvidence, stateOfEvidence } from '../attestations/require-provenance.ts';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import { warnOfQuota } from '../auth/quota-warnings.ts';
@@ -19,11 +20,14 @@ export interface Release extends ReleaseLabels {
   readonly bytes: Uint8Array;
   /** The documents to attach. Default: none. */
   readonly attachments?: readonly AttachedDocument[];
+  /** Of an imported version: the publish attestation of the server that it comes from, with its key. */
+  readonly origin?: Uint8Array | undefined;
 }
 
 /** An authorized publish. */
 export interface PublishRequest {
   readonly actor: Actor;
+  readonly access: ExtensionPointAccess;
   readonly appId: ExtensionPointAccess['app']['id'];
   readonly key: PluginKey;
   /** Publishes under this guest only. Default: all guests that the actor holds. */
@@ -31,7 +35,7 @@ export interface PublishRequest {
 }
 
 /** A release that passed the module check. */
-export interface CheckedRelease extends Omit<Release, 'attachments'> {
+export interface CheckedRelease extends Omit<Release, 'attachments' | 'origin'> {
   readonly attachments: readonly VerifiedAttachment[];
   readonly contentAddress: ContentAddress;
   readonly interfaceJson: string | null;
@@ -39,6 +43,7 @@ export interface CheckedRelease extends Omit<Release, 'attachments'> {
   readonly requirements: ModuleRequirements;
   /** In a dry run, the result of the simulations. */
   readonly tried: TestResult | undefined;
+  readonly origin: Origin | undefined;
 }
 
 /** The state of a version before users decide on it. */

@@ -97,7 +97,7 @@ export const pluginRoutes: readonly Route[] = [
       const isDryRun = query.dryRun === 'true';
       const reserve = isDryRun ? reserveFrom(services, auth, request, reply.response) : undefined;
       const options = { signal: disconnectSignal(reply.response), isDryRun, reserve };
-      const { bytes, semver = query.semver, note = query.note, provenance, sbom } = body;
+      const { bytes, semver = query.semver, note = query.note, provenance, sbom, origin } = body;
       const attachments = [
         ...(provenance === undefined
           ? []
@@ -109,7 +109,7 @@ export const pluginRoutes: readonly Route[] = [
         actor,
         access,
         target(params, query),
-        { bytes, semver, note, attachments },
+        { bytes, semver, note, attachments, origin },
         options,
       );
       reply.code(published.created === 'plugin' && !isDryRun ? 201 : 200);

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { type AppId, type ContentAddress, isPluginName, pluginId, pluginNamePattern } from '@tenon/protocol';
 import { type VerifiedAttachment, verifyAttachment } from '../attestations/attach.ts';
+import { readOrigin, type VerifiedOrigin } from '../attestations/origin.ts';
 import { insertPublishAttestation, meansOf } from '../attestations/publish-attestation.ts';
 import { auditedProvenance, evidenceOf, requireProvenance } from '../attestations/require-provenance.ts';
 import { record } from '../audit/record.ts';
-import { type Actor, type ExtensionPointAccess, requireActiveToken } from '../auth/access.ts';
+import { type Actor, type ExtensionPointAccess, renewAccess, requireActiveToken } from '../auth/access.ts';
 import { chargeSimulations, chargeStoredBytes, quotasOf, requirePublishQuota } from '../auth/quotas.ts';
 import { guestWithinRestriction, requirePluginAllowed } from '../auth/token-restriction.ts';
 import { leaseOf, writeWithBlob } from '../blobs/with-blob.ts';
@@ -109,10 +110,11 @@ export async function publish(
   requireValidLabels(release);
   const key: PluginKey = { extensionPointId: access.extensionPoint.id, userId: actor.userId, name: target.name };
   const guestId = guestWithinRestriction(actor, target.guestId);
-  const request: PublishRequest = { actor, appId: access.app.id, key, guestId };
+  const request: PublishRequest = { actor, access, appId: access.app.id, key, guestId };
   const contentAddress = contentAddressOf(release.bytes);
+  const imported = await readImport(deps, access, release, contentAddress);
   await requirePublishable(deps, request, release, contentAddress);
-  const attachments: VerifiedAttachment[] = [];
+  const attachments: VerifiedAttachment[] = imported === undefined ? [] : [imported.attachment];
   const jobOptions = { fairnessKey: actor.userId, signal };
   for (const document of release.attachments ?? []) {
     attachments.push(await verifyAttachment(deps, document, contentAddress, jobOptions));
@@ -130,7 +132,15 @@ export async function publish(
       await deps.store.write((tx) => chargeTests(deps, tx, request));
     }
     const tried = isDryRun ? await deps.tester.tryModule(release.bytes, key.extensionPointId, testOptions) : undefined;
-    const checked: CheckedRelease = { ...release, attachments, contentAddress, interfaceJson, requirements, tried };
+    const checked: CheckedRelease = {
+      ...release,
+      attachments,
+      contentAddress,
+      interfaceJson,
+      requirements,
+      tried,
+      origin: imported?.origin,
+    };
     const outcome = isDryRun
       ? await tryRelease(deps, request, checked)
       : await retryAfterPendingRebind(deps, () => storeRelease(deps, request, checked));
@@ -179,6 +189,23 @@ async function requirePublishable(
   if (plugin?.newest.contentAddress === contentAddress) return;
   const limits = await quotasOf(deps, deps.store.read, [key.userId, appId]);
   await requirePublishQuota(deps.store.read, limits, key, appId, plugin, bytes.length, deps.clock());
+}
+
+/**
+ * Reads where an imported release comes from; `undefined` for any other. Only the team may name an origin, because the server can't know the
+ * keys of others.
+ *
+ * @throws DomainError `insufficient_scope`, `forbidden`; `invalid_field`
+ */
+async function readImport(
+  { store }: Deps,
+  access: ExtensionPointAccess,
+  { origin }: Release,
+  contentAddress: ContentAddress,
+): Promise<VerifiedOrigin | undefined> {
+  if (origin === undefined) return undefined;
+  await renewAccess(store.read, access, 'decideOnPlugins');
+  return readOrigin(origin, contentAddress);
 }
 
 /** Charges the publisher and the application for the simulations of a new version. @throws DomainError `rate_limited` */
@@ -240,6 +267,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     const token = await requireActiveToken(tx, actor);
     requirePluginAllowed(token, 'publish', key);
     guestWithinRestriction(token, guestId);
+    if (checked.origin !== undefined) await renewAccess(tx, request.access, 'decideOnPlugins');
     const extensionPoint = await tx.extensionPoint(key.extensionPointId);
     if (extensionPoint === undefined) throw notFound('extension point');
     if (!isSameRequirements(extensionPoint, checked.requirements)) return { changedRequirements: extensionPoint };
@@ -271,7 +299,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
           ...(await initialState(tx, extensionPoint, checked, needsApproval)),
         });
 
-    if (!isCurrent) await insertPublishAttestation(deps, tx, appId, version, meansOf(token));
+    if (!isCurrent) await insertPublishAttestation(deps, tx, appId, version, meansOf(token), checked.origin);
     await attachToPublished(deps, tx, request, version, checked, { isNew: !isCurrent, nowMs });
 
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
@@ -282,6 +310,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     if (added.length > 0) {
       const details = {
         ...auditDetails(version, !isCurrent),
+        ...(checked.origin !== undefined && { import: checked.origin }),
         ...auditedProvenance(extensionPoint.provenance, evidence),
       };
       const rest = { details, guests: guests.slice(0, maxAuditedGuests) };

@@ -13,6 +13,7 @@ export const kindWords: Readonly<Record<Attestation['kind'], string>> = {
   publish: 'Publish attestation',
   provenance: 'Provenance',
   sbom: 'SBOM',
+  origin: 'Attestation of the origin',
 };
 
 /** What is known of the signer of an attestation. A failed one has no signer: its claims are not verified. */
@@ -23,7 +24,10 @@ export function signerFacts({
   if (signer === null) return [];
   const { keyId, issuer, identity, repository, workflow, commit } = signer;
   const facts: readonly (readonly [string, string | null])[] = [
-    ['Signer', keyId === null ? identity : `this server, key ${keyId.slice(0, 16)}…`],
+    [
+      'Signer',
+      keyId === null ? identity : `${kind === 'origin' ? 'another' : 'this'} server, key ${keyId.slice(0, 16)}…`,
+    ],
     ['Published by', kind === 'publish' ? identity : null],
     ['Issuer', issuer],
     ['Repository', repository],
