@@ -121,7 +121,10 @@ function checkPlugin(extensionPoint: CatalogExtensionPoint, plugin: CatalogPlugi
   for (const { version } of bindings) {
     if (!numbers.has(version)) throw invalidBundle(`version ${version} of ${id} is bound, and missing`);
   }
-  for (const { semver } of versions) {
+  for (const { semver, contentAddress } of versions) {
+    // The last character has two spare bits.
+    const isCanonical = Buffer.from(contentAddress, 'base64url').toString('base64url') === contentAddress;
+    if (!isCanonical) throw invalidBundle(`${id} has the content address ${contentAddress}, which is not canonical`);
     if (semver !== null && !isSemver(semver)) throw invalidBundle(`${id} has an invalid semantic version`);
   }
 }

@@ -1,5 +1,15 @@
 import { hash } from 'node:crypto';
-import { testResultType } from '@tenon/protocol';
+import {
+  type ContentAddress,
+  type OciDescriptor,
+  type OciImage,
+  ociDigestOf,
+  ociDocument,
+  ociEmptyConfig,
+  ociEmptyText,
+  ociMediaTypes,
+  ociReferrerManifest,
+} from '@tenon/protocol';
 import { type Catalog, type CatalogVersion, catalogType, type PlacedPlugin, pluginsOf } from './catalog.ts';
 
 /*
@@ -14,9 +24,6 @@ export const layoutText = '{"imageLayoutVersion":"1.0.0"}';
 /** Where the index names the blob with the catalog. */
 export const catalogAnnotation = 'org.tenon.bundle.catalog';
 
-const manifestType = 'application/vnd.oci.image.manifest.v1+json';
-const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
-
 /** Where a blob comes from: the layout itself, a module, or an attestation or test result. */
 export type BlobSource =
   | { readonly kind: 'computed'; readonly bytes: Buffer }
@@ -28,12 +35,6 @@ export interface Blob {
   readonly digest: string;
   readonly size: number;
   readonly source: BlobSource;
-}
-
-interface Descriptor {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
 }
 
 export interface Layout {
@@ -65,71 +66,70 @@ export function referenceOf({ extensionPoint, plugin }: PlacedPlugin, number: nu
 
 export function createLayout(catalog: Catalog, catalogBytes: Buffer): Layout {
   const blobs = new Map<string, Blob>();
-  const add = (blob: Blob) => {
-    const present = blobs.get(blob.digest);
-    if (present === undefined) blobs.set(blob.digest, blob);
+  const add = (digest: string, size: number, source: BlobSource): void => {
+    if (!blobs.has(digest)) blobs.set(digest, { digest, size, source });
   };
-  const compute = (mediaType: string, bytes: Buffer): Descriptor => {
+  const compute = (mediaType: string, bytes: Buffer): OciDescriptor => {
     const digest = sha256(bytes);
-    add({ digest, size: bytes.length, source: { kind: 'computed', bytes } });
-    return descriptor(mediaType, digest, bytes.length);
+    add(digest, bytes.length, { kind: 'computed', bytes });
+    return { mediaType, digest: `sha256:${digest}`, size: bytes.length };
   };
-  const document = (mediaType: string, { digest, size }: { readonly digest: string; readonly size: number }) => {
-    add({ digest, size, source: { kind: 'document' } });
-    return descriptor(mediaType, digest, size);
+  const json = (mediaType: string, value: unknown) =>
+    compute(mediaType, Buffer.from(ociDocument(mediaType, value, sha256Hex).text));
+  const referrer = (
+    artifactType: string,
+    { digest, size }: { readonly digest: string; readonly size: number },
+    image: OciImage,
+  ) => {
+    add(digest, size, { kind: 'document' });
+    const document: OciDescriptor = { mediaType: artifactType, digest: `sha256:${digest}`, size };
+    const { text } = ociReferrerManifest(image, { artifactType, document, annotations: {} }, sha256Hex);
+    return { ...compute(ociMediaTypes.manifest, Buffer.from(text)), artifactType };
   };
-  const json = (mediaType: string, value: unknown) => compute(mediaType, Buffer.from(JSON.stringify(value)));
-  const empty = json('application/vnd.oci.empty.v1+json', {});
-  const manifest = (fields: object) => json(manifestType, { schemaVersion: 2, mediaType: manifestType, ...fields });
-  const referrer = (artifactType: string, layer: Descriptor, subject: Descriptor) => ({
-    ...manifest({ artifactType, config: empty, layers: [layer], subject }),
-    artifactType,
-  });
 
-  const catalogLayer = compute(catalogType, catalogBytes);
-  const entries: object[] = [
-    { ...manifest({ artifactType: catalogType, config: empty, layers: [catalogLayer] }), artifactType: catalogType },
-  ];
+  compute(ociMediaTypes.empty, Buffer.from(ociEmptyText));
+  const layer = compute(catalogType, catalogBytes);
+  const bundle = { artifactType: catalogType, config: ociEmptyConfig, layers: [layer] };
+  const entries: object[] = [{ ...json(ociMediaTypes.manifest, manifestOf(bundle)), artifactType: catalogType }];
   /** By digest: versions with the same bytes have the same manifest, and their attestations may be equal. */
   const referrers = new Map<string, object>();
   for (const placed of pluginsOf(catalog)) {
     for (const version of placed.plugin.versions) {
-      const subject = manifest(manifestOf(version, json));
-      add({ digest: hexOf(version.contentAddress), size: version.size, source: moduleSource(version) });
+      const { contentAddress, size, attestations, testResult } = version;
+      add(hexOf(contentAddress), size, { kind: 'module', contentAddress });
+      const image = imageOf(version);
+      compute(ociMediaTypes.config, Buffer.from(image.config.text));
+      const manifest = compute(ociMediaTypes.manifest, Buffer.from(image.manifest.text));
       const name = referenceOf(placed, version.number);
-      entries.push({ ...subject, annotations: { 'org.opencontainers.image.ref.name': name } });
-      const attached = version.attestations.map((one) => referrer(bundleType, document(bundleType, one), subject));
-      const { testResult } = version;
-      if (testResult !== null) {
-        attached.push(referrer(testResultType, document(testResultType, testResult), subject));
-      }
+      entries.push({ ...manifest, annotations: { 'org.opencontainers.image.ref.name': name } });
+      const attached = attestations.map((one) => referrer(ociMediaTypes.sigstoreBundle, one, image));
+      if (testResult !== null) attached.push(referrer(ociMediaTypes.testResult, testResult, image));
       for (const one of attached) referrers.set(one.digest, one);
     }
   }
   const index = {
     schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.index.v1+json',
+    mediaType: ociMediaTypes.index,
     manifests: [...entries, ...referrers.values()],
-    annotations: { [catalogAnnotation]: catalogLayer.digest },
+    annotations: { [catalogAnnotation]: layer.digest },
   };
   const sorted = [...blobs.values()].sort((one, other) => (one.digest < other.digest ? -1 : 1));
   return { index: Buffer.from(JSON.stringify(index)), blobs: sorted };
 }
 
-function descriptor(mediaType: string, digest: string, size: number): Descriptor {
-  return { mediaType, digest: `sha256:${digest}`, size };
+const sha256Hex = (text: string) => sha256(Buffer.from(text));
+
+function manifestOf(fields: object) {
+  return { schemaVersion: 2, mediaType: ociMediaTypes.manifest, ...fields };
 }
 
-function moduleSource({ contentAddress }: CatalogVersion): BlobSource {
-  return { kind: 'module', contentAddress };
-}
-
-/**
- * A module as an OCI artifact (https://tag-runtime.cncf.io/wgs/wasm/deliverables/wasm-oci-artifact/). It depends on the bytes alone, so that
- * the export of an import has equal manifests.
- */
-function manifestOf({ contentAddress, size }: CatalogVersion, json: (mediaType: string, value: unknown) => Descriptor) {
-  const layer = descriptor('application/wasm', hexOf(contentAddress), size);
-  const config = { architecture: 'wasm', os: 'wasip1', layerDigests: [layer.digest] };
-  return { config: json('application/vnd.wasm.config.v0+json', config), layers: [layer] };
+/** The image of a version, without the time of its publish. It depends on the bytes alone, so that the export of an import has equal manifests. */
+function imageOf({ contentAddress, size }: CatalogVersion): OciImage {
+  const digest = ociDigestOf(contentAddress as ContentAddress);
+  const layer: OciDescriptor = { mediaType: ociMediaTypes.layer, digest, size };
+  const configured = { architecture: 'wasm', os: 'wasip1', layerDigests: [digest] };
+  const config = ociDocument(ociMediaTypes.config, configured, sha256Hex);
+  const { mediaType } = config;
+  const fields = { config: { mediaType, digest: config.digest, size: config.size }, layers: [layer] };
+  return { layer, config, manifest: ociDocument(ociMediaTypes.manifest, manifestOf(fields), sha256Hex) };
 }

@@ -93,7 +93,7 @@ describe('withBundle()', () => {
 
   it('reads what export writes, which has the same bytes for ever', async () => {
     const bytes = pack();
-    assert.equal(sha256(bytes), '89345788e48212c943d63a0b7262f79a6a9321f091785c34a747a23b0f36a7c1');
+    assert.equal(sha256(bytes), '0100d158518a45b8e46ad7a117e02185f73aba1ada44c8781999179101ac9423');
     const found = await open(bytes);
     assert.deepEqual(found.catalog, catalogOf());
     assert.ok(found.module.equals(module));
@@ -181,6 +181,7 @@ describe('withBundle()', () => {
         /ascending/,
       ],
       [catalogOf({ semver: 'one' }), /invalid semantic version/],
+      [catalogOf({ contentAddress: `${'A'.repeat(42)}B` }), /not canonical|is unknown/],
       [catalogOf({ number: 0 }), /its catalog is malformed: \/extensionPoints\/0\/plugins\/0\/versions\/0\/number/],
       [{ ...catalogOf(), more: 1 } as Catalog, /its catalog is malformed/],
     ];
