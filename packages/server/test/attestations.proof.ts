@@ -295,6 +295,19 @@ describe('attached provenance', () => {
     assert.equal((await service.call('GET', path, { token: world.guest.token })).json().provenance, 'verified');
   });
 
+  it('is not attached by a blocked publisher', async () => {
+    const plugin = await publish(freshModule());
+    const path = `${api}/apps/${world.appId}/publishers/${world.guest.id}/block`;
+    const owner = { token: world.owner.token };
+    assert.equal((await service.call('PUT', path, { ...owner, json: { reason: 'no' } })).statusCode, 200);
+    try {
+      assertProblem(await attach(plugin, sbom), 403, 'publisher_blocked');
+    } finally {
+      await service.call('DELETE', path, owner);
+    }
+    assert.equal((await attach(plugin, sbom)).statusCode, 201);
+  });
+
   it('is listed for hosts by content, for members only', async () => {
     const content = freshModule();
     const plugin = await publish(content);
@@ -306,6 +319,18 @@ describe('attached provenance', () => {
     const unknown = `${api}/artifacts/${plugin.id}/attestations?contentAddress=${'A'.repeat(43)}`;
     const none = await service.call('GET', unknown, { token: world.viewer.token });
     assert.deepEqual(none.json().objects, []);
+  });
+
+  it('is listed for many hosts that start together', async () => {
+    const small = await openService({ config: { maxBodyMemoryBytes: 8 * 1024 * 1024 } });
+    try {
+      const { plugin, viewer } = await makeWorld(small);
+      const path = `${api}/artifacts/${plugin.id}/attestations?contentAddress=${plugin.contentAddress}&kind=publish`;
+      const all = await Promise.all(Array.from({ length: 20 }, () => small.call('GET', path, { token: viewer.token })));
+      assert.deepEqual(new Set(all.map(({ statusCode }) => statusCode)), new Set([200]));
+    } finally {
+      await small.close();
+    }
   });
 
   it('counts in the quotas, and a version has at most ten', async () => {

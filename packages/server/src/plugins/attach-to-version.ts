@@ -7,6 +7,7 @@ import type { VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
+import { requirePublisherNotBlocked } from './blocked-publishers.ts';
 import type { CheckedRelease, PublishRequest } from './new-version.ts';
 import { changePlugin, pluginAuditEntry } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
@@ -40,7 +41,7 @@ function auditDetails(version: VersionRecord, { id, kind, state, signer, size }:
 /**
  * Verifies a document and attaches it to a version. Only for the plugin's publisher.
  *
- * @throws DomainError `not_found`, `forbidden`, `invalid_field`, `plugin_blocked`, `limit_exceeded`, `quota_exceeded`, `rate_limited`
+ * @throws DomainError `not_found`, `forbidden`, `invalid_field`, `plugin_blocked`, `publisher_blocked`, `limit_exceeded`, `quota_exceeded`, `rate_limited`
  */
 export async function attachToVersion(
   deps: Deps,
@@ -63,6 +64,7 @@ export async function attachToVersion(
     async ({ tx, plugin, roles, nowMs, recordAudit }) => {
       requirePublisher(roles.includes('publisher'));
       if (plugin.block !== null) throw new DomainError('plugin_blocked', 'The team has blocked the plugin.');
+      requirePublisherNotBlocked(plugin.publisherBlock);
       const present = await findVersion(tx, plugin, number);
       if (present.id !== version.id) throw notFound('version');
       const by = { appId: app.id, userId: actor.userId, nowMs };

@@ -18,6 +18,9 @@ import { readVersion } from './versions.ts';
 const route = routeTagged('Versions');
 const attestationsPath = `${artifactPath}/versions/:number/attestations` as const;
 
+/** A publish attestation has the claims of a CI job, each of at most 500 characters. */
+const maxPublishBundleBytes = 64 * 1024;
+
 const mediaTypes = [
   'application/json',
   'application/vnd.dev.sigstore.bundle.v0.3+json',
@@ -82,7 +85,7 @@ export const attestationRoutes: readonly Route[] = [
       const plugin = await findPlugin(store.read, auth.actor, auth.access, pluginTarget(params));
       const version = await store.read.versionOfContent(plugin, query.contentAddress as never);
       if (version === undefined) return { objects: [] };
-      reserve(maxAttachmentBytesOfVersion);
+      reserve(query.kind === 'publish' ? maxPublishBundleBytes : maxAttachmentBytesOfVersion);
       const found = await readAttestations(services.deps, version, query.kind);
       return { objects: found.map((one) => toAttestation(one, version)) };
     },
@@ -97,7 +100,7 @@ export const attestationRoutes: readonly Route[] = [
       'SBOM, or a CycloneDX document without a signature. The server verifies the bundle and stores the result. To verify it ' +
       'again, send it again.',
     responses: { 201: json('the attestation', attestation, attestationExample) },
-    errors: ['plugin_blocked', 'limit_exceeded', 'quota_exceeded', 'rate_limited', 'conflict'],
+    errors: ['plugin_blocked', 'publisher_blocked', 'limit_exceeded', 'quota_exceeded', 'rate_limited', 'conflict'],
     handle: async ({ deps }, { auth, params, body }, reply) => {
       const { attached, version } = await attachToVersion(
         deps,
