@@ -72,6 +72,12 @@ function pack(files: Files = filesOf()): Buffer {
   return Buffer.concat([...parts, tarEnd]);
 }
 
+/** Another base64url text of the same bytes. */
+function respelled(address: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return address.slice(0, -1) + alphabet.charAt(alphabet.indexOf(address.slice(-1)) + 1);
+}
+
 describe('withBundle()', () => {
   let folder: string;
   before(async () => {
@@ -181,7 +187,7 @@ describe('withBundle()', () => {
         /ascending/,
       ],
       [catalogOf({ semver: 'one' }), /invalid semantic version/],
-      [catalogOf({ contentAddress: `${'A'.repeat(42)}B` }), /not canonical|is unknown/],
+      [catalogOf({ contentAddress: respelled(addressOf(module)) }), /is not canonical/],
       [catalogOf({ number: 0 }), /its catalog is malformed: \/extensionPoints\/0\/plugins\/0\/versions\/0\/number/],
       [{ ...catalogOf(), more: 1 } as Catalog, /its catalog is malformed/],
     ];
