@@ -15,9 +15,10 @@ export interface ConformanceResult {
 export async function casesOf(
   command: readonly string[],
   options: readonly string[] = [],
+  environment: NodeJS.ProcessEnv = process.env,
 ): Promise<readonly ConformanceResult[]> {
   const args = [tenon, 'client-conformance', '--json', ...options, '--', ...command];
-  const child = spawn(process.execPath, args, { env: withoutTenon(process.env), stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env: withoutTenon(environment), stdio: ['ignore', 'pipe', 'inherit'] });
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const { cases } = JSON.parse(stdout) as { cases: readonly ConformanceResult[] };
   return cases;

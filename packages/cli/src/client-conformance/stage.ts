@@ -112,7 +112,7 @@ export async function runOnStage(
       async begin() {
         await start();
         await showsList();
-        if (!setting.without.has('streaming')) await until('opens a stream', () => server.feed.openStreams > 0);
+        if (!setting.without.has('streaming')) await until('open a stream', () => server.feed.openStreams > 0);
       },
       kill: () => client().kill(),
       showsList,

@@ -1,0 +1,3 @@
+module tenon.example/host
+
+go 1.19
