@@ -19,6 +19,7 @@ export * from './names.ts';
 export * from './oauth.ts';
 export * from './oci.ts';
 export * from './oci-names.ts';
+export * from './oci-wire.ts';
 export * from './pages.ts';
 export * from './passkeys.ts';
 export * from './password-length.ts';

@@ -25,6 +25,7 @@ import { docsRoutes } from './docs/docs-routes.ts';
 import { referenceRoutes } from './http/reference-routes.ts';
 import type { Route } from './http/route.ts';
 import { instrumentRoutes } from './instrument/instrument-routes.ts';
+import { ociRoutes } from './oci/oci-routes.ts';
 import { healthRoutes } from './ops/status/health-routes.ts';
 import { statusRoutes } from './ops/status/status-routes.ts';
 import { packageRoutes } from './packages/package-routes.ts';
@@ -50,6 +51,7 @@ export const allRoutes: readonly Route[] = [
   ...attestationRoutes,
   ...signingKeyRoutes,
   ...simulationRunRoutes,
+  ...ociRoutes,
   ...hostControlRoutes,
   ...massYankRoutes,
   ...appRoutes,

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cliClientId, newId, type Problem, type TokenScope } from '@tenon/protocol';
+import {
+  type ContentAddress,
+  cliClientId,
+  newId,
+  ociDigestOf,
+  ociRepositoryOf,
+  type Problem,
+  type TokenScope,
+} from '@tenon/protocol';
 import type { Response } from 'light-my-request';
 import { startSession } from '../src/auth/sessions.ts';
 import { allRoutes } from '../src/routes.ts';
@@ -575,6 +583,28 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/content` }),
   },
+  'GET /v2/': { cells: `${refused} 200 200 200 200 200 200 200`, target: () => ({ path: '/v2/' }) },
+  'GET /v2/*': { cells: `${refused} 404 404 404 404 404 404 404`, target: () => ({ path: '/v2/app/tags/list' }) },
+  // It takes basic credentials.
+  'GET /v2/token': { cells: everybody('401m'), target: () => ({ path: '/v2/token' }) },
+  'GET /.well-known/wasm-pkg/registry.json': {
+    cells: everybody(200),
+    target: () => ({ path: '/.well-known/wasm-pkg/registry.json' }),
+  },
+  ...Object.fromEntries(
+    ['manifests/:reference', 'blobs/:digest', 'tags/list', 'referrers/:digest'].map((rest): [string, Row] => [
+      `GET /v2/:appId/:extensionPointId/:userId/:repository/${rest}`,
+      {
+        cells: `${refused} 403s 404 200 404 200 200 200`,
+        scope: 'read',
+        target: ({ appId, extensionPointId, guest, plugin }) => {
+          const path = `/v2/${ociRepositoryOf(appId, extensionPointId, guest.id, 'median')}/${rest}`;
+          const digest = ociDigestOf(plugin.contentAddress as ContentAddress);
+          return { path: path.replace(':reference', '1').replace(':digest', digest) };
+        },
+      },
+    ]),
+  ),
   'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/comparison': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',
@@ -1217,10 +1247,17 @@ function toCells(expected: readonly string[]): Record<string, string | undefined
   return Object.fromEntries(callers.map((caller, at) => [caller, expected[at]]));
 }
 
-function cellOf(response: { statusCode: number; headers: object; json(): { code?: string } }): string {
+/** The body of a problem document, or of an OCI error. */
+interface Refusal {
+  readonly code?: string;
+  readonly errors?: readonly { readonly detail?: { readonly code?: string } }[];
+}
+
+function cellOf(response: { statusCode: number; headers: object; json(): Refusal }): string {
   const { statusCode } = response;
   const contentType = String((response.headers as Record<string, unknown>)['content-type']);
-  if (!contentType.startsWith('application/problem+json')) return String(statusCode);
+  const isOci = statusCode >= 400 && contentType.startsWith('application/json');
+  if (!isOci && !contentType.startsWith('application/problem+json')) return String(statusCode);
   const letters: Readonly<Record<string, string>> = {
     missing_credentials: 'm',
     invalid_token: 'i',
@@ -1232,7 +1269,8 @@ function cellOf(response: { statusCode: number; headers: object; json(): { code?
     step_up_required: 'p',
     invalid_passkey: 'k',
   };
-  return `${statusCode}${letters[response.json().code ?? ''] ?? ''}`;
+  const { code, errors } = response.json();
+  return `${statusCode}${letters[code ?? errors?.[0]?.detail?.code ?? ''] ?? ''}`;
 }
 
 /** What the server has routes for, as `METHOD /path`; HEAD stands with its GET. */

@@ -1,4 +1,4 @@
-import type { AttestationKind, ProvenanceState, VersionId } from '@tenon/protocol';
+import type { AttestationId, AttestationKind, ProvenanceState, VersionId } from '@tenon/protocol';
 import type {
   AttestationRecord,
   AttestationWithBundle,
@@ -58,6 +58,12 @@ export const attestationQueries = {
       .where('versionId', '=', versionId)
       .orderBy('id');
     return (kind === undefined ? all : all.where('kind', '=', kind)).execute();
+  },
+
+  /** Returns the bundle of an attestation. */
+  async attestationBundle(db: Db, id: AttestationId): Promise<string | undefined> {
+    const row = await db.selectFrom('attestations').select('bundle').where('id', '=', id).executeTakeFirst();
+    return row?.bundle;
   },
 
   /** Returns the server's own attestations of all versions, by id, with what they must say. */

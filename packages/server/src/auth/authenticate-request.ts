@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { SessionId, TokenId, UserId } from '@tenon/protocol';
+import { fromOciName, type SessionId, type TokenId, type UserId } from '@tenon/protocol';
 import { readCookie } from '../http/cookies.ts';
 import { isFromOwnPage } from '../http/cors.ts';
-import { DomainError, TooManyAttemptsError } from '../http/domain-errors.ts';
+import { DomainError, notFound, TooManyAttemptsError } from '../http/domain-errors.ts';
 import { challenge, HttpError } from '../http/http-error.ts';
 import { hasRepeatedField, type Request } from '../http/request.ts';
 import type { Access, AuthContext } from '../http/route.ts';
@@ -42,9 +42,7 @@ export async function authorizeRequest(
     if (!isAgain) count(services, request, apiKey.id, apiKey.userId);
     return { apiKey };
   }
-  const actor = await authenticateToken(deps, secret);
-  // A token that is used from another network is rejected like an unknown one, and its use isn't noted.
-  if (actor.networks?.has(services.clients.of(request.message)) === false) throw invalidToken();
+  const actor = await authenticateActor(services, request, secret);
   if (!isAgain) count(services, request, credentialOf(actor), actor.userId);
   const params = request.params as Readonly<Record<string, string>>;
   switch (access.kind) {
@@ -56,9 +54,55 @@ export async function authorizeRequest(
       const id = params.extensionPointId ?? '';
       return { actor, access: await authorizeExtensionPoint(deps, actor, access.purpose, id, params) };
     }
+    case 'repository':
+      return authorizeRepository(deps, access, actor, params);
     case 'content':
       return { actor, address: await authorizeContent(deps, actor, params.contentAddress ?? '') };
   }
+}
+
+/** @throws DomainError as {@link authenticateToken} */
+async function authenticateActor(services: Services, { message }: Request, secret: string): Promise<Actor> {
+  const actor = await authenticateToken(services.deps, secret);
+  // A token that is used from another network is rejected like an unknown one, and its use isn't noted.
+  if (actor.networks?.has(services.clients.of(message)) === false) throw invalidToken();
+  return actor;
+}
+
+/** The longest `authorization` field with basic credentials, in characters. */
+const maxBasicLength = 2000;
+
+/**
+ * Authenticates basic credentials (RFC 7617) whose password is an access token. The user name doesn't matter.
+ *
+ * @returns `undefined` without basic credentials
+ * @throws DomainError as {@link authenticateToken}, `invalid_request` for several `authorization` fields
+ */
+export async function authenticateBasic(
+  services: Services,
+  request: Request,
+): Promise<{ readonly actor: Actor; readonly secret: string } | undefined> {
+  const { authorization = '' } = request.headers;
+  requireOneAuthorization(request.message);
+  const [, encoded] = authorization.length > maxBasicLength ? [] : (/^basic +([^\s]+) *$/i.exec(authorization) ?? []);
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  const secret = credentials.slice(credentials.indexOf(':') + 1);
+  return { actor: await authenticateActor(services, request, secret), secret };
+}
+
+/** Authorizes an actor for the plugin of an OCI repository: `<application>/<extension point>/<publisher>/<plugin>`. */
+async function authorizeRepository(
+  deps: Services['deps'],
+  { purpose }: Access & { kind: 'repository' },
+  actor: Actor,
+  { appId, extensionPointId = '', userId = '', repository = '' }: Readonly<Record<string, string>>,
+): Promise<AuthContext<Access & { kind: 'repository' }>> {
+  const name = fromOciName(repository) ?? '';
+  const path = { userId, pluginName: name };
+  const access = await authorizeExtensionPoint(deps, actor, purpose, extensionPointId, path);
+  if (access.app.id !== appId) throw notFound('application');
+  return { actor, access, target: { userId, name } };
 }
 
 /**
@@ -106,14 +150,17 @@ function bearerToken(message: IncomingMessage, target: string): string {
   if (query !== -1 && /[?&]access_token=/.test(target.slice(query))) {
     throw new DomainError('invalid_request', 'Send the token in the authorization field, never in the URL.');
   }
-  // RFC 6750 §2: a client must not use more than one method in a request
-  if (hasRepeatedField(message, 'authorization')) {
-    throw new DomainError('invalid_request', 'Send one authorization field, not several.');
-  }
+  requireOneAuthorization(message);
   if (match?.[1] !== undefined) return match[1];
   throw new HttpError('missing_credentials', 'Send "authorization: Bearer <token>".', {
     'www-authenticate': challenge(),
   });
+}
+
+/** RFC 6750 §2: a client must not use more than one method in a request. @throws DomainError `invalid_request` */
+function requireOneAuthorization(message: IncomingMessage): void {
+  if (!hasRepeatedField(message, 'authorization')) return;
+  throw new DomainError('invalid_request', 'Send one authorization field, not several.');
 }
 
 function count(services: Services, { method, message }: Request, key: CredentialId, userId: UserId): void {

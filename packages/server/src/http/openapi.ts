@@ -113,7 +113,7 @@ function pathParameters({ path, wildcard }: Route): object[] {
 }
 
 /** Examples and patterns of path parameters that are not ids. */
-const parameterExamples: Readonly<Record<string, string>> = { pluginName: 'median', number: '3' };
+const parameterExamples: Readonly<Record<string, string>> = { pluginName: 'median', number: '3', repository: 'median' };
 const parameterPatterns: Readonly<Record<string, string>> = {
   pluginName: pluginNamePattern,
   number: '^[1-9][0-9]{0,14}$',
@@ -202,7 +202,7 @@ export function errorCodesOf({ access, query, body, errors = [], page }: Route):
   if (isOwnOrigin) codes.add('cross_site_request');
   if (access.kind === 'session') codes.add('not_signed_in');
   if (takesToken || access.kind === 'session') codes.add('rate_limited');
-  if (access.kind === 'app' || access.kind === 'extensionPoint') {
+  if (access.kind === 'app' || access.kind === 'extensionPoint' || access.kind === 'repository') {
     codes.add('not_found').add('insufficient_scope').add('forbidden');
   }
   if (access.kind === 'user' && access.scope !== undefined) codes.add('insufficient_scope');

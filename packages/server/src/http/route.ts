@@ -22,6 +22,8 @@ export type Access =
   | { readonly kind: 'app'; readonly purpose: PermissionName }
   /** An access token with this permission for the extension point in the path, `:extensionPointId`. */
   | { readonly kind: 'extensionPoint'; readonly purpose: PermissionName }
+  /** An access token with this permission for the plugin that the OCI repository in the path names. */
+  | { readonly kind: 'repository'; readonly purpose: PermissionName }
   /** An access token that may read the content at the address in the path, `:contentAddress`. */
   | { readonly kind: 'content' };
 
@@ -34,10 +36,17 @@ interface AuthContextByKind {
   user: { readonly actor: Actor };
   app: { readonly actor: Actor; readonly access: AppAccess };
   extensionPoint: { readonly actor: Actor; readonly access: ExtensionPointAccess };
+  repository: { readonly actor: Actor; readonly access: ExtensionPointAccess; readonly target: RepositoryTarget };
   content: { readonly actor: Actor; readonly address: ContentAddress };
 }
 
 export type AuthContext<A extends Access = Access> = AuthContextByKind[A['kind']];
+
+/** The plugin that an OCI repository names. */
+interface RepositoryTarget {
+  readonly userId: string;
+  readonly name: string;
+}
 
 type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & PathParams<Rest>
@@ -82,6 +91,7 @@ export const tags = {
   Distribution: 'for hosts: list the plugins bound to a guest key, and fetch their bytes',
   Plugins: 'publish, read, and delete plugins',
   Versions: "a plugin's versions: list, roll back, yank, restore, approve",
+  OCI: 'pull plugins with OCI clients',
   'Team control': "decisions of an application's team: pin bindings, block plugins, end withdrawals",
   Applications: 'applications and their members',
   'Extension points': "an application's extension points and their schemas",

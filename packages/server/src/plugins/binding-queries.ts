@@ -95,6 +95,20 @@ export const bindingQueries = {
   bindingsOfPlugins: (db: Db, keys: readonly PluginKey[], limit?: number): Promise<PluginBinding[]> =>
     inChunks(keys.toSorted(byPluginKey), (chunk, remaining) => bindingsOf(db, chunk, remaining), limit),
 
+  /** Returns the guests under which a version of a plugin is bound, by id, after an id. */
+  async guestsBoundToPlugin(db: Db, key: PluginKey, after: string, limit: number): Promise<GuestId[]> {
+    const rows = await db
+      .selectFrom('bindings')
+      .select('guestId')
+      .where(isOfPlugin('bindings', key))
+      .where('versionId', 'is not', null)
+      .where('guestId', '>', after as GuestId)
+      .orderBy('guestId')
+      .limit(limit)
+      .execute();
+    return rows.map(({ guestId }) => guestId);
+  },
+
   guestsWithNameTaken,
 
   /** Returns those of these guests that have at least `maxNames` plugins, but not this one, by id. */

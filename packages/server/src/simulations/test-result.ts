@@ -4,6 +4,7 @@ import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { SimulationRecord } from '../db/simulation-records.ts';
 import type { SimulationRunRecord } from '../db/simulation-run-records.ts';
+import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
 import { findPlugin, findVersion, type PluginTarget } from '../plugins/plugins.ts';
@@ -26,9 +27,20 @@ export async function readTestResult(
   baseUrl: string,
 ): Promise<TestResult> {
   const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
+  const result = await newestTestResult(read, version, baseUrl);
+  if (result === undefined) throw notFound('test result');
+  return result;
+}
+
+/** As {@link readTestResult}, for a version that the actor may see. Returns `undefined` if no run has ended. */
+export async function newestTestResult(
+  read: Pick<Queries, 'simulationRuns' | 'simulations'>,
+  version: VersionRecord,
+  baseUrl: string,
+): Promise<TestResult | undefined> {
   const runs = await read.simulationRuns(version.id);
   const run = runs.find(({ state, verdict }) => state === 'done' && finalVerdicts.includes(verdict));
-  if (run === undefined) throw notFound('test result');
+  if (run === undefined) return undefined;
   const reports = JSON.parse(run.reportsJson) as SimulationReport[];
   return toTestResult(
     version,

@@ -262,6 +262,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.bindingsOfGuest(guest, { after: JSON.stringify([point, 'plugin', 'plugin']), limit: 10 }, 'a'),
   ],
   countBindingsOfGuest: (ask) => [ask.countBindingsOfGuest(guest, 'a')],
+  guestsBoundToPlugin: (ask) => [ask.guestsBoundToPlugin(key, guest, 10)],
   bindingsOfPlugin: (ask) => [
     ask.bindingsOfPlugin(key, {}),
     ask.bindingsOfPlugin(key, { after: guest, limit: 10 }),
@@ -421,6 +422,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   signingKey: (ask) => [ask.signingKey('a')],
   usableSigningKeys: (ask) => [ask.usableSigningKeys()],
   attestations: (ask) => [ask.attestations(newId('version'))],
+  attestationBundle: (ask) => [ask.attestationBundle(newId('attestation'))],
   attestationsWithBundles: (ask) => [
     ask.attestationsWithBundles(newId('version')),
     ask.attestationsWithBundles(newId('version'), 'sbom'),

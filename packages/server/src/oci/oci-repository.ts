@@ -1,0 +1,196 @@
+import {
+  type ContentAddress,
+  contentAddressOfDigest,
+  isId,
+  isOciDigest,
+  type OciDescriptor,
+  type OciDocument,
+  ociEmptyConfig,
+  ociEmptyText,
+  ociImageOf,
+  ociMediaTypes,
+  ociTagOfSemver,
+} from '@tenon/protocol';
+import { type ExtensionPointAccess, isMember } from '../auth/access.ts';
+import { readAllPages } from '../db/paging.ts';
+import type { PluginRecord, VersionRecord } from '../db/records.ts';
+import type { Queries } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
+import { findPlugin, type PluginTarget } from '../plugins/plugins.ts';
+import { invalidDigest, unknownBlob, unknownManifest } from './oci-error.ts';
+import { type Referrer, referrersOf, sha256Hex } from './oci-referrers.ts';
+
+/*
+ * A plugin as an OCI repository. A tag names a published version. A digest names a version in any state, as a content address does:
+ * clients that have it may still pull a version that was yanked.
+ */
+
+/** A plugin that the caller may see. */
+export interface Repository {
+  readonly access: ExtensionPointAccess;
+  readonly plugin: PluginRecord;
+}
+
+/** How many versions one query reads. */
+const batchSize = 200;
+
+const boundPrefix = 'bound-';
+
+/** @throws DomainError `not_found` */
+export async function findRepository(
+  { store }: Pick<Deps, 'store'>,
+  access: ExtensionPointAccess,
+  target: PluginTarget,
+): Promise<Repository> {
+  return { access, plugin: await findPlugin(store.read, access.actor, access, target) };
+}
+
+/**
+ * Finds a manifest: of a version, or of a document about a version.
+ *
+ * @param reference a tag or a digest
+ * @throws DomainError `not_found`, `invalid_request` for a malformed digest
+ */
+export async function findManifest(deps: Deps, repository: Repository, reference: string): Promise<OciDocument> {
+  if (!reference.includes(':')) {
+    const version = await findTagged(deps.store.read, repository, reference);
+    if (version === undefined) throw unknownManifest();
+    return ociImageOf(version, sha256Hex).manifest;
+  }
+  if (!isOciDigest(reference)) throw invalidDigest();
+  for await (const version of versionsOf(deps.store.read, repository)) {
+    const { manifest } = ociImageOf(version, sha256Hex);
+    if (manifest.digest === reference) return manifest;
+  }
+  const referrer = await findReferrer(deps, repository, ({ manifest }) => manifest.digest === reference);
+  if (referrer === undefined) throw unknownManifest();
+  return referrer.manifest;
+}
+
+/** A module, whose bytes are in the blob store, or a text. */
+export type Blob = { readonly address: ContentAddress } | (OciDescriptor & { readonly text: string });
+
+/** @throws DomainError `not_found`, `invalid_request` for a malformed digest */
+export async function findBlob(deps: Deps, repository: Repository, digest: string): Promise<Blob> {
+  const { read } = deps.store;
+  const address = contentAddressOfDigest(digest);
+  if (address === undefined) throw invalidDigest();
+  if ((await read.versionOfContent(repository.plugin, address)) !== undefined) return { address };
+  if (digest === ociEmptyConfig.digest) return { ...ociEmptyConfig, text: ociEmptyText };
+  for await (const version of versionsOf(read, repository)) {
+    const { config } = ociImageOf(version, sha256Hex);
+    if (config.digest === digest) return config;
+  }
+  const referrer = await findReferrer(deps, repository, ({ document }) => document.digest === digest);
+  const text = await referrer?.readText();
+  if (referrer === undefined || text === undefined) throw unknownBlob();
+  return { ...referrer.document, text };
+}
+
+/** Returns the documents about the version whose manifest has a digest. @throws DomainError `invalid_request` for a malformed digest */
+export async function listReferrers(
+  deps: Deps,
+  repository: Repository,
+  digest: string,
+  artifactType: string | undefined,
+): Promise<readonly Referrer[]> {
+  if (!isOciDigest(digest)) throw invalidDigest();
+  for await (const version of versionsOf(deps.store.read, repository)) {
+    if (ociImageOf(version, sha256Hex).manifest.digest !== digest) continue;
+    const referrers = await referrersOf(deps, version, deps.baseUrl());
+    return referrers.filter((one) => artifactType === undefined || one.artifactType === artifactType);
+  }
+  return [];
+}
+
+/**
+ * Lists tags in the order of their bytes: of versions, then of guests, then `latest`.
+ *
+ * @param last the tag after which the list begins
+ */
+export async function listTags(
+  { store: { read } }: Pick<Deps, 'store'>,
+  repository: Repository,
+  { limit, last = '' }: { readonly limit: number; readonly last?: string | undefined },
+): Promise<{ readonly tags: readonly string[]; readonly hasMore: boolean }> {
+  const versionTags: string[] = [];
+  for await (const version of versionsOf(read, repository)) {
+    if (isTagged(repository, version)) versionTags.push(...tagsOf(version));
+  }
+  const isEmpty = versionTags.length === 0;
+  const tags = versionTags.filter((tag) => tag > last).sort((a, b) => (a < b ? -1 : 1));
+  if (tags.length <= limit) tags.push(...(await boundTags(read, repository, last, limit + 1 - tags.length)));
+  if (!isEmpty && 'latest' > last) tags.push('latest');
+  return { tags: tags.slice(0, limit), hasMore: tags.length > limit };
+}
+
+function tagsOf({ number, semver }: VersionRecord): string[] {
+  return semver === null ? [String(number)] : [String(number), ociTagOfSemver(semver)];
+}
+
+/** Whether a version has tags: it is published, and the team blocks neither the plugin nor its publisher. */
+function isTagged({ plugin }: Repository, { state }: VersionRecord): boolean {
+  return state === 'published' && plugin.block === null && plugin.publisherBlock === null;
+}
+
+async function findTagged(read: Queries, repository: Repository, tag: string): Promise<VersionRecord | undefined> {
+  const { access, plugin } = repository;
+  if (tag.startsWith(boundPrefix)) {
+    const guestId = tag.slice(boundPrefix.length);
+    if (!isMember(access) || !isId('guest', guestId)) return undefined;
+    const binding = await read.binding(plugin.extensionPointId, guestId, plugin.name);
+    if (binding?.userId !== plugin.userId || binding.versionNumber === null) return undefined;
+    return read.version(plugin, binding.versionNumber);
+  }
+  for await (const version of versionsOf(read, repository)) {
+    if (isTagged(repository, version) && (tag === 'latest' || tagsOf(version).includes(tag))) return version;
+  }
+  return undefined;
+}
+
+/** Returns the tags of the guests under which a version is bound. Only the team may know the guests. */
+async function boundTags(
+  read: Queries,
+  { access, plugin }: Repository,
+  last: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const isAfterAll = last >= boundPrefix && !last.startsWith(boundPrefix);
+  if (!isMember(access) || isAfterAll) return [];
+  const after = last.startsWith(boundPrefix) ? last.slice(boundPrefix.length) : '';
+  const guestIds = await read.guestsBoundToPlugin(plugin, after, limit);
+  return guestIds.map((id) => boundPrefix + id);
+}
+
+/** Returns all versions, the newest first. */
+async function* versionsOf(read: Queries, { plugin }: Repository): AsyncGenerator<VersionRecord> {
+  const cursorOf = ({ number }: VersionRecord): string => String(number);
+  for await (const page of readAllPages(batchSize, cursorOf, (range) => read.versions(plugin, range))) yield* page;
+}
+
+async function findReferrer(
+  deps: Deps,
+  repository: Repository,
+  isFound: (referrer: Referrer) => boolean,
+): Promise<Referrer | undefined> {
+  for await (const version of versionsOf(deps.store.read, repository)) {
+    const found = (await referrersOf(deps, version, deps.baseUrl())).find(isFound);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Describes the documents about a version as an image index. */
+export function toReferrerIndex(referrers: readonly Referrer[]) {
+  return {
+    schemaVersion: 2 as const,
+    mediaType: ociMediaTypes.index,
+    manifests: referrers.map(({ manifest: { mediaType, digest, size }, artifactType, annotations }) => ({
+      mediaType,
+      digest,
+      size,
+      artifactType,
+      annotations,
+    })),
+  };
+}
