@@ -70,6 +70,17 @@ describe('a mass yank', () => {
     assert.deepEqual([again.versionCount, again.revoked], [0, []]);
   });
 
+  it('ends the roll backs to what it yanks', async () => {
+    const place = await withStolenToken();
+    await place.publish(4);
+    assert.equal((await place.call('POST', '/rollback', { version: 3 }, place.publisher)).statusCode, 200);
+    assert.equal(await place.bound(), 3);
+    await yank(ofApp(place), place.owner, { credentialId: place.credentialId });
+    assert.equal(await place.bound(), 4);
+    assert.equal((await place.call('POST', '/versions/3/restore')).statusCode, 200);
+    assert.equal(await place.bound(), 4);
+  });
+
   it('selects by time and publisher, also what has no credential', async () => {
     const place = await withStolenToken();
     const [first, second] = await published(ofApp(place), place.owner, `?userId=${place.publisher.id}`);

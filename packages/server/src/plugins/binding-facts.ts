@@ -1,4 +1,5 @@
 import type { GuestId } from '@tenon/protocol';
+import { sql } from 'kysely';
 import { areOfSamePlugin, type Db, isOfPlugin, pluginBindings } from '../db/db.ts';
 import { setOf } from '../db/page-queries.ts';
 import type { BindingRange, BindingWithFacts } from '../db/query-types.ts';
@@ -15,55 +16,83 @@ export const bindingFactsQueries = {
     key: PluginKey,
     { guestIds, after, limit }: BindingRange = {},
   ): Promise<BindingWithFacts[]> {
-    let facts = pluginBindings(db)
-      .leftJoin('blocked_publishers', (join) => join.on(isOfPublisher))
-      .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
-      .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
-      .select((eb) => [
-        'bindings.guestId',
-        'guests.guestKey',
-        'bindings.versionId',
-        'bindings.updatedAtMs',
-        'bindings.selectedAtNumber',
-        'plugins.block',
-        'blocked_publishers.block as publisherBlock',
-        'plugins.deletedAtMs',
-        'pinned.id as pinnedId',
-        'pinned.state as pinnedState',
-        'selected.state as selectedState',
-        'selected.id as selectedId',
-        'selected.number as selectedNumber',
-        eb
-          .selectFrom('versions')
-          .innerJoin('version_guests', (join) =>
-            join
-              .onRef('version_guests.versionId', '=', 'versions.id')
-              .onRef('version_guests.guestId', '=', 'bindings.guestId'),
-          )
-          .select('versions.id')
-          .where(areOfSamePlugin('versions', 'plugins'))
-          .where('versions.state', '=', 'published')
-          .orderBy('versions.number', 'desc')
-          .limit(1)
-          .as('newest'),
-      ])
-      .where(isOfPlugin('plugins', key))
-      .orderBy('bindings.guestId');
+    let facts = factsOf(db).where(isOfPlugin('plugins', key)).orderBy('bindings.guestId');
     if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
     if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);
     const rows = await (limit === undefined ? facts : facts.limit(limit)).execute();
-    return rows.map(({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }) => ({
-      guestId,
-      guestKey,
-      versionId,
-      selectedVersionId: row.selectedId,
-      selectedNumber: row.selectedNumber,
-      selectedAtNumber: row.selectedAtNumber,
-      updatedAtMs,
-      isBlocked: row.block !== null || row.publisherBlock !== null || row.deletedAtMs !== null,
-      pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
-      selected: row.selectedState === 'published' ? row.selectedId : null,
-      newest,
+    return rows.map(toFacts);
+  },
+
+  /** As {@link bindingFactsQueries.bindingFacts}, for several plugins, in any order. It returns at most `limit` bindings. */
+  async bindingFactsOfPlugins(db: Db, keys: readonly PluginKey[], limit: number): Promise<BindingFactsOfPlugin[]> {
+    const values = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
+    const rows = await factsOf(db)
+      .select(['plugins.extensionPointId', 'plugins.userId', 'plugins.name'])
+      .where(sql<boolean>`(plugins."extensionPointId", plugins."userId", plugins.name) in (values ${sql.join(values)})`)
+      .limit(limit)
+      .execute();
+    return rows.map(({ extensionPointId, userId, name, ...row }) => ({
+      key: { extensionPointId, userId, name },
+      facts: toFacts(row),
     }));
   },
 };
+
+/** A plugin's binding, with its plugin. */
+export interface BindingFactsOfPlugin {
+  readonly key: PluginKey;
+  readonly facts: BindingWithFacts;
+}
+
+function factsOf(db: Db) {
+  return pluginBindings(db)
+    .leftJoin('blocked_publishers', (join) => join.on(isOfPublisher))
+    .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
+    .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
+    .select((eb) => [
+      'bindings.guestId',
+      'guests.guestKey',
+      'bindings.versionId',
+      'bindings.updatedAtMs',
+      'bindings.selectedAtNumber',
+      'plugins.block',
+      'blocked_publishers.block as publisherBlock',
+      'plugins.deletedAtMs',
+      'pinned.id as pinnedId',
+      'pinned.state as pinnedState',
+      'selected.state as selectedState',
+      'selected.id as selectedId',
+      'selected.number as selectedNumber',
+      eb
+        .selectFrom('versions')
+        .innerJoin('version_guests', (join) =>
+          join
+            .onRef('version_guests.versionId', '=', 'versions.id')
+            .onRef('version_guests.guestId', '=', 'bindings.guestId'),
+        )
+        .select('versions.id')
+        .where(areOfSamePlugin('versions', 'plugins'))
+        .where('versions.state', '=', 'published')
+        .orderBy('versions.number', 'desc')
+        .limit(1)
+        .as('newest'),
+    ]);
+}
+
+type FactsRow = Awaited<ReturnType<ReturnType<typeof factsOf>['execute']>>[number];
+
+function toFacts({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }: FactsRow): BindingWithFacts {
+  return {
+    guestId,
+    guestKey,
+    versionId,
+    selectedVersionId: row.selectedId,
+    selectedNumber: row.selectedNumber,
+    selectedAtNumber: row.selectedAtNumber,
+    updatedAtMs,
+    isBlocked: row.block !== null || row.publisherBlock !== null || row.deletedAtMs !== null,
+    pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
+    selected: row.selectedState === 'published' ? row.selectedId : null,
+    newest,
+  };
+}

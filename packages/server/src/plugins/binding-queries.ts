@@ -224,6 +224,17 @@ function bindingsWithVersions(db: Db) {
     ]);
 }
 
+/** A binding of one of several plugins, and the version to bind; `null` for none. */
+export interface BindingOfPluginMove {
+  readonly key: PluginKey;
+  readonly guestId: GuestId;
+  readonly guestKey: string;
+  readonly versionId: VersionId | null;
+}
+
+/** Databases limit the parameters of a statement. */
+const movesPerStatement = 200;
+
 const updateBindings = (db: Db, key: PluginKey) => db.updateTable('bindings').where(isOfPlugin('bindings', key));
 
 export const bindingMutations = {
@@ -281,6 +292,44 @@ export const bindingMutations = {
           updatedAtMs: sql<number>`case when "updatedAtMs" < ${nowMs} then ${nowMs} else "updatedAtMs" + 1 end`,
         })
         .execute();
+    },
+  ),
+
+  /** As {@link Mutations.moveBindings}, of several plugins, with a change event for each list. */
+  moveBindingsOfPlugins: mutation(
+    {
+      audit: false,
+      invalidates: (moves) => moves.map(({ key, guestKey }) => listTag(key.extensionPointId, guestKey)),
+      changes: async (changed, db, moves) => {
+        for (const [extensionPointId, some] of Map.groupBy(moves, ({ key }) => key.extensionPointId)) {
+          const guestKeys = some.map(({ guestKey }) => guestKey);
+          await changed.addLists(db, extensionPointId, guestKeys);
+        }
+      },
+    },
+    async (db: Db, moves: readonly BindingOfPluginMove[], nowMs: number): Promise<void> => {
+      for (let at = 0; at < moves.length; at += movesPerStatement) {
+        const some = moves.slice(at, at + movesPerStatement);
+        const rows = some.map(
+          ({ key, guestId, versionId }) =>
+            sql`(${key.extensionPointId}, ${guestId}, ${key.name}, ${key.userId}, cast(${versionId} as text))`,
+        );
+        // The version must be one of the plugin.
+        const moved = await sql`
+          update bindings set "versionId" = moved.column5,
+            "updatedAtMs" = case when "updatedAtMs" < ${nowMs} then ${nowMs} else "updatedAtMs" + 1 end
+          from (values ${sql.join(rows)}) as moved
+          where bindings."extensionPointId" = moved.column1 and bindings."guestId" = moved.column2
+            and bindings.name = moved.column3 and bindings."userId" = moved.column4
+            and (moved.column5 is null or exists (
+              select 1 from versions where versions.id = moved.column5 and versions."extensionPointId" = moved.column1
+                and versions."userId" = moved.column4 and versions.name = moved.column3))
+        `.execute(db);
+        if (Number(moved.numAffectedRows) === some.length) continue;
+        throw new Error(
+          `Moved ${moved.numAffectedRows} of ${some.length} bindings: a version is not one of its plugin.`,
+        );
+      }
     },
   ),
 

@@ -80,13 +80,28 @@ export async function writeAndRollBack<T>(
 function observe(tx: Transaction) {
   const before = new Map<string, { key: PluginKey; facts: Awaited<ReturnType<Transaction['bindingFacts']>> }>();
   const pending: PluginKey[] = [];
+  const idOf = ({ extensionPointId, userId, name }: PluginKey): string => pluginId(extensionPointId, userId, name);
+  const note = (key: PluginKey, facts: Awaited<ReturnType<Transaction['bindingFacts']>>): void => {
+    if (facts.length > (before.get(idOf(key))?.facts.length ?? -1)) before.set(idOf(key), { key, facts });
+  };
   const observed: Transaction = {
     ...tx,
     async bindingFacts(key, range) {
       const facts = await tx.bindingFacts(key, range);
-      const id = pluginId(key.extensionPointId, key.userId, key.name);
-      if (facts.length > (before.get(id)?.facts.length ?? -1)) before.set(id, { key, facts });
+      note(key, facts);
       return facts;
+    },
+    async bindingFactsOfPlugins(keys, limit) {
+      const found = await tx.bindingFactsOfPlugins(keys, limit);
+      const factsOf = Map.groupBy(found, ({ key }) => idOf(key));
+      for (const key of keys) {
+        const facts = (factsOf.get(idOf(key)) ?? []).map((one) => one.facts);
+        note(
+          key,
+          facts.toSorted((a, b) => (a.guestId < b.guestId ? -1 : 1)),
+        );
+      }
+      return found;
     },
     putPendingRebind(key, progress) {
       if (progress.after === '') pending.push(key);

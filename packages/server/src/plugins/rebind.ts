@@ -3,6 +3,7 @@ import type { PluginKey, SelectionChange } from '../db/records.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
+import type { BindingOfPluginMove } from './binding-queries.ts';
 import { bindingTarget } from './binding-target.ts';
 
 /*
@@ -57,28 +58,49 @@ export async function rebind(
  */
 export async function rebindAll(tx: Transaction, keys: readonly PluginKey[], nowMs: number): Promise<PluginKey[]> {
   const pending: PluginKey[] = [];
+  const moves: BindingOfPluginMove[] = [];
   await requireNonePending(tx, keys);
   let room = rebindBatchSize;
-  for (const key of keys) {
-    const facts = room > 0 ? await tx.bindingFacts(key, { limit: room + 1 }) : [];
-    if (room > 0 && facts.length <= room) {
-      await moveBindings(tx, key, facts, { selection: null, nowMs, notifiesEachList: true });
-      room -= Math.max(1, facts.length);
-    } else {
-      room = 0;
-      await tx.putPendingRebind(key, { after: '', selection: null });
-      pending.push(key);
+  for (let at = 0; at < keys.length; at += pluginsPerQuery) {
+    const some = keys.slice(at, at + pluginsPerQuery);
+    const found = room < some.length ? [] : await tx.bindingFactsOfPlugins(some, room + 1);
+    const factsOf = Map.groupBy(found, ({ key }) => keyText(key));
+    // A plugin with very many bindings may have taken the places of others.
+    const isWhole = room >= some.length && found.length <= room;
+    for (const key of some) {
+      const facts = isWhole
+        ? (factsOf.get(keyText(key)) ?? []).map((one) => one.facts)
+        : room > 0
+          ? await tx.bindingFacts(key, { limit: room + 1 })
+          : [];
+      if (room > 0 && facts.length <= room) {
+        for (const binding of await applySelection(tx, key, facts, null)) {
+          const versionId = bindingTarget(binding);
+          if (versionId === binding.versionId) continue;
+          moves.push({ key, guestId: binding.guestId, guestKey: binding.guestKey, versionId });
+        }
+        room -= Math.max(1, facts.length);
+      } else {
+        room = 0;
+        await tx.putPendingRebind(key, { after: '', selection: null });
+        pending.push(key);
+      }
     }
   }
+  await tx.moveBindingsOfPlugins(moves, nowMs);
   return pending;
 }
+
+/** How many plugins one query is about. */
+const pluginsPerQuery = 100;
+
+const keyText = ({ extensionPointId, userId, name }: PluginKey): string => pluginId(extensionPointId, userId, name);
 
 /** As {@link requireNoPendingRebind}, mostly with one query. */
 async function requireNonePending(tx: Transaction, keys: readonly PluginKey[]): Promise<void> {
   const pending = await tx.pendingPlugins(rebindBatchSize);
-  const idOf = ({ extensionPointId, userId, name }: PluginKey) => pluginId(extensionPointId, userId, name);
-  const ids = new Set(pending.map(idOf));
-  const found = keys.find((key) => ids.has(idOf(key)));
+  const ids = new Set(pending.map(keyText));
+  const found = keys.find((key) => ids.has(keyText(key)));
   if (found !== undefined) throw new PendingRebindError(found);
   if (pending.length === rebindBatchSize) for (const key of keys) await requireNoPendingRebind(tx, key);
 }

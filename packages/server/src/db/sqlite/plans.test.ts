@@ -274,6 +274,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.bindingFacts(key, { after: guest, limit: 10 }),
     ask.bindingFacts(key, { guestIds: [guest] }),
   ],
+  bindingFactsOfPlugins: (ask) => [ask.bindingFactsOfPlugins([key, { ...key, name: 'b' }], 10)],
   guestsWithNameTaken: (ask) => [ask.guestsWithNameTaken(key, [guest])],
   guestsAtPluginLimit: (ask) => [ask.guestsAtPluginLimit(key, [guest], 10)],
   isRolledBack: (ask) => [ask.isRolledBack(key, [guest])],
@@ -574,6 +575,10 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putBindingKeys: (tx) => tx.putBindingKeys(key, [guest]),
   moveBindings: (tx) =>
     tx.moveBindings(key, [{ id: guest, guestKey: 'k' }], { versionId: null, nowMs: 1, notifiesEachList: true }),
+  moveBindingsOfPlugins: (tx) =>
+    tx
+      .moveBindingsOfPlugins([{ key, guestId: guest, guestKey: 'k', versionId: null }], 1)
+      .catch((error: unknown) => assert.match(String(error), /Moved 0 of 1/)),
   putAccountCharge: (tx) => tx.putAccountCharge(user, 1),
   putAccountMailsCharge: (tx) => tx.putAccountMailsCharge(user, 1),
   putPluginCharge: (tx) => tx.putPluginCharge(key, 1),
@@ -695,10 +700,10 @@ describe('query plans', () => {
         .map(({ detail }) => String(detail)),
     );
   }
-  /** `matches` are the rows of a subquery that are counted. The partial indexes `plugins_pending` and `audit_events_unsealed` have no rows but those that are asked for. */
+  /** `matches` are the rows of a subquery that are counted, `moved` those of a list of values. The partial indexes `plugins_pending` and `audit_events_unsealed` have no rows but those that are asked for. */
   const scans = (plans: string[]) =>
     plans.filter((line) =>
-      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|matches$|plugins USING .*INDEX plugins_pending$|audit_events USING .*INDEX audit_events_unsealed$)/.test(
+      /^SCAN (?!\d+-ROW VALUES|CONSTANT ROW|(?:json_each|\w+) VIRTUAL TABLE|matches$|moved$|plugins USING .*INDEX plugins_pending$|audit_events USING .*INDEX audit_events_unsealed$)/.test(
         line,
       ),
     );
