@@ -52,6 +52,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         load: async () => (await import('./commands/changes.ts')).addChangesCommand,
       },
       {
+        name: 'webhook',
+        summary: "send an application's audit events to URLs",
+        load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+      },
+      {
         name: 'usage',
         summary: 'show how often hosts list and fetch plugins, and which versions they run',
         load: async () => (await import('./commands/usage.ts')).addUsageCommand,

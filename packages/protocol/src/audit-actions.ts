@@ -227,3 +227,8 @@ export function auditActionsOf(trail: Exclude<AuditTrail, 'both'>): AuditAction[
   const actions = Object.entries(auditActions) as [AuditAction, AuditActionInfo][];
   return actions.filter(([, info]) => info.trail === trail || info.trail === 'both').map(([action]) => action);
 }
+
+/** The actions that webhooks send. A deleted application has no webhooks. A test goes only to its own webhook. */
+export const webhookActions: readonly AuditAction[] = auditActionsOf('app').filter(
+  (action) => action !== 'app.delete' && action !== 'webhook.test',
+);

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { type AuditAction, auditActionsOf } from './audit-actions.ts';
+import { type AuditAction, webhookActions } from './audit-actions.ts';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { pageQuery } from './pages.ts';
 import { Type } from './type.ts';
@@ -17,11 +17,6 @@ export const webhookOverlapHours = { default: 24, max: 168 } as const;
 
 /** How long settled deliveries are stored, in days. */
 export const webhookDeliveryRetentionDays = 30;
-
-/** The actions that webhooks send. A deleted application has no webhooks. A test goes only to its own webhook. */
-export const webhookActions: readonly AuditAction[] = auditActionsOf('app').filter(
-  (action) => action !== 'app.delete' && action !== 'webhook.test',
-);
 
 /** `gone`: the receiver answered 410. `failing`: all attempts failed for days. */
 export const webhookState = oneOf(['enabled', 'disabled', 'gone', 'failing'], {

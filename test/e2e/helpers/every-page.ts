@@ -174,6 +174,8 @@ export async function everyPage(
     owner('approvals', `${team}/approvals`),
     owner('withdraw', `${team}/withdraw`),
     owner('trusted-publishing', `${team}/trusted-publishing`),
+    owner('webhooks', `${team}/webhooks`, { heading: 'No webhooks' }),
+    owner('webhook-new', `${team}/webhooks`, { act: press('New webhook'), heading: 'New webhook' }),
     owner('audit', `${team}/audit`),
     owner('guest-import', `${team}/guests/import`, {
       async act(page) {

@@ -11,18 +11,21 @@ export function SecretDialog(props: {
   readonly secret: string;
   /** "the token" */
   readonly what: string;
+  /** Whether the server can read it again. Default: it keeps only a hash. */
+  readonly isReadable?: boolean;
   /** What to do with it. */
   readonly children: ComponentChildren;
   readonly onClose: () => void;
 }) {
-  const { title, secret, what, children, onClose } = props;
+  const { title, secret, what, isReadable = false, children, onClose } = props;
   const [isCopied, setCopied] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   return (
     <Dialog title={title} isWide onClose={isCopied || isLeaving ? onClose : () => setLeaving(true)}>
       <div class="stack">
         <p>
-          <strong>Copy {what} now. You won’t see it again.</strong> The server keeps only a hash.
+          <strong>Copy {what} now. You won’t see it again.</strong>{' '}
+          {isReadable ? null : 'The server keeps only a hash.'}
         </p>
         <div class="secret">
           <code>{secret}</code>

@@ -106,6 +106,18 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/settings.tsx')).AppSettingsPage,
   },
   {
+    path: '/apps/:appId/webhooks',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/webhooks.tsx')).WebhooksPage,
+  },
+  {
+    path: '/apps/:appId/webhooks/:webhookId',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/team/webhook.tsx')).WebhookPage,
+  },
+  {
     path: '/apps/:appId/withdraw',
     access: 'signedIn',
     data: appData,

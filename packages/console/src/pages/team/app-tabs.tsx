@@ -21,7 +21,11 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
     { label: 'Approvals', to: `${base}/approvals`, count: waiting },
     { label: 'Team', to: `${base}/members` },
     ...(mayOwn(app.role) ? [{ label: 'Audit trail', to: `${base}/audit` }] : []),
-    { label: 'Settings', to: `${base}/settings`, parts: [`${base}/withdraw`, `${base}/trusted-publishing`] },
+    {
+      label: 'Settings',
+      to: `${base}/settings`,
+      parts: [`${base}/withdraw`, `${base}/trusted-publishing`, `${base}/webhooks`],
+    },
   ];
   const guest: readonly Tab[] = [{ label: 'My plugins', to: `${base}/my-plugins` }];
   return (

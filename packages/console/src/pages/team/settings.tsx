@@ -45,6 +45,13 @@ export function AppSettingsPage() {
               View rules
             </LinkButton>
           </Section>
+          {mayManage(data.role) ? (
+            <Section isBeside title="Webhooks" intro="Send the events of the audit trail to URLs.">
+              <LinkButton kind="quiet" to={`/apps/${data.id}/webhooks`}>
+                Manage webhooks
+              </LinkButton>
+            </Section>
+          ) : null}
           {data.role === 'guest' ? null : (
             <QuotasSection
               path={`${appApiPath(data.id)}/quotas`}
