@@ -115,7 +115,7 @@ export const teamRoutes: readonly PageRoute[] = [
     path: '/apps/:appId/webhooks/:webhookId',
     access: 'signedIn',
     data: appData,
-    load: async () => (await import('../pages/team/webhook.tsx')).WebhookPage,
+    load: async () => (await import('../pages/team/webhooks.tsx')).WebhookPage,
   },
   {
     path: '/apps/:appId/withdraw',

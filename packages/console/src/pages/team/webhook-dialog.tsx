@@ -5,7 +5,6 @@ import { CheckboxField, TextField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../state/services.ts';
 import { useSubmit } from '../../state/use-submit.ts';
-import './webhooks.css';
 
 /** Creates a webhook, or changes one. The API client asks for step-up if the server requires it. */
 export function WebhookDialog<T extends Webhook | CreatedWebhook>(props: {
@@ -66,7 +65,7 @@ export function WebhookDialog<T extends Webhook | CreatedWebhook>(props: {
       {isAll ? null : (
         <fieldset>
           <legend>Events to send</legend>
-          <div class="webhook-actions">
+          <div class="stack">
             {webhookActions.map((action) => (
               <CheckboxField
                 key={action}

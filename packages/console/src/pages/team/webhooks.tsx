@@ -14,6 +14,8 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 import { WebhookSecretDialog } from './webhook-secret.tsx';
 import { webhookStates } from './webhook-words.ts';
 
+export { WebhookPage } from './webhook.tsx'; // one chunk for both pages
+
 /** The URLs to which an application's audit events are sent. */
 export function WebhooksPage() {
   const { app } = useApp();
