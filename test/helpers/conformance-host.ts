@@ -13,7 +13,7 @@ const report = (error: ClientError) => void console.error(`${error.code}: ${erro
 const shown = new Map<string, string>();
 for (let last = '', waitMs = 0; ; await sleep(waitMs)) {
   const list = await client.getBindings(key).catch(report);
-  waitMs = list === undefined || list.isStale ? 1_000 : 100;
+  waitMs = list === undefined || list.isStale ? 2_000 : 100;
   if (list?.error) report(list.error);
   for (const name of shown.keys()) if (list && !Object.hasOwn(list.bindings, name)) shown.delete(name);
   for (const name of Object.keys(list?.bindings ?? {})) {
