@@ -43,7 +43,8 @@ describe('a session that ends while the user is writing', { skip: noBrowser }, (
     const dialog = page.getByRole('dialog', { name: 'Invite a guest' });
     await dialog.getByLabel('Guest key').fill(guestKey);
     await endSessions(workshop);
-    await dialog.getByRole('button', { name: 'Create link' }).click();
+    // Not `click()`: the page may hear of the end first, and then the dialog to sign in covers the button.
+    await dialog.getByRole('button', { name: 'Create link', includeHidden: true }).dispatchEvent('click');
     await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
   }
 

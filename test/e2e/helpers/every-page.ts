@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { App, ListPage } from '@tenon/protocol';
+import type { App, ListPage, Webhook } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
 import { quiet } from '../../../packages/console/test/helpers/quiet.ts';
 import { root } from '../../helpers/server.ts';
@@ -41,6 +41,8 @@ export async function everyPage(
   const guestPoint = `${team}/my-plugins/${extensionPoint.id}`;
   const apps = await acme.owner.call<ListPage<App>>('GET', '/apps');
   const fresh = apps.objects.find(({ id, role }) => id !== app.id && role === 'owner');
+  const hooked = `/apps/${fresh?.id}/webhooks`;
+  const webhook = await acme.owner.call<Webhook>('POST', hooked, { url: 'https://hooks.acme.example/tenon' });
   const device = await askByDevice(url, 'build-box');
   const open = openLink.slice(url.length);
   const owner = (name: string, path: string, more: Partial<PageToSee> = {}): PageToSee => ({
@@ -176,6 +178,7 @@ export async function everyPage(
     owner('trusted-publishing', `${team}/trusted-publishing`),
     owner('webhooks', `${team}/webhooks`, { heading: 'No webhooks' }),
     owner('webhook-new', `${team}/webhooks`, { act: press('New webhook'), heading: 'New webhook' }),
+    owner('webhook', `${hooked}/${webhook.id}`),
     owner('audit', `${team}/audit`),
     owner('guest-import', `${team}/guests/import`, {
       async act(page) {
