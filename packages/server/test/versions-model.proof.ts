@@ -70,14 +70,15 @@ describe('versions and what is bound', () => {
   });
 
   const few = 150;
-  it(`agree with the model in ${few} of them on PostgreSQL, whose nodes are two`, { skip: noPostgres }, async () => {
+  it(`agree with the model in ${few} of them on PostgreSQL`, { skip: noPostgres }, async () => {
     const { url } = await (await sharedPostgres()).createDatabase();
-    const nodes = openRunners({ threads: 2, databaseUrl: url });
+    // One thread: time that passes in one sequence would release the versions that wait in another.
+    const runner = openRunners({ threads: 1, databaseUrl: url });
     try {
-      const some = await nodes.run({ firstSeed: 1, count: few });
+      const some = await runner.run({ firstSeed: 1, count: few });
       assert.ok((some.get('publish done') ?? 0) > few);
     } finally {
-      await nodes.close();
+      await runner.close();
     }
   });
 });
