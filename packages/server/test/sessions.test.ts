@@ -42,6 +42,7 @@ describe('signing in', () => {
       isOperator: false,
       mayCreateApps: true,
       isEmailVerified: false,
+      hasPassword: true,
       notices: accountExample.notices,
     };
     assert.deepEqual(response.json(), { ...settings, account });
