@@ -8,7 +8,6 @@ import { Page } from '../components/page.tsx';
 import { Spinner } from '../components/spinner.tsx';
 import { tracePath } from '../state/trace-path.ts';
 import { type ModuleSource, useModule } from './trace/inspect/use-module.ts';
-import { Workbench } from './trace/workbench.tsx';
 import './trace/trace.css';
 
 /** The plugin's module that the URL names. */
@@ -34,7 +33,7 @@ export function TracePage() {
     >
       <div class="section">
         {state.name === 'open' ? (
-          <Workbench key={state.loaded.inspector} loaded={state.loaded} onOther={closeModule} />
+          <state.Workbench key={state.loaded.inspector} loaded={state.loaded} onOther={closeModule} />
         ) : (
           <div class="stack trace-start">
             {state.name === 'empty' && state.fault !== undefined ? (

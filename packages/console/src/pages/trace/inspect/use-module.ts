@@ -3,6 +3,7 @@ import type { ApiClient } from '../../../api/client.ts';
 import { useApi } from '../../../state/services.ts';
 import { preambleFault } from '../../guest/check-module.ts';
 import { fetchDemangler } from '../fetch-demangler.ts';
+import type { Workbench } from '../workbench.tsx';
 import { type Inspector, startInspector } from './inspector.ts';
 import type { OpenedModule } from './open-module.ts';
 
@@ -19,7 +20,7 @@ export interface LoadedModule extends OpenedModule {
 export type ModuleState =
   | { readonly name: 'empty'; readonly fault?: string }
   | { readonly name: 'opening'; readonly fileName: string }
-  | { readonly name: 'open'; readonly loaded: LoadedModule };
+  | { readonly name: 'open'; readonly loaded: LoadedModule; readonly Workbench: typeof Workbench };
 
 /** A plugin's module. */
 export interface ModuleSource {
@@ -47,6 +48,7 @@ export function useModule(source?: ModuleSource): {
   const api = useApi();
   useEffect(() => {
     demangler.current = fetchDemangler();
+    loadWorkbench().catch(() => {}); // before a module is opened; opening one reports the error
     if (source !== undefined) void load(source.fileName, () => fetchModule(api, source));
     return end;
   }, [source?.contentAddress]);
@@ -78,6 +80,8 @@ export function useModule(source?: ModuleSource): {
   };
 }
 
+const loadWorkbench = () => import('../workbench.tsx');
+
 async function inspect(
   fileName: string,
   read: () => Promise<ArrayBuffer>,
@@ -87,7 +91,8 @@ async function inspect(
   try {
     const bytes = await read();
     const opened = await inspector.ask({ kind: 'open', bytes, demangler });
-    return { name: 'open', loaded: { ...opened, fileName, bytes, demangler, inspector } };
+    const { Workbench } = await loadWorkbench();
+    return { name: 'open', loaded: { ...opened, fileName, bytes, demangler, inspector }, Workbench };
   } catch (error) {
     return { name: 'empty', fault: sentence(error) };
   }
