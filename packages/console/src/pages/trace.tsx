@@ -10,6 +10,8 @@ import { tracePath } from '../state/trace-path.ts';
 import { type ModuleSource, useModule } from './trace/inspect/use-module.ts';
 import './trace/trace.css';
 
+const loadWorkbench = async () => (await import('./trace/workbench.tsx')).Workbench;
+
 /** The plugin's module that the URL names. */
 function sourceOf({ content, name }: Readonly<Record<string, string>>): ModuleSource | undefined {
   return content === undefined
@@ -21,7 +23,7 @@ function sourceOf({ content, name }: Readonly<Record<string, string>>): ModuleSo
 export function TracePage() {
   const { query, route } = useLocation();
   const source = sourceOf(query);
-  const { state, open, close } = useModule(source);
+  const { state, open, close } = useModule(loadWorkbench, source);
   const closeModule = (): void => {
     close();
     if (source !== undefined) route(href(tracePath), true);
@@ -33,7 +35,7 @@ export function TracePage() {
     >
       <div class="section">
         {state.name === 'open' ? (
-          <state.Workbench key={state.loaded.inspector} loaded={state.loaded} onOther={closeModule} />
+          <state.View key={state.loaded.inspector} loaded={state.loaded} onOther={closeModule} />
         ) : (
           <div class="stack trace-start">
             {state.name === 'empty' && state.fault !== undefined ? (

@@ -3,7 +3,6 @@ import type { ApiClient } from '../../../api/client.ts';
 import { useApi } from '../../../state/services.ts';
 import { preambleFault } from '../../guest/check-module.ts';
 import { fetchDemangler } from '../fetch-demangler.ts';
-import type { Workbench } from '../workbench.tsx';
 import { type Inspector, startInspector } from './inspector.ts';
 import type { OpenedModule } from './open-module.ts';
 
@@ -17,10 +16,11 @@ export interface LoadedModule extends OpenedModule {
   readonly inspector: Inspector;
 }
 
-export type ModuleState =
+/** @typeParam View what shows an open module */
+export type ModuleState<View> =
   | { readonly name: 'empty'; readonly fault?: string }
   | { readonly name: 'opening'; readonly fileName: string }
-  | { readonly name: 'open'; readonly loaded: LoadedModule; readonly Workbench: typeof Workbench };
+  | { readonly name: 'open'; readonly loaded: LoadedModule; readonly View: View };
 
 /** A plugin's module. */
 export interface ModuleSource {
@@ -31,14 +31,18 @@ export interface ModuleSource {
 /**
  * The page's module, if any. Its worker ends with it.
  *
+ * @param loadView called at once, and again for each module
  * @param source the module to open first
  */
-export function useModule(source?: ModuleSource): {
-  readonly state: ModuleState;
+export function useModule<View>(
+  loadView: () => Promise<View>,
+  source?: ModuleSource,
+): {
+  readonly state: ModuleState<View>;
   open(files: readonly File[]): void;
   close(): void;
 } {
-  const [state, setState] = useState<ModuleState>({ name: 'empty' });
+  const [state, setState] = useState<ModuleState<View>>({ name: 'empty' });
   const inspector = useRef<Inspector>(undefined);
   const end = (): void => {
     inspector.current?.end();
@@ -48,7 +52,7 @@ export function useModule(source?: ModuleSource): {
   const api = useApi();
   useEffect(() => {
     demangler.current = fetchDemangler();
-    loadWorkbench().catch(() => {}); // before a module is opened; opening one reports the error
+    loadView().catch(() => {}); // before a module is opened; opening one reports the error
     if (source !== undefined) void load(source.fileName, () => fetchModule(api, source));
     return end;
   }, [source?.contentAddress]);
@@ -65,7 +69,7 @@ export function useModule(source?: ModuleSource): {
     const started = startInspector();
     inspector.current = started;
     setState({ name: 'opening', fileName });
-    const next = await inspect(fileName, read, started, await demangler.current);
+    const next = await inspect(fileName, read, started, await demangler.current, loadView);
     if (inspector.current !== started) return; // closed, or another file was opened
     if (next.name === 'empty') end();
     setState(next);
@@ -80,19 +84,18 @@ export function useModule(source?: ModuleSource): {
   };
 }
 
-const loadWorkbench = () => import('../workbench.tsx');
-
-async function inspect(
+async function inspect<View>(
   fileName: string,
   read: () => Promise<ArrayBuffer>,
   inspector: Inspector,
   demangler: ArrayBuffer | undefined,
-): Promise<ModuleState> {
+  loadView: () => Promise<View>,
+): Promise<ModuleState<View>> {
   try {
     const bytes = await read();
     const opened = await inspector.ask({ kind: 'open', bytes, demangler });
-    const { Workbench } = await loadWorkbench();
-    return { name: 'open', loaded: { ...opened, fileName, bytes, demangler, inspector }, Workbench };
+    const View = await loadView();
+    return { name: 'open', loaded: { ...opened, fileName, bytes, demangler, inspector }, View };
   } catch (error) {
     return { name: 'empty', fault: sentence(error) };
   }
