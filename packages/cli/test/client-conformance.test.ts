@@ -27,7 +27,7 @@ describe('tenon client-conformance', () => {
     );
   });
 
-  it('refuses a missing command, an unknown case or feature, and a program that is none', async () => {
+  it('refuses a missing command, an unknown case or feature, and a program that does not exist', async () => {
     const usage = async (...args: readonly string[]) => {
       const { exitCode, stderr } = await conformance(...args);
       assert.equal(exitCode, 2, stderr);

@@ -31,7 +31,7 @@ export type WebhookDeliveryState = Static<typeof webhookDeliveryState>;
 /** Why an attempt failed. `unreachable` doesn't tell more, because that would describe the server's network. */
 export const webhookDeliveryError = oneOf(['status', 'redirect', 'timeout', 'unreachable', 'expired', 'disabled'], {
   description:
-    'why the last attempt failed: the `status` of the response, a `redirect`, a `timeout`, or an `unreachable` URL; or why there is none: the delivery `expired`, or the webhook was `disabled`',
+    'why the last attempt failed: the `status` of the response, a `redirect`, a `timeout`, or an `unreachable` URL; or why the server made no attempt: the delivery `expired`, or the webhook was `disabled`',
 });
 export type WebhookDeliveryError = Static<typeof webhookDeliveryError>;
 

@@ -7,7 +7,7 @@ import type { Tally } from './model/run-sequence.ts';
 /** Random sequences in each part, of which each is a test with a time of its own. */
 const [parts, count] = [5, 1_000];
 
-/** What has to come about in so many sequences for them to show anything: each kind of operation done, and each refused. */
+/** Each kind of operation, done and refused. Fewer outcomes would mean that the sequences test too little. */
 const expectedOutcomes = [
   'publish done',
   'publish plugin_blocked',
