@@ -339,6 +339,28 @@ describe('webhooks', () => {
     await sender.stop();
   });
 
+  it('does not let the slow receivers of one application hold up another', async () => {
+    const held: (() => void)[] = [];
+    receiver.answers((response, { path: at }) => {
+      if (at === '/slow') held.push(() => response.writeHead(204).end());
+      else response.writeHead(204).end();
+    });
+    for (let index = 0; index < 20; index++) await create({ url: `${receiver.origin}/slow`, actions: ['app.update'] });
+    for (let index = 0; index < 20; index++) await rename(`Name ${index}`);
+    path = `/api/v1/apps/${await makeApp(service, world.owner)}`;
+    const fast = await create({ url: `${receiver.origin}/fast`, actions: ['app.update'] });
+    await rename('Other');
+    const { deps, log } = service.services;
+    await sealAuditEvents(deps);
+    const settings = { ...deps.settings, webhookPollMs: 20 };
+    const sender = startWebhookSender({ deps: { ...deps, settings }, log });
+    await until(async () => (await deliveries(fast.id, '?state=delivered')).length === 1);
+    await until(() => held.length >= 16);
+    assert.equal(held.length, 16, 'at once for one application');
+    for (const release of held) release();
+    await sender.stop();
+  });
+
   it('tests a webhook whatever its filter', async () => {
     const { id, secret } = await create({ actions: ['version.yank'] });
     const other = await create();

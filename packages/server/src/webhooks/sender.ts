@@ -1,6 +1,6 @@
 import type { lookup as systemLookup } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WebhookId } from '@tenon/protocol';
+import type { AppId, WebhookId } from '@tenon/protocol';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { WebhookDeliveryRecord, WebhookQueueSummary, WebhookRecord } from '../db/webhook-records.ts';
@@ -24,8 +24,9 @@ import type { ClaimedDelivery } from './webhook-queries.ts';
  * After a crash between the last two, the delivery is sent again when the lease has ended. It then has the same `webhook-id`.
  */
 
-/** How many deliveries a node makes at once: in all, to one webhook, and to one that fails. */
+/** How many deliveries a node makes at once: in all, for one application, to one webhook, and to one that fails. */
 const maxAtOnce = 64;
+const maxPerApp = 16;
 const maxPerWebhook = 4;
 const maxPerFailingWebhook = 1;
 
@@ -125,20 +126,26 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
   const counts: Record<WebhookOutcome, number> = { delivered: 0, retried: 0, failed: 0 };
   const running = new Set<Promise<void>>();
   const perWebhook = new Map<WebhookId, { count: number; max: number }>();
+  const perApp = new Map<AppId, number>();
   let started = 0;
 
   const claim = async (): Promise<ClaimedDelivery[]> => {
     const nowMs = clock();
-    const busy = [...perWebhook].flatMap(([id, { count, max }]) => (count >= max ? [id] : []));
+    const busy = {
+      webhooks: [...perWebhook].flatMap(([id, { count, max }]) => (count >= max ? [id] : [])),
+      apps: [...perApp].flatMap(([id, count]) => (count >= maxPerApp ? [id] : [])),
+    };
     return store.write((tx) => {
       // The transaction may run more than once.
-      const taken = new Map<WebhookId, number>();
+      const taken = new Map<WebhookId | AppId, number>();
       let free = maxAtOnce - running.size;
       const mayTake = (_delivery: WebhookDeliveryRecord, webhook: WebhookRecord): boolean => {
-        const active = (perWebhook.get(webhook.id)?.count ?? 0) + (taken.get(webhook.id) ?? 0);
-        if (free <= 0 || active >= maxOf(webhook)) return false;
+        const { id, appId } = webhook;
+        const active = (perWebhook.get(id)?.count ?? 0) + (taken.get(id) ?? 0);
+        const activeOfApp = (perApp.get(appId) ?? 0) + (taken.get(appId) ?? 0);
+        if (free <= 0 || active >= maxOf(webhook) || activeOfApp >= maxPerApp) return false;
         free--;
-        taken.set(webhook.id, (taken.get(webhook.id) ?? 0) + 1);
+        for (const key of [id, appId]) taken.set(key, (taken.get(key) ?? 0) + 1);
         return true;
       };
       return tx.claimWebhookDeliveries({ nowMs, untilMs: nowMs + settings.webhookLeaseMs, busy }, mayTake);
@@ -191,11 +198,15 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
     slot.count++;
     slot.max = maxOf(webhook);
     perWebhook.set(webhook.id, slot);
+    perApp.set(webhook.appId, (perApp.get(webhook.appId) ?? 0) + 1);
     started++;
     const work = attempt(delivery).finally(() => {
       running.delete(work);
       slot.count--;
       if (slot.count === 0) perWebhook.delete(webhook.id);
+      const others = (perApp.get(webhook.appId) ?? 0) - 1;
+      if (others > 0) perApp.set(webhook.appId, others);
+      else perApp.delete(webhook.appId);
     });
     running.add(work);
   };
@@ -214,7 +225,7 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
     },
     /** Whether the last `startDue()` started any. */
     hasStarted: (): boolean => started > 0,
-    /** Resolves when a delivery ends. Never resolves if there is none. */
+    /** Resolves when a delivery ends. Never resolves while no delivery runs. */
     slotFreed: (): Promise<void> => (running.size === 0 ? new Promise(() => {}) : Promise.race(running)),
     async ended(): Promise<void> {
       await Promise.all(running);

@@ -161,7 +161,11 @@ export const webhookMutations = {
         nowMs,
         untilMs,
         busy,
-      }: { readonly nowMs: number; readonly untilMs: number; readonly busy: readonly WebhookId[] },
+      }: {
+        readonly nowMs: number;
+        readonly untilMs: number;
+        readonly busy: { readonly webhooks: readonly WebhookId[]; readonly apps: readonly AppId[] };
+      },
       mayTake: (delivery: WebhookDeliveryRecord, webhook: WebhookRecord) => boolean,
     ): Promise<ClaimedDelivery[]> => {
       let due = db
@@ -173,7 +177,8 @@ export const webhookMutations = {
         .where('webhooks.notBeforeMs', '<=', nowMs)
         .orderBy('webhook_deliveries.dueAtMs')
         .limit(claimWindow);
-      if (busy.length > 0) due = due.where('webhook_deliveries.webhookId', 'not in', busy);
+      if (busy.webhooks.length > 0) due = due.where('webhook_deliveries.webhookId', 'not in', busy.webhooks);
+      if (busy.apps.length > 0) due = due.where('webhooks.appId', 'not in', busy.apps);
       const found = await due.execute();
       if (found.length === 0) return [];
       const rows = await db

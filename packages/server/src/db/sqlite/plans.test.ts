@@ -643,7 +643,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   addUsage: (tx) => tx.addUsage({ id: newId('process'), serial: 1, atMs: 1 }, [usageSubject], [usageDay]),
   deleteUsageBefore: (tx) => tx.deleteUsageBefore(1, 9),
   deleteUsageWriters: (tx) => tx.deleteUsageWriters(1),
-  claimWebhookDeliveries: (tx) => tx.claimWebhookDeliveries({ nowMs: 1, untilMs: 2, busy: [webhookId] }, () => true),
+  claimWebhookDeliveries: (tx) =>
+    tx.claimWebhookDeliveries({ nowMs: 1, untilMs: 2, busy: { webhooks: [webhookId], apps: [app] } }, () => true),
   updateWebhook: (tx) => tx.updateWebhook(webhookId, { state: 'disabled' }),
   deleteWebhook: (tx) => tx.deleteWebhook(webhookId),
   endWebhookSecrets: (tx) => tx.endWebhookSecrets(webhookId, 1),
