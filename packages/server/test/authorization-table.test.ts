@@ -907,53 +907,53 @@ const rows: Readonly<Record<string, Row>> = {
     target: inApp('/trust-rules'),
   },
   'GET /api/v1/apps/:appId/webhooks': {
-    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'manage',
     target: inApp('/webhooks'),
   },
   'POST /api/v1/apps/:appId/webhooks': {
-    cells: `${refused} 403s 404 403f 403f 403f 201 201`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 201`,
     scope: 'manage',
     target: (world) => ({ ...inApp('/webhooks')(world), json: aWebhook }),
   },
   'GET /api/v1/apps/:appId/webhooks/:webhookId': {
-    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'manage',
     target: inWebhook(''),
   },
   'PUT /api/v1/apps/:appId/webhooks/:webhookId': {
-    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'manage',
     target: inWebhook('', { isEnabled: false }),
   },
   'DELETE /api/v1/apps/:appId/webhooks/:webhookId': {
-    cells: `${refused} 403s 404 403f 403f 403f 204 204`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 204`,
     scope: 'manage',
     target: inWebhook(''),
   },
   'POST /api/v1/apps/:appId/webhooks/:webhookId/secrets': {
-    cells: `${refused} 403s 404 403f 403f 403f 201 201`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 201`,
     scope: 'manage',
     target: inWebhook('/secrets', {}),
   },
   'POST /api/v1/apps/:appId/webhooks/:webhookId/test': {
-    cells: `${refused} 403s 404 403f 403f 403f 202 202`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 202`,
     scope: 'manage',
     target: inWebhook('/test'),
   },
   'GET /api/v1/apps/:appId/webhooks/:webhookId/deliveries': {
-    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 200`,
     scope: 'manage',
     target: inWebhook('/deliveries'),
   },
   // There is no such delivery.
   'POST /api/v1/apps/:appId/webhooks/:webhookId/deliveries/:deliveryId/replay': {
-    cells: `${refused} 403s 404 403f 403f 403f 404 404`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 404`,
     scope: 'manage',
     target: inWebhook(`/deliveries/${newId('webhookDelivery')}/replay`),
   },
   'POST /api/v1/apps/:appId/webhooks/:webhookId/replay': {
-    cells: `${refused} 403s 404 403f 403f 403f 202 202`,
+    cells: `${refused} 403s 404 403f 403f 403f 403f 202`,
     scope: 'manage',
     target: inWebhook('/replay', { since: '2026-03-01T12:00:00.000Z' }),
   },

@@ -237,7 +237,7 @@ describe('webhooks', () => {
       tx.putMailPreferences({ userId: person.id, verifiedEmail: person.email, muted: [] }),
     );
     const appId = path.split('/').at(-1) ?? '';
-    await makeMember(service, world.owner, appId, 'admin', { token: await person.jar.token() });
+    await makeMember(service, world.owner, appId, 'owner', { token: await person.jar.token() });
     const { id } = await createWithChange();
     assert.equal((await send()).failed, 1);
     assert.equal((await read(id)).state, 'gone');

@@ -62,7 +62,7 @@ export const permissions = {
   updateApp: { scope: 'manage', roles: managers },
   deleteApp: { scope: 'manage', roles: ['owner'] },
   readAudit: { scope: 'read', roles: ['owner'] },
-  manageWebhooks: { scope: 'manage', roles: managers },
+  manageWebhooks: { scope: 'manage', roles: ['owner'] },
   readMembers: { scope: 'read', roles: members },
   changeMembers: { scope: 'manage', roles: ['owner'] },
   leaveTeam: { scope: 'manage', roles: members },

@@ -2,7 +2,7 @@ import { type AppId, isId, type UserId } from '@tenon/protocol';
 import { type QuotaName, quotas } from '../config/quotas.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { queueNotice } from '../mail/notices.ts';
+import { queueNotice, queueOwnerNotices } from '../mail/notices.ts';
 
 export type WarningDeps = Pick<Deps, 'clock' | 'settings'>;
 
@@ -11,9 +11,6 @@ const warnedPercents = [95, 80];
 
 /** The time after which a level is warned about again, if the usage was below it meanwhile, in milliseconds. */
 const repeatIntervalMs = 24 * 60 * 60 * 1000;
-
-/** The maximum number of owners of an application who get a mail. */
-const maxRecipients = 50;
 
 interface Change {
   readonly limit: number;
@@ -48,12 +45,7 @@ export async function warnOfQuota(
   const ofUser = isId('user', id);
   const [userId, appId] = [ofUser ? id : null, isId('app', id) ? id : null];
   await tx.putQuotaWarning({ subjectId: id, name, userId, appId, percent, warnedAtMs: nowMs });
-  if (deps.settings.smtp === undefined) return;
   const facts = { name, what: quotas[name].what, percent: String(percent), limit: limit.toLocaleString('en') };
   if (userId !== null) await queueNotice(deps, tx, userId, 'quotas', { facts });
-  if (appId === null) return;
-  const members = await tx.members(appId, { limit: maxRecipients, sort: 'role' }, undefined);
-  for (const member of members) {
-    if (member.role === 'owner') await queueNotice(deps, tx, member.userId, 'quotas', { appId, facts });
-  }
+  if (appId !== null) await queueOwnerNotices(deps, tx, appId, 'quotas', facts);
 }

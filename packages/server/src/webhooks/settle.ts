@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Transaction } from '../db/store.ts';
 import type { WebhookDeliveryRecord, WebhookRecord } from '../db/webhook-records.ts';
 import type { Deps } from '../deps.ts';
-import { queueNotice } from '../mail/notices.ts';
+import { queueOwnerNotices } from '../mail/notices.ts';
 import {
   type AttemptResult,
   failingLimitMs,
@@ -72,21 +72,12 @@ async function settleWebhook(
   }
 }
 
-/** The maximum number of members who get a notice. */
-const maxRecipients = 50;
-
-/** Disables a webhook, and queues a notice to the members who can enable it. Its pending deliveries fail when they are due. */
+/** Disables a webhook, and queues a notice to the owners. Its pending deliveries fail when they are due. */
 async function disable(deps: SettleDeps, tx: Transaction, webhook: WebhookRecord, state: WebhookState): Promise<void> {
   await tx.updateWebhook(webhook.id, { state, updatedAtMs: deps.clock() });
   const entry = { action: 'webhook.disable', appId: webhook.appId, target: webhookTarget(webhook) } as const;
   await record(deps, tx, 'system', { ...entry, details: { state } });
-  if (deps.settings.smtp === undefined) return;
-  const members = await tx.members(webhook.appId, { limit: maxRecipients, sort: 'role' }, undefined);
-  for (const { userId, role } of members) {
-    if (role === 'viewer') continue;
-    const facts = { webhookId: webhook.id };
-    await queueNotice(deps, tx, userId, 'webhooks', { appId: webhook.appId, facts });
-  }
+  await queueOwnerNotices(deps, tx, webhook.appId, 'webhooks', { webhookId: webhook.id });
 }
 
 function randomShare({ random }: Pick<Deps, 'random'>): number {

@@ -45,7 +45,7 @@ export function AppSettingsPage() {
               View rules
             </LinkButton>
           </Section>
-          {mayManage(data.role) ? (
+          {mayOwn(data.role) ? (
             <Section isBeside title="Webhooks" intro="Send the events of the audit trail to URLs.">
               <LinkButton kind="quiet" to={`/apps/${data.id}/webhooks`}>
                 Manage webhooks

@@ -9,7 +9,7 @@ import { Notice } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { useList } from '../../state/use-list.ts';
 import { AppFrame } from './app-frame.tsx';
-import { mayManage, useApp } from './use-app.ts';
+import { mayOwn, useApp } from './use-app.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
 import { WebhookSecretDialog } from './webhook-secret.tsx';
 import { webhookStates } from './webhook-words.ts';
@@ -21,17 +21,17 @@ export function WebhooksPage() {
   const { app } = useApp();
   return (
     <AppFrame app={app} part="Webhooks">
-      {(data) => (mayManage(data.role) ? <Webhooks app={data} /> : <OnlyManagers />)}
+      {(data) => (mayOwn(data.role) ? <Webhooks app={data} /> : <OnlyOwners />)}
     </AppFrame>
   );
 }
 
 /** For members that may not see webhooks. */
-export function OnlyManagers() {
+export function OnlyOwners() {
   return (
     <Section title="Webhooks">
-      <Notice kind="warning" title="Only owners and admins can see webhooks">
-        <p>Their URLs and logs may contain secrets of the receivers.</p>
+      <Notice kind="warning" title="Only owners can see webhooks">
+        <p>A webhook sends the audit trail, which only owners may read.</p>
       </Notice>
     </Section>
   );
