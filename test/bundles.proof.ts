@@ -91,7 +91,7 @@ describe('bundles between two servers', () => {
     const common = ['bundle', 'import', bundle, '--app', target.app, '--key'];
     const outside = await target.tenon([...common, keys, '--allow', `${guest.extensionPoint}/plugin/usr_*/greet`]);
     assert.equal(outside.exitCode, 7);
-    assert.match(outside.stderr, new RegExp(`no --allow has ${guest.id}\\. Nothing was imported`));
+    assert.match(outside.stderr, new RegExp(`no --allow matches ${guest.id}\\. Nothing was imported`));
     const own = join(target.folder.path, 'own.json');
     await writeFile(own, await target.line(['signing-keys', '--json']));
     const unknown = await target.tenon([...common, own, '--allow', '*']);

@@ -37,7 +37,7 @@ export function requireAllowed({ catalog }: Bundle, patterns: readonly string[])
   const others = refused.length === 1 ? '' : ` and ${refused.length - 1} more`;
   throw new CliError(
     'not_allowed',
-    `The bundle is refused: no --allow has ${first.plugin.id}${others}. Nothing was imported.`,
+    `The bundle is refused: no --allow matches ${first.plugin.id}${others}. Nothing was imported.`,
     {
       exitCode: exitCodes.refused,
       hint: 'To see what a bundle contains: tenon bundle show',
