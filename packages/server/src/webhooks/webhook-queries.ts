@@ -1,10 +1,11 @@
 import type { AppId, AuditEventId, WebhookDeliveryId, WebhookDeliveryState, WebhookId } from '@tenon/protocol';
+import type { SelectQueryBuilder } from 'kysely';
 import type { AccountAuditEvent } from '../db/audit-records.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { paged, setOf } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
-import { columns } from '../db/records.ts';
+import { columns, type Database } from '../db/records.ts';
 import type {
   WebhookDeliveryRecord,
   WebhookQueueSummary,
@@ -268,11 +269,7 @@ export const webhookMutations = {
         .where('webhookId', '=', webhookId)
         .orderBy('id')
         .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('webhook_deliveries')
-        .where('id', 'in', some)
-        .executeTakeFirstOrThrow();
-      return Number(numDeletedRows);
+      return deleteDeliveries(db, some);
     },
   ),
 
@@ -289,11 +286,7 @@ export const webhookMutations = {
           .where('dueAtMs', '<', beforeMs)
           .orderBy('dueAtMs')
           .limit(limit);
-        const { numDeletedRows } = await db
-          .deleteFrom('webhook_deliveries')
-          .where('id', 'in', some)
-          .executeTakeFirstOrThrow();
-        deleted += Number(numDeletedRows);
+        deleted += await deleteDeliveries(db, some);
       }
       return deleted;
     },
@@ -324,15 +317,19 @@ export const webhookMutations = {
         .where('state', '!=', 'pending')
         .orderBy('id')
         .limit(limit);
-      const { numDeletedRows } = await db
-        .deleteFrom('webhook_deliveries')
-        .where('id', 'in', some)
-        .executeTakeFirstOrThrow();
-      return Number(numDeletedRows);
+      return deleteDeliveries(db, some);
     },
   ),
 };
 
 function dueAgain(nowMs: number) {
   return { state: 'pending', attempts: 0, dueAtMs: nowMs, error: null } as const;
+}
+
+async function deleteDeliveries(
+  db: Db,
+  ids: SelectQueryBuilder<Database, 'webhook_deliveries', { id: WebhookDeliveryId }>,
+): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('webhook_deliveries').where('id', 'in', ids).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }
