@@ -6,7 +6,7 @@ import { AccessTokensSection } from './tokens/access-tokens.tsx';
 import { ApiKeysSection } from './tokens/api-keys.tsx';
 import { PendingLoginsSection } from './tokens/pending-logins.tsx';
 import { RevokeAllButton } from './tokens/revoke-all.tsx';
-import { TrustRulesSection } from './tokens/trust-rules.tsx';
+import { OwnTrustRules } from './tokens/trust-rules.tsx';
 
 /** Everything that acts in the user's name: browsers, programs, and logins that are not complete. */
 export function TokensPage() {
@@ -30,7 +30,7 @@ export function TokensPage() {
       <SessionsSection sessions={sessions} />
       <AccessTokensSection tokens={tokens} />
       <ApiKeysSection keys={keys} />
-      <TrustRulesSection rules={rules} />
+      <OwnTrustRules rules={rules} />
     </Page>
   );
 }

@@ -7,7 +7,7 @@ import { DeleteDialog } from '../../components/delete-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import type { PagedList } from '../../state/use-list.ts';
 
-interface TrustRuleTableProps {
+export interface TrustRuleTableProps {
   readonly rules: PagedList<TrustRule>;
   readonly empty: ComponentChildren;
   /** What a rule lets CI jobs publish. */
