@@ -1,23 +1,21 @@
 import { hash } from 'node:crypto';
 import { Type } from '@tenon/protocol/type';
-import { Compile } from 'typebox/compile';
+import { isValid } from '@tenon/protocol/validate';
 import type { RefusalReason } from '../refusal-reasons.ts';
 import type { RelyingParty } from './relying-party.ts';
 
-const clientData = Compile(
-  Type.Object({
-    type: Type.String(),
-    challenge: Type.String(),
-    origin: Type.String(),
-    crossOrigin: Type.Optional(Type.Boolean()),
-  }),
-);
+const clientData = Type.Object({
+  type: Type.String(),
+  challenge: Type.String(),
+  origin: Type.String(),
+  crossOrigin: Type.Optional(Type.Boolean()),
+});
 
 /** Parses what the browser says about a response. Returns `undefined` for anything else. */
 export function parseClientData(encoded: string) {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
-    return clientData.Check(parsed) ? parsed : undefined;
+    return isValid(clientData, parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

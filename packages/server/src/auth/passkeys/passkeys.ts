@@ -1,10 +1,4 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { isId, newId, type PasskeyAttestation, type UserId } from '@tenon/protocol';
 import { record, sessionActor } from '../../audit/record.ts';
 import type { PasskeyRecord } from '../../db/passkey-records.ts';
@@ -17,6 +11,7 @@ import { requireSession, requireStepUp } from '../confirmation.ts';
 import { hasOtherMeans } from '../means-of-sign-in.ts';
 import { challengeLifetimeMs, createChallenge, takeChallenge } from './challenges.ts';
 import { findRefusal, parseClientData } from './client-data.ts';
+import { loadWebauthn } from './load-webauthn.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { PasskeyRefusedError } from './refuse-passkey.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -39,6 +34,7 @@ export async function registrationOptions(deps: Deps, rp: RelyingParty, session:
   if (user === undefined) throw notFound('user');
   requirePasskeyQuota(present);
   const challenge = await createChallenge(deps, { purpose: 'register', holder: session.id, userId: user.id });
+  const { generateRegistrationOptions } = await loadWebauthn();
   return generateRegistrationOptions({
     rpName: 'Tenon',
     rpID: rp.id,
@@ -59,7 +55,8 @@ export async function registrationOptions(deps: Deps, rp: RelyingParty, session:
  *
  * @param passkeys those that may answer; empty for any passkey, without an e-mail address
  */
-export function assertionOptions(rp: RelyingParty, challenge: string, passkeys: readonly PasskeyRecord[]) {
+export async function assertionOptions(rp: RelyingParty, challenge: string, passkeys: readonly PasskeyRecord[]) {
+  const { generateAuthenticationOptions } = await loadWebauthn();
   return generateAuthenticationOptions({
     rpID: rp.id,
     challenge: bytesOf(challenge),
@@ -132,6 +129,8 @@ async function verifyAttestation(
   data: NonNullable<ReturnType<typeof parseClientData>>,
   userId: UserId,
 ): Promise<Pick<PasskeyRecord, 'credentialId' | 'publicKey' | 'counter' | 'transports'>> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const { verifyRegistrationResponse } = await loadWebauthn();
   try {
     const decoded = decodeAttestationObject(bytesOf(response.response.attestationObject));
     const refusal = findRefusal({ id, origin }, data, 'webauthn.create', decoded.get('authData'));

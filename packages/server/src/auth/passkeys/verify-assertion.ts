@@ -1,10 +1,11 @@
-import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import type { PasskeyAssertion } from '@tenon/protocol';
 import type { ChallengePurpose, PasskeyRecord } from '../../db/passkey-records.ts';
 import type { Queries, Transaction } from '../../db/store.ts';
 import type { Deps } from '../../deps.ts';
 import { takeChallenge } from './challenges.ts';
 import { findRefusal, parseClientData } from './client-data.ts';
+import { loadWebauthn } from './load-webauthn.ts';
 import { PasskeyRefusedError } from './refuse-passkey.ts';
 import type { RelyingParty } from './relying-party.ts';
 
@@ -55,6 +56,7 @@ async function verifySignature(
   { credentialId, publicKey }: PasskeyRecord,
   challenge: string,
 ): Promise<{ readonly isCorrect: boolean; readonly counter: number } | undefined> {
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: assertion as AuthenticationResponseJSON,

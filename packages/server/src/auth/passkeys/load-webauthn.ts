@@ -1,0 +1,2 @@
+/** Loads the library at its first use: it is hundreds of files, and a server without passkeys needs none of them. */
+export const loadWebauthn = () => import('@simplewebauthn/server');
