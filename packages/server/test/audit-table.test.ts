@@ -651,7 +651,7 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /api/v1/apps/:appId/webhooks': {
     actions: ['webhook.create'],
     prepare: async (world) =>
-      calling(world, world.admin, 'POST', `/apps/${world.appId}/webhooks`, aWebhook, ['s3cret']),
+      calling(world, world.owner, 'POST', `/apps/${world.appId}/webhooks`, aWebhook, ['s3cret']),
   },
   'PUT /api/v1/apps/:appId/webhooks/:webhookId': {
     actions: ['webhook.update'],
