@@ -26,6 +26,7 @@ export const idPrefixes = {
   webhook: 'whk',
   webhookSecret: 'whs',
   webhookDelivery: 'whd',
+  ociUpload: 'upl',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -56,6 +57,7 @@ export type AttestationId = Id<'attestation'>;
 export type WebhookId = Id<'webhook'>;
 export type WebhookSecretId = Id<'webhookSecret'>;
 export type WebhookDeliveryId = Id<'webhookDelivery'>;
+export type OciUploadId = Id<'ociUpload'>;
 
 /** The source of a regular expression that matches an id of the kind. */
 export function idPattern(kind: IdKind): string {

@@ -25,6 +25,7 @@ import type { Db } from './db/db.ts';
 import { Effects, type MutationRules } from './db/mutation.ts';
 import { nodeMutations, nodeQueries } from './db/node-queries.ts';
 import { mailMutations, mailQueries } from './mail/mail-queries.ts';
+import { ociMutations, ociQueries } from './oci/oci-queries.ts';
 import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
 import { bindingMutations, bindingQueries } from './plugins/binding-queries.ts';
@@ -82,6 +83,7 @@ const allQueries = {
   ...attestationQueries,
   ...passkeyQueries,
   ...webhookQueries,
+  ...ociQueries,
 };
 
 const allMutations = {
@@ -121,6 +123,7 @@ const allMutations = {
   ...attestationMutations,
   ...passkeyMutations,
   ...webhookMutations,
+  ...ociMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -136,6 +136,7 @@ interface Dependents {
     | 'version_guests'
     | 'simulation_runs'
     | 'similar_names'
+    | 'oci_uploads'
     | 'blocked_publishers'
     | 'versions'
     | 'plugins'
@@ -205,6 +206,7 @@ function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Depe
       rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },
+    { table: 'oci_uploads', key: ['id'], rows: of },
     { table: 'similar_names', key: ['extensionPointId', 'userId', 'name', 'otherUserId', 'otherName'], rows: of },
   ];
 }

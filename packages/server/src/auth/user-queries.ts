@@ -108,6 +108,7 @@ export const userQueries = {
 
 /** The tables whose rows belong to one user. Codes come before the tokens that they refer to. */
 const tablesOfUsers = [
+  'oci_uploads',
   'passkey_challenges',
   'pending_sign_ins',
   'recovery_codes',

@@ -10,13 +10,14 @@ const idColumns = ['address', 'generation', 'size'] as const;
 
 type Blobs = ExpressionBuilder<Database, 'blobs'>;
 
-/** Whether a version or a simulation references a blob. */
+/** Whether a version, a simulation, or an upload references a blob. */
 function isReferenced(eb: Blobs) {
   const simulations = eb.selectFrom('simulations').select('simulations.id');
   return eb.or([
     eb.exists(eb.selectFrom('versions').select('versions.id').whereRef('contentAddress', '=', 'blobs.address')),
     eb.exists(simulations.whereRef('testModule', '=', 'blobs.address')),
     eb.exists(simulations.whereRef('mockHost', '=', 'blobs.address')),
+    eb.exists(eb.selectFrom('oci_chunks').select('size').whereRef('oci_chunks.contentAddress', '=', 'blobs.address')),
   ]);
 }
 

@@ -40,6 +40,7 @@ import type {
 } from './identity-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
+import type { OciChunkRecord, OciImageRecord, OciUploadRecord } from './oci-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
 import type {
   PasskeyChallengeRecord,
@@ -529,6 +530,9 @@ export interface Database {
   webhooks: WebhookRecord;
   webhook_secrets: WebhookSecretRecord;
   webhook_deliveries: WebhookDeliveryRecord;
+  oci_uploads: OciUploadRecord;
+  oci_chunks: OciChunkRecord;
+  oci_images: OciImageRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -659,6 +663,13 @@ export const columns = {
   webhookSecrets: columnsOf<WebhookSecretRecord>()('webhook_secrets', ['id webhookId secret createdAtMs expiresAtMs']),
   webhookDeliveries: columnsOf<WebhookDeliveryRecord>()('webhook_deliveries', [
     'id webhookId eventId type state attempts createdAtMs dueAtMs attemptedAtMs durationMs status error response',
+  ]),
+  ociUploads: columnsOf<OciUploadRecord>()('oci_uploads', [
+    'id extensionPointId userId name size contentAddress expiresAtMs',
+  ]),
+  ociChunks: columnsOf<OciChunkRecord>()('oci_chunks', ['uploadId startByte size contentAddress']),
+  ociImages: columnsOf<OciImageRecord>()('oci_images', [
+    'versionId manifestDigest configDigest configType manifest config',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

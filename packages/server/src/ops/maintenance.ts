@@ -6,6 +6,7 @@ import { purgeChanges } from '../changes/purge-changes.ts';
 import type { Settings } from '../config/settings.ts';
 import { ReadOnlyError } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { purgeOciUploads } from '../oci/purge-uploads.ts';
 import { purgeUsage } from '../usage/purge-usage.ts';
 import { purgeWebhookDeliveries } from '../webhooks/purge-deliveries.ts';
 import type { Status } from './status/status.ts';
@@ -23,7 +24,7 @@ export interface MaintenanceDeps {
   readonly log: Logger;
 }
 
-/** Deletes expired sessions, links, codes, audit events, change events and usage, and warns of expiries. Never rejects. */
+/** Deletes expired sessions, links, codes, uploads, audit events, change events and usage, and warns of expiries. Never rejects. */
 export async function runMaintenance(services: MaintenanceDeps, checkClock: () => Promise<ClockCheck>): Promise<void> {
   const { deps, settings, log } = services;
   try {
@@ -36,6 +37,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
     await purgeChanges(deps, settings.changeRetentionMs);
     await purgeUsage(deps, settings.usageRetentionMs);
     await purgeWebhookDeliveries(deps);
+    await purgeOciUploads(deps);
     await warnExpiries(deps);
     await recordMaintenance(deps);
   } catch (error) {

@@ -13,6 +13,7 @@ import { quotas } from './0011-quotas.ts';
 import { auditChain } from './0012-audit-chain.ts';
 import { attestations } from './0013-attestations.ts';
 import { webhooks } from './0014-webhooks.ts';
+import { ociPush } from './0015-oci-push.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   auditChain,
   attestations,
   webhooks,
+  ociPush,
 ];

@@ -29,6 +29,7 @@ const [app, point, user, guest] = [newId('app'), newId('extensionPoint'), newId(
 const session = newId('session');
 const trustRuleId = newId('trustRule');
 const [webhookId, deliveryId] = [newId('webhook'), newId('webhookDelivery')];
+const ociUploadId = newId('ociUpload');
 const key = { extensionPointId: point, userId: user, name: 'plugin' };
 const version = versionRecord(key);
 const claim = { ...key, guestId: guest };
@@ -429,6 +430,13 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.attestationsWithBundles(newId('version'), 'sbom'),
   ],
   publishAttestations: (ask) => [ask.publishAttestations(page)],
+  ociUpload: (ask) => [ask.ociUpload(ociUploadId)],
+  finishedOciUpload: (ask) => [ask.finishedOciUpload(key, addressOf('a'), 1)],
+  countOciUploads: (ask) => [ask.countOciUploads(user, 1)],
+  ociChunks: (ask) => [ask.ociChunks(ociUploadId)],
+  ociImage: (ask) => [ask.ociImage(version.id)],
+  ociImageOfManifest: (ask) => [ask.ociImageOfManifest(key, 'sha256:a')],
+  ociImageOfConfig: (ask) => [ask.ociImageOfConfig(key, 'sha256:a')],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };
 
@@ -656,6 +664,13 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteWebhookDeliveries: (tx) => tx.deleteWebhookDeliveries(webhookId, 9),
   deleteWebhookDeliveriesBefore: (tx) => tx.deleteWebhookDeliveriesBefore(1, 9),
   trimWebhookDeliveries: (tx) => tx.trimWebhookDeliveries(webhookId, { kept: 9, limit: 9 }),
+  appendOciChunk: (tx) =>
+    tx.appendOciChunk({ uploadId: ociUploadId, startByte: 0, size: 1, contentAddress: addressOf('a') }, 2),
+  finishOciUpload: (tx) =>
+    tx.finishOciUpload({ id: ociUploadId, size: 1, contentAddress: addressOf('a'), expiresAtMs: 2 }, 0),
+  deleteOciUpload: (tx) => tx.deleteOciUpload(ociUploadId),
+  deleteFinishedOciUploads: (tx) => tx.deleteFinishedOciUploads(key, [addressOf('a'), addressOf('b')]),
+  deleteExpiredOciUploads: (tx) => tx.deleteExpiredOciUploads(1, 9),
   deleteTrustRule: (tx) => tx.deleteTrustRule(trustRuleId),
   setTrustRuleUsed: (tx) => tx.setTrustRuleUsed(trustRuleId, 1),
   updateLastUsed: (tx) =>

@@ -13,7 +13,7 @@ export interface CopiedTable {
 
 /**
  * Tables that are not copied, because they describe the store itself and its servers. `replaceBlobRows()` writes the rows of `blobs`. The queue
- * of mails is not copied, so that no mail is sent twice: the original may send it. Sign-ins in progress start again.
+ * of mails is not copied, so that no mail is sent twice: the original may send it. Sign-ins and uploads in progress start again.
  */
 const internalTables = new Set([
   'schema_versions',
@@ -27,6 +27,8 @@ const internalTables = new Set([
   'mails',
   'pending_sign_ins',
   'passkey_challenges',
+  'oci_uploads',
+  'oci_chunks',
 ]);
 
 /** Reads the tables to copy from an empty database with the newest schema. Returns referenced tables first. */

@@ -1,0 +1,9 @@
+import type { Deps } from '../deps.ts';
+
+/** How many rows one transaction deletes. It is limited because other writers wait for the transaction. */
+const batchSize = 1000;
+
+/** Deletes expired uploads. The garbage collector deletes their bytes. */
+export async function purgeOciUploads({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<void> {
+  while ((await store.write((tx) => tx.deleteExpiredOciUploads(clock(), batchSize))) === batchSize);
+}
