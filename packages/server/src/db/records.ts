@@ -49,6 +49,7 @@ import type {
   RecoveryCodeRecord,
 } from './passkey-records.ts';
 import type { QuotaOverrideRecord, QuotaWarningRecord } from './quota-records.ts';
+import type { RollOutRecord } from './roll-out-records.ts';
 import type { SimulationRecord } from './simulation-records.ts';
 import type { SimulationRunRecord } from './simulation-run-records.ts';
 import type { TokenOrigin, TrustRuleRecord, UsedIdTokenRecord } from './trust-records.ts';
@@ -533,6 +534,7 @@ export interface Database {
   oci_uploads: OciUploadRecord;
   oci_chunks: OciChunkRecord;
   oci_images: OciImageRecord;
+  roll_outs: RollOutRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -670,6 +672,9 @@ export const columns = {
   ociChunks: columnsOf<OciChunkRecord>()('oci_chunks', ['uploadId startByte size contentAddress']),
   ociImages: columnsOf<OciImageRecord>()('oci_images', [
     'versionId manifestDigest configDigest configType manifest config',
+  ]),
+  rollOuts: columnsOf<RollOutRecord>()('roll_outs', [
+    'versionId extensionPointId userId name appId state plan step reason createdAtMs stepAtMs updatedAtMs dueAtMs endedAtMs',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

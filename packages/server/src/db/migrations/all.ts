@@ -14,6 +14,7 @@ import { auditChain } from './0012-audit-chain.ts';
 import { attestations } from './0013-attestations.ts';
 import { webhooks } from './0014-webhooks.ts';
 import { ociPush } from './0015-oci-push.ts';
+import { rollOuts } from './0016-roll-outs.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   attestations,
   webhooks,
   ociPush,
+  rollOuts,
 ];
