@@ -237,6 +237,8 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
       new RegExp(`^3 +1\\.2\\.0 +published +- +1 guest +\\d+ B +\\S+ \\S+ +${addresses[2]} +the 3$`),
     );
     assert.match(rows[2] ?? '', /^2 +1\.1\.0 +yanked +- .*the 2 · yanked: Off by one\.$/);
+    const repository = new RegExp(`^OCI repository: localhost:\\d+/app_\\w+/${guest.id.replace('/plugin', '')}$`, 'm');
+    assert.match((await guest.plugin('versions')).stderr, repository);
     const { json } = await guest.plugin('versions', '--json');
     assert.deepEqual(
       json().map((version: { number: number }) => version.number),
@@ -268,6 +270,18 @@ describe('tenon plugin status, versions, rollback, yank, restore and delete', ()
     await guest.push(1);
     assert.match(await line(['plugin', 'status', guest.id]), new RegExp(`^bound +${guest.guestName}  version 1$`, 'm'));
     assert.match((await guest.plugin('status')).stdout, /^bound +gst_\w+ {2}version 1$/m);
+  });
+
+  it('name the newest version as OCI clients do', async () => {
+    const guest = await makeGuest();
+    await guest.push(1, '--semver', '1.0.0+a');
+    const { oci } = (await guest.plugin('status', '--json')).json();
+    const { stdout } = await guest.plugin('status');
+    assert.ok(stdout.includes(`OCI reference    ${oci.repository}:1.0.0_a\n`), stdout);
+    assert.ok(stdout.includes(` ${oci.repository}@${oci.digest}\n`), stdout);
+    assert.deepEqual((await guest.plugin('versions', '--json')).json()[0].oci, oci);
+    await line(['plugin', 'block', guest.id, '--reason', 'x']);
+    assert.ok((await guest.plugin('status')).stdout.includes(`OCI reference    ${oci.repository}@sha256:`));
   });
 
   it('find a plugin by its name, its id, or tenon.toml', async () => {

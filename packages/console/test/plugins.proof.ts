@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import type { BindingList, Guest, PluginStatus } from '@tenon/protocol';
+import type { BindingList, Guest, PluginStatus, Version } from '@tenon/protocol';
 import type { Page } from 'playwright-core';
 import { greetThatSays, openPublisher, type Publisher } from './helpers/publishing.ts';
 import { noBrowser, openStage, type Stage, type Visitor } from './helpers/stage.ts';
@@ -131,6 +131,34 @@ describe("a plugin's page", { skip: noBrowser }, () => {
     assert.deepEqual(await faultsInBothColours(page), []);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
     await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('shows how OCI clients name a version, and the commands that copy it', async () => {
+    await publish('coins', 1);
+    const { page } = owner;
+    await open(owner, teamPath('coins'));
+    await entry(page, 1).getByText('OCI reference of version 1').click();
+    const { oci } = await workshop.call<Version>('GET', `${apiPath('coins')}/versions/1`);
+    const repository = `${new URL(stage.url).host}/${workshop.app.id}/${workshop.point.id}/${ada.userId}/coins`;
+    assert.deepEqual([oci.repository, oci.tag], [repository, '1.1.0']);
+    for (const [what, text] of [
+      ['by tag', `${repository}:1.1.0`],
+      ['by digest', `${repository}@${oci.digest}`],
+    ]) {
+      await entry(page, 1).getByText(`${text}`, { exact: true }).waitFor();
+      await button(page, `Copy the reference ${what}`).click();
+      await button(page, `Copied the reference ${what}`).waitFor();
+    }
+    await entry(page, 1).getByText(`docker://${repository}:1.1.0 oci-archive:coins-1.tar`).waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await workshop.call('PUT', `${apiPath('coins')}/block`, { reason: 'Wrong.' });
+    await open(owner, teamPath('coins'));
+    await entry(page, 1).getByText('OCI reference of version 1').click();
+    await entry(page, 1).getByText('A blocked plugin has no tags.').waitFor();
+    await entry(page, 1).getByText(`docker://${repository}@${oci.digest}`).waitFor();
   });
 
   it('lets the publisher roll back and go back, yank and restore, and says first what changes', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from './ids.ts';
 import { isPluginName, isSemver } from './names.ts';
-import { fromOciName, ociRepositoryOf, ociTagOfSemver, toOciName } from './oci-names.ts';
+import { fromOciName, ociReferencesOf, ociRepositoryOf, ociTagOfSemver, ociTagsOf, toOciName } from './oci-names.ts';
 
 /** https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests */
 const component = /^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*$/;
@@ -92,5 +92,22 @@ describe('ociTagOfSemver()', () => {
   it('replaces the character that tags must not contain', () => {
     assert.equal(ociTagOfSemver('1.2.3-rc.1+build.5'), '1.2.3-rc.1_build.5');
     assert.ok(!isSemver('1.2.3_1'));
+  });
+});
+
+describe('ociTagsOf()', () => {
+  it('returns the number, then the semantic version', () => {
+    assert.deepEqual(ociTagsOf({ number: 3, semver: null }), ['3']);
+    assert.deepEqual(ociTagsOf({ number: 3, semver: '1.0.0+a' }), ['3', '1.0.0_a']);
+  });
+});
+
+describe('ociReferencesOf()', () => {
+  it('names a version by its tag, if it has one, and by its digest', () => {
+    const names = { repository: 'localhost:3300/a/b', digest: 'sha256:0' };
+    const byDigest = 'localhost:3300/a/b@sha256:0';
+    assert.deepEqual(ociReferencesOf({ ...names, tag: '3' }, false), { byTag: 'localhost:3300/a/b:3', byDigest });
+    assert.deepEqual(ociReferencesOf({ ...names, tag: '3' }, true), { byTag: undefined, byDigest });
+    assert.deepEqual(ociReferencesOf({ ...names, tag: null }, false), { byTag: undefined, byDigest });
   });
 });

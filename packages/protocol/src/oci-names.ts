@@ -67,6 +67,36 @@ export function ociRepositoryOf(appId: string, extensionPointId: string, userId:
   return `${appId}/${extensionPointId}/${userId}/${toOciName(pluginName)}`;
 }
 
+/** How OCI clients name a version. */
+export interface OciVersionNames {
+  /** The registry and the repository. */
+  readonly repository: string;
+  /** `null` for a version that has no tag. */
+  readonly tag: string | null;
+  /** Of the manifest. */
+  readonly digest: string;
+}
+
+/**
+ * Returns the references that OCI clients take.
+ *
+ * @param isBlocked whether the plugin is blocked: then it has no tags
+ */
+export function ociReferencesOf(
+  { repository, tag, digest }: OciVersionNames,
+  isBlocked: boolean,
+): { readonly byTag: string | undefined; readonly byDigest: string } {
+  return {
+    byTag: tag === null || isBlocked ? undefined : `${repository}:${tag}`,
+    byDigest: `${repository}@${digest}`,
+  };
+}
+
+/** Returns the OCI tags of a published version: its number, then its semantic version. */
+export function ociTagsOf({ number, semver }: { readonly number: number; readonly semver: string | null }): string[] {
+  return semver === null ? [String(number)] : [String(number), ociTagOfSemver(semver)];
+}
+
 /** Returns the OCI tag of a semantic version. Tags must not contain `+`, and semantic versions contain no `_`. */
 export function ociTagOfSemver(semver: string): string {
   return semver.replace('+', '_');

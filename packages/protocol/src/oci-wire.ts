@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { oneOf } from './fields.ts';
+import { nullable, oneOf } from './fields.ts';
 import { Type } from './type.ts';
 
 /* The JSON of the OCI endpoints: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md */
@@ -34,6 +34,19 @@ export const ociToken = Type.Object({
   access_token: Type.String({ description: 'the same' }),
   expires_in: Type.Integer({ description: 'in seconds' }),
 });
+
+export const ociVersionNames = Type.Object(
+  {
+    repository: Type.String({ description: 'the registry and the repository' }),
+    tag: nullable(
+      Type.String({
+        description: 'its semantic version, with `_` for `+`, else its number; `null` unless it is published',
+      }),
+    ),
+    digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: "the manifest's" }),
+  },
+  { description: 'how OCI clients name it; a blocked plugin has no tags' },
+);
 
 export const ociTagList = Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) });
 

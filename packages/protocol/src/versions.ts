@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { provenanceState } from './attestations.ts';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
+import { ociVersionNames } from './oci-wire.ts';
 import { verdict } from './simulations.ts';
 import { Type } from './type.ts';
 
@@ -61,6 +62,7 @@ export const version = Type.Object({
     description: 'the guests under which it is bound; at most 5,000',
   }),
   hasMoreGuests: Type.Boolean({ description: 'whether one of the two lists is incomplete' }),
+  oci: ociVersionNames,
 });
 export type Version = Static<typeof version>;
 

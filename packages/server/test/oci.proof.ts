@@ -8,7 +8,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { type ContentAddress, ociDigestOf, ociRepositoryOf, type Plugin, type Version } from '@tenon/protocol';
+import {
+  type ContentAddress,
+  ociDigestOf,
+  ociReferencesOf,
+  ociRepositoryOf,
+  type Plugin,
+  type Version,
+} from '@tenon/protocol';
 import type { Response } from 'light-my-request';
 import { until } from '../../../test/helpers/until.ts';
 import { openService, type TestService } from './helpers/service.ts';
@@ -150,6 +157,8 @@ describe('manifests and blobs', () => {
       assert.equal(answer.headers['docker-content-digest'], digest);
       assert.equal(answer.headers['content-type'], 'application/vnd.oci.image.manifest.v1+json');
     }
+    const repository = `${new URL(base).host}/${repositoryOf('Median--2')}`;
+    assert.deepEqual((await versionOf('Median--2')).oci, { repository, tag: '1.0.0_build.5', digest });
     const { config, layers } = first.json<Manifest>();
     assert.equal(layers[0].digest, digestOf(content));
     const blob = await get('Median--2', `blobs/${layers[0].digest}`);
@@ -216,6 +225,8 @@ describe('tags', () => {
     assert.equal((await get('states', 'manifests/latest')).payload, first.payload);
     await ok(service, 'POST', `${path}/versions/1/yank`, yanked);
     assert.deepEqual(await tagsOf('states'), []);
+    const { oci } = await versionOf('states');
+    assert.deepEqual([oci.tag, oci.digest], [null, digestOf(first.payload)]);
     assertError(await get('states', 'manifests/latest'), 404, 'MANIFEST_UNKNOWN');
     assert.equal((await get('states', `manifests/${digestOf(first.payload)}`)).payload, first.payload);
   });
@@ -402,6 +413,9 @@ describe('skopeo', { skip: !isInstalled && mayBeSkipped && 'needs skopeo and doc
       const source = referenceOf(name, `1.${at}.0_x`);
       const raw = await skopeo('inspect', '--raw', ...credentials(), source);
       assert.equal(raw, (await get(name, 'manifests/1')).payload);
+      const { byTag, byDigest } = ociReferencesOf((await versionOf(name)).oci, false);
+      assert.equal(`docker://${byTag}`, source);
+      assert.equal(await skopeo('inspect', '--raw', ...credentials(), `docker://${byDigest}`), raw);
       assert.match(await skopeo('list-tags', ...credentials(), source.replace(/:[^:]*$/, '')), /"latest"/);
 
       await skopeo('copy', ...credentials('src-'), source, `oci:${folder}/oci-${at}:v1`);

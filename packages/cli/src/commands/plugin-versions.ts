@@ -1,6 +1,7 @@
 import {
   extensionPoint as extensionPointSchema,
   guest as guestSchema,
+  ociReferencesOf,
   type Plugin,
   plugin as pluginSchema,
   type Version,
@@ -127,7 +128,8 @@ async function showStatus(session: PluginSession, options: PluginChoice, named?:
   const place = await findPlugin(session, options, named, 'publisher');
   const plugin = await api.get(place.path, pluginSchema);
   const guestKeys = out.isJson ? new Map<string, string>() : await readGuestKeys(session, plugin);
-  out.result(plugin, () => showPlugin(session, plugin, guestKeys));
+  const { oci } = await api.get(`${place.path}/versions/${plugin.version.number}`, versionSchema);
+  out.result({ ...plugin, oci }, () => showPlugin(session, plugin, oci, guestKeys));
 }
 
 const maxNamedGuests = 20;
@@ -151,8 +153,14 @@ async function readGuestKeys(
   }
 }
 
-function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyMap<string, string>): void {
+function showPlugin(
+  { out }: PluginSession,
+  plugin: Plugin,
+  oci: Version['oci'],
+  guestKeys: ReadonlyMap<string, string>,
+): void {
   const { version, status } = plugin;
+  const { byTag, byDigest } = ociReferencesOf(oci, status.state === 'blocked');
   const bound = status.bindings.map((binding) => bindingInWords(binding, guestKeys));
   out.fields([
     ['plugin', plugin.name],
@@ -166,6 +174,7 @@ function showPlugin({ out }: PluginSession, plugin: Plugin, guestKeys: ReadonlyM
     ['verdict', verdictCell(version)],
     ...(version.note === null ? [] : [['note', version.note] as const]),
     ['content address', plugin.contentAddress],
+    ['OCI reference', byTag === undefined ? byDigest : [byTag, byDigest]],
     ['bound', bound.length === 0 ? 'nowhere' : bound],
   ]);
 }
@@ -192,7 +201,7 @@ async function listVersions(
   named?: string,
 ): Promise<void> {
   const place = await findPlugin(session, options, named, 'publisher');
-  await showList(session, options, `${place.path}/versions`, versionSchema, {
+  const [newest] = await showList(session, options, `${place.path}/versions`, versionSchema, {
     headings: ['VERSION', 'SEMVER', 'STATE', 'VERDICT', 'BOUND', 'SIZE', 'PUBLISHED', 'CONTENT ADDRESS', 'NOTE'],
     row: (version) => [
       String(version.number),
@@ -207,6 +216,7 @@ async function listVersions(
     ],
     whenEmpty: 'It has no versions.',
   });
+  if (newest !== undefined) session.out.note(`OCI repository: ${printable(newest.oci.repository)}`);
 }
 
 /** Says which version a comparison is with; `null` for none. */

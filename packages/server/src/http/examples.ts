@@ -114,6 +114,11 @@ export const versionExample = {
   guestIds: [example.guestId],
   boundGuestIds: [],
   hasMoreGuests: false,
+  oci: {
+    repository: `tenon.example.org/${example.appId}/${example.extensionPointId}/${example.userId}/median`,
+    tag: null,
+    digest: `sha256:${'0'.repeat(64)}`,
+  },
 };
 
 export const attestationExample = {

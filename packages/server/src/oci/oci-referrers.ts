@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   type AttestationId,
   type OciDescriptor,
@@ -11,6 +10,7 @@ import {
 import type { CacheSpec } from '../cache/cache.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
+import { sha256Hex } from '../plugins/oci-version-names.ts';
 import { newestTestResult } from '../simulations/test-result.ts';
 
 /** A document about a version, as an OCI artifact whose subject is the version's image. */
@@ -25,10 +25,6 @@ export interface Referrer {
 
 /** The digest and size of an attestation's bundle, which never changes. Cached by the attestation's id. */
 const bundleDescriptors: CacheSpec<OciDescriptor> = { name: 'bundle digests', tags: () => [] };
-
-export function sha256Hex(text: string): string {
-  return hash('sha256', text, 'hex');
-}
 
 /** Returns the attestations of a version, the oldest first, then the result of its newest test. */
 export async function referrersOf(deps: Deps, version: VersionRecord, baseUrl: string): Promise<readonly Referrer[]> {

@@ -9,16 +9,17 @@ import {
   ociEmptyText,
   ociImageOf,
   ociMediaTypes,
-  ociTagOfSemver,
+  ociTagsOf,
 } from '@tenon/protocol';
 import { type ExtensionPointAccess, isMember } from '../auth/access.ts';
 import { readAllPages } from '../db/paging.ts';
 import type { PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { sha256Hex } from '../plugins/oci-version-names.ts';
 import { findPlugin, type PluginTarget } from '../plugins/plugins.ts';
 import { invalidDigest, unknownBlob, unknownManifest } from './oci-error.ts';
-import { type Referrer, referrersOf, sha256Hex } from './oci-referrers.ts';
+import { type Referrer, referrersOf } from './oci-referrers.ts';
 
 /*
  * A plugin as an OCI repository. A tag names a published version. A digest names a version in any state, as a content address does:
@@ -115,17 +116,13 @@ export async function listTags(
 ): Promise<{ readonly tags: readonly string[]; readonly hasMore: boolean }> {
   const versionTags: string[] = [];
   for await (const version of versionsOf(read, repository)) {
-    if (isTagged(repository, version)) versionTags.push(...tagsOf(version));
+    if (isTagged(repository, version)) versionTags.push(...ociTagsOf(version));
   }
   const isEmpty = versionTags.length === 0;
   const tags = versionTags.filter((tag) => tag > last).sort((a, b) => (a < b ? -1 : 1));
   if (tags.length <= limit) tags.push(...(await boundTags(read, repository, last, limit + 1 - tags.length)));
   if (!isEmpty && 'latest' > last) tags.push('latest');
   return { tags: tags.slice(0, limit), hasMore: tags.length > limit };
-}
-
-function tagsOf({ number, semver }: VersionRecord): string[] {
-  return semver === null ? [String(number)] : [String(number), ociTagOfSemver(semver)];
 }
 
 /** Whether a version has tags: it is published, and the team blocks neither the plugin nor its publisher. */
@@ -143,7 +140,7 @@ async function findTagged(read: Queries, repository: Repository, tag: string): P
     return read.version(plugin, binding.versionNumber);
   }
   for await (const version of versionsOf(read, repository)) {
-    if (isTagged(repository, version) && (tag === 'latest' || tagsOf(version).includes(tag))) return version;
+    if (isTagged(repository, version) && (tag === 'latest' || ociTagsOf(version).includes(tag))) return version;
   }
   return undefined;
 }

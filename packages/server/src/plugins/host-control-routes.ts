@@ -124,8 +124,10 @@ export const hostControlRoutes: readonly Route[] = [
     id: 'listApprovals',
     summary: 'List the versions that await approval, the oldest first',
     responses: { 200: jsonList('the versions', approval, approvalExample) },
-    handle: async ({ deps }, { auth, query }) =>
-      toList(await listApprovals(deps, auth.access, toPage(query), query.q), (one) => toApproval(one, query.maxGuests)),
+    handle: async ({ deps }, { auth: { access }, query }) =>
+      toList(await listApprovals(deps, access, toPage(query), query.q), (one) =>
+        toApproval(one, access, deps.baseUrl(), query.maxGuests),
+      ),
   }),
   route('GET', '/api/v1/apps/:appId/blocked-publishers', {
     access: { kind: 'app', purpose: 'readBindings' },

@@ -5,6 +5,7 @@ import type { BindingRecord, ExtensionPointRecord, VersionRecord } from '../db/r
 import type { AppPlugin, GuestBinding, PluginBinding } from '../db/store.ts';
 import { time, timeOrNull } from '../http/wire-time.ts';
 import type { NamedBlock } from './blocked-publishers.ts';
+import { ociNamesOf } from './oci-version-names.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
 import type { PluginWithBindings } from './plugins.ts';
@@ -149,7 +150,12 @@ export function toVersionSummary(version: VersionRecord): wire.VersionSummary {
   return { id, number, semver, note, state, stateReason, verdict, provenance, ...times };
 }
 
-export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_INFINITY): wire.Version {
+export function toVersion(
+  found: VersionWithGuests,
+  access: AppAccess,
+  baseUrl: string,
+  maxGuests = Number.POSITIVE_INFINITY,
+): wire.Version {
   const { version, guestIds, boundGuestIds } = found;
   return {
     ...toVersionSummary(version),
@@ -160,10 +166,16 @@ export function toVersion(found: VersionWithGuests, maxGuests = Number.POSITIVE_
     guestIds: guestIds.slice(0, maxGuests),
     boundGuestIds: boundGuestIds.slice(0, maxGuests),
     hasMoreGuests: found.hasMoreGuests || Math.max(guestIds.length, boundGuestIds.length) > maxGuests,
+    oci: ociNamesOf(version, access, baseUrl),
   };
 }
 
-export function toApproval(awaiting: AwaitingApproval, maxGuests?: number): wire.Approval {
+export function toApproval(
+  awaiting: AwaitingApproval,
+  access: AppAccess,
+  baseUrl: string,
+  maxGuests?: number,
+): wire.Approval {
   const { extensionPointId, extensionPointName, userId, userName, name } = awaiting.version;
   return {
     pluginId: pluginId(extensionPointId, userId, name),
@@ -172,7 +184,7 @@ export function toApproval(awaiting: AwaitingApproval, maxGuests?: number): wire
     name,
     guests: [...awaiting.guests],
     similarPlugins: awaiting.similar.map(toSimilarPlugin),
-    version: toVersion(awaiting, maxGuests),
+    version: toVersion(awaiting, access, baseUrl, maxGuests),
   };
 }
 

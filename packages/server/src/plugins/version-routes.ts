@@ -40,7 +40,7 @@ export const versionRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth, params, query }) => {
       const { actor, access } = auth;
       const found = await listVersions(deps, actor, access, pluginTarget(params), toPage(query));
-      return toList(found, (one) => toVersion(one, query.maxGuests));
+      return toList(found, (one) => toVersion(one, access, deps.baseUrl(), query.maxGuests));
     },
   }),
   route('GET', versionPath, {
@@ -48,8 +48,10 @@ export const versionRoutes: readonly Route[] = [
     id: 'readVersion',
     summary: 'Read a version',
     responses: { 200: json('the version', version, versionExample) },
-    handle: async ({ deps }, { auth, params }) =>
-      toVersion(await readVersion(deps, auth.actor, auth.access, pluginTarget(params), params.number)),
+    handle: async ({ deps }, { auth: { actor, access }, params }) => {
+      const found = await readVersion(deps, actor, access, pluginTarget(params), params.number);
+      return toVersion(found, access, deps.baseUrl());
+    },
   }),
   route('GET', `${versionPath}/content`, {
     access: { kind: 'extensionPoint', purpose: 'readPlugins' },
@@ -148,9 +150,10 @@ function decisionRoute(
       ...(decision === 'yank' || decision === 'reject' ? [] : (['plugin_blocked'] as const)),
       'conflict',
     ],
-    handle: async ({ deps }, { auth, params, body }) => {
+    handle: async ({ deps }, { auth: { access }, params, body }) => {
       const target = pluginTarget(params);
-      return toVersion(await decideVersion(deps, auth.access, target, params.number, decision, body?.reason));
+      const decided = await decideVersion(deps, access, target, params.number, decision, body?.reason);
+      return toVersion(decided, access, deps.baseUrl());
     },
   });
   return withDryRun(declared);

@@ -10,6 +10,7 @@ import { Time } from '../../components/time.tsx';
 import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
 import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
+import { OciDetails } from './oci-details.tsx';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
 import { ProvenanceBadge, ProvenanceDetails } from './provenance.tsx';
 import { SbomDetails } from './sbom-details.tsx';
@@ -137,6 +138,7 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
         of={`version ${number}`}
       />
       <SbomDetails versionPath={`${apiPath}/versions/${number}`} version={version} name={name} />
+      <OciDetails version={version} name={name} isBlocked={data.plugin.status.state === 'blocked'} />
     </li>
   );
 }
