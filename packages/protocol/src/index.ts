@@ -27,6 +27,7 @@ export * from './plugin-about.ts';
 export * from './producers-bom.ts';
 export * from './quotas.ts';
 export * from './roll-out.ts';
+export * from './roll-out-limits.ts';
 export * from './rounded-integers.ts';
 export * from './schema-revisions.ts';
 export * from './schema-trial.ts';

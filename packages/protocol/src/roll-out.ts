@@ -1,23 +1,23 @@
 import type { Static } from 'typebox';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { pageQuery } from './pages.ts';
+import {
+  defaultMinCalls,
+  maxHoldSeconds,
+  maxMinCalls,
+  maxRatio,
+  maxRollOutSteps,
+  ringPattern,
+} from './roll-out-limits.ts';
 import { Type } from './type.ts';
 
 /* Staged roll-outs: a version reaches the guests of its plugin step by step. */
-
-export const maxRollOutSteps = 10;
-
-/** How long a step lasts at most: 90 days. */
-export const maxHoldSeconds = 90 * 24 * 60 * 60;
 
 /** How many versions of one plugin may be in a roll-out at the same time. */
 export const maxOpenRollOuts = 10;
 
 /** The number of buckets that guests are spread over. A step of one percent reaches a hundredth of them. */
 export const rollOutBuckets = 10_000;
-
-/** The name of a ring, a group of guests that steps name. */
-export const ringPattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$';
 
 const ringName = (what: string) => Type.String({ pattern: ringPattern, description: what });
 
@@ -52,7 +52,7 @@ export const rollOutStep = Type.Union(
 export type RollOutStep = Static<typeof rollOutStep>;
 
 const ratio = (what: string) =>
-  nullable(Type.Number({ minimum: 1, maximum: 1000 }), {
+  nullable(Type.Number({ minimum: 1, maximum: maxRatio }), {
     description: `the greatest ${what}, as a multiple of that of the version before; \`null\` for no limit`,
   });
 
@@ -61,8 +61,8 @@ export const rollOutHalt = Type.Object(
   {
     minCalls: Type.Integer({
       minimum: 1,
-      maximum: 1_000_000,
-      default: 20,
+      maximum: maxMinCalls,
+      default: defaultMinCalls,
       description: 'how many calls of the version hosts must have reported before it is judged, and before a step ends',
     }),
     errorRate: nullable(Type.Number({ minimum: 0, maximum: 1 }), {

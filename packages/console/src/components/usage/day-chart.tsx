@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { axisMax, dayTicks, shortNumber } from './axis.ts';
+import { ChartFrame } from './chart-frame.tsx';
 
 export interface ChartSeries {
   readonly title: string;
@@ -8,8 +8,7 @@ export interface ChartSeries {
 }
 
 /**
- * Bars per day, one plot for each series with an axis of its own. Arrow keys and the pointer select a day, which all plots mark. The last day
- * is today, which is incomplete.
+ * Bars per day, one plot for each series with an axis of its own. The last day is today, which is incomplete.
  *
  * @param describe what a day's line says; without a day, what the whole period's says
  */
@@ -19,54 +18,15 @@ export function DayChart(props: {
   readonly describe: (at: number | undefined) => string;
 }) {
   const { days, series, describe } = props;
-  const [selected, setSelected] = useState<number>();
-  const last = days.length - 1;
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = nextDay(event.key, selected, last);
-    if (next === null) return;
-    event.preventDefault();
-    setSelected(next);
-  };
-  const onPointer = ({ target, clientX }: PointerEvent): void => {
-    const plot = (target as Element).closest('.day-plot')?.querySelector('svg');
-    if (!plot) return;
-    const { left, width } = plot.getBoundingClientRect();
-    setSelected(Math.max(0, Math.min(last, Math.floor(((clientX - left) / width) * days.length))));
-  };
   return (
-    <div class="day-chart">
-      <p class="day-chart-line">{describe(selected)}</p>
-      <div
-        class="day-plots"
-        role="slider"
-        tabIndex={0}
-        aria-label="Day of the charts"
-        aria-valuemin={1}
-        aria-valuemax={days.length}
-        aria-valuenow={(selected ?? last) + 1}
-        aria-valuetext={describe(selected)}
-        onKeyDown={onKeyDown}
-        onBlur={() => setSelected(undefined)}
-        onPointerDown={onPointer}
-        onPointerMove={onPointer}
-        onPointerLeave={() => setSelected(undefined)}
-      >
-        {series.map(({ title, values }) => (
+    <ChartFrame label="Day of the charts" points={days.length} describe={describe}>
+      {(selected) =>
+        series.map(({ title, values }) => (
           <Plot key={title} title={title} days={days} values={values} selected={selected} />
-        ))}
-      </div>
-    </div>
+        ))
+      }
+    </ChartFrame>
   );
-}
-
-/** Returns the day that a key selects: `undefined` is the whole period, `null` is another key. */
-function nextDay(key: string, selected: number | undefined, last: number): number | undefined | null {
-  if (key === 'Home') return 0;
-  if (key === 'End') return last;
-  if (key === 'Escape') return selected === undefined ? null : undefined;
-  if (key === 'ArrowLeft' || key === 'ArrowDown') return Math.max(0, (selected ?? last + 1) - 1);
-  if (key === 'ArrowRight' || key === 'ArrowUp') return Math.min(last, (selected ?? last) + 1);
-  return null;
 }
 
 const [width, height] = [600, 100];
