@@ -13,7 +13,7 @@ import { authorizeContent } from './content-access.ts';
 import type { CredentialId } from './last-used-log.ts';
 import { requireOperator } from './operators.ts';
 import { authenticateSession } from './sessions.ts';
-import { isRestricted, outsideRestriction } from './token-restriction.ts';
+import { isRestricted, isWithinRestriction, outsideRestriction } from './token-restriction.ts';
 
 /**
  * Authorizes a request by the access rule of its route. Checks in the order 401, 429, 404, 403.
@@ -100,6 +100,8 @@ async function authorizeRepository(
 ): Promise<AuthContext<Access & { kind: 'repository' }>> {
   const name = fromOciName(repository) ?? '';
   const path = { userId, pluginName: name };
+  // Repositories outside the token's restriction don't exist, as those of other users.
+  if (!isWithinRestriction(actor, purpose, extensionPointId, path)) throw notFound('extension point');
   const access = await authorizeExtensionPoint(deps, actor, purpose, extensionPointId, path);
   if (access.app.id !== appId) throw notFound('application');
   return { actor, access, target: { userId, name } };

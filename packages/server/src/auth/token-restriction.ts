@@ -30,27 +30,30 @@ export function isRestricted({ extensionPointId, guestId }: TokenRestriction): b
 }
 
 /**
- * Requires that a request is within the restriction of its token.
+ * Whether a request is within the restriction of its token.
  *
  * @param permission the name of the permission that the request needs
  * @param extensionPointId the extension point of the path
  * @param plugin the plugin of the path
- * @throws DomainError `forbidden`
  */
-export function requireWithinRestriction(
+export function isWithinRestriction(
   actor: TokenRestriction & { readonly userId: UserId },
   permission: string,
   extensionPointId?: string,
   plugin: PluginPath = {},
-): void {
-  if (!isRestricted(actor)) return;
+): boolean {
+  if (!isRestricted(actor)) return true;
   const { pluginName } = actor;
   const isListed = (pluginName === null ? ofGuest : ofPlugin).has(permission);
   const isOwnPoint =
     extensionPointId !== undefined && (pluginName === null || actor.extensionPointId === extensionPointId);
   const isOwnPlugin = plugin.userId === actor.userId && (pluginName === null || plugin.pluginName === pluginName);
-  if (isListed && isOwnPoint && (permission === 'readExtensionPoints' || isOwnPlugin)) return;
-  throw outsideRestriction();
+  return isListed && isOwnPoint && (permission === 'readExtensionPoints' || isOwnPlugin);
+}
+
+/** @throws DomainError `forbidden` unless {@link isWithinRestriction} */
+export function requireWithinRestriction(...request: Parameters<typeof isWithinRestriction>): void {
+  if (!isWithinRestriction(...request)) throw outsideRestriction();
 }
 
 /**
