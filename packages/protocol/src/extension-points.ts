@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { noProvenancePolicy, provenancePolicy, provenancePolicyInput } from './attestations.ts';
 import { displayName, id, nullable, timestamp } from './fields.ts';
+import { rollOutPlan, rollOutPlanExample } from './roll-out.ts';
 import { Type } from './type.ts';
 import { wasmProposals } from './wasm-proposals.ts';
 
@@ -46,6 +47,9 @@ export const extensionPoint = Type.Object({
   }),
   limits: extensionPointLimits,
   provenance: provenancePolicy,
+  rollOut: nullable(rollOutPlan, {
+    description: 'how new versions reach the guests; `null`: all at once',
+  }),
   createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
 });
@@ -86,6 +90,7 @@ export const extensionPointExample = {
   minVersionAgeSeconds: 86_400,
   limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   provenance: noProvenancePolicy,
+  rollOut: rollOutPlanExample,
   createdAt: '2026-03-01T12:00:00.000Z',
   updatedAt: '2026-03-01T12:00:00.000Z',
 } satisfies ExtensionPoint;
@@ -113,6 +118,11 @@ export const extensionPointInput = Type.Object({
   // Rejects unknown properties: a misspelt limit would silently have no effect.
   limits: Type.Optional(Type.Partial(extensionPointLimits, { additionalProperties: false })),
   provenance: Type.Optional(provenancePolicyInput),
+  rollOut: Type.Optional(
+    nullable(rollOutPlan, {
+      description: 'how new versions reach the guests; `null`, the default: all at once',
+    }),
+  ),
 });
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
 

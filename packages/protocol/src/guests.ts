@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { displayName, id, nullable, oneOf, timestamp } from './fields.ts';
 import { maxInvitationsAtOnce } from './list-limits.ts';
 import { displayNamePattern, invitationTextLengths } from './names.ts';
+import { guestRing } from './roll-out.ts';
 import { Type } from './type.ts';
 
 /* Guests, and the invitations to become one, or to join the team. */
@@ -184,6 +185,7 @@ export const guest = Type.Object({
   ...heldGuest.properties,
   guestKey: Type.String(),
   note: nullable(Type.String({ description: "the team's text for itself" })),
+  ring: nullable(guestRing),
   users: Type.Array(
     Type.Object({
       userId: id('user', 'a user who holds the guest'),
@@ -196,8 +198,10 @@ export const guest = Type.Object({
 });
 export type Guest = Static<typeof guest>;
 
-/** `null` removes the text. A `PUT` that leaves a field out keeps that field's value. */
-export const guestUpdate = Type.Partial(Type.Object({ label: nullable(guestLabel), note: nullable(guestNote) }));
+/** `null` removes the text or the ring. A `PUT` that leaves a field out keeps that field's value. */
+export const guestUpdate = Type.Partial(
+  Type.Object({ label: nullable(guestLabel), note: nullable(guestNote), ring: nullable(guestRing) }),
+);
 export type GuestUpdate = Static<typeof guestUpdate>;
 
 export const invitationCode = Type.Object({

@@ -119,6 +119,7 @@ describe('applications', () => {
             guestKey: newId('guest'),
             label: null,
             note: null,
+            ring: null,
             createdAtMs: 1,
           };
           await tx.insertGuest(guest);

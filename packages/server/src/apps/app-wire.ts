@@ -32,6 +32,7 @@ export function toGuest({ guest, users, latestInvitation }: GuestWithUsers, nowM
     guestKey: guest.guestKey,
     label: guest.label,
     note: guest.note,
+    ring: guest.ring,
     users: users.map(({ userId, userName, acceptedAtMs }) => ({
       userId,
       name: userName,

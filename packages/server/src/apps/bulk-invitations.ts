@@ -17,7 +17,7 @@ import type { GuestInvitation, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, type FieldFault } from '../http/domain-errors.ts';
 import { queueMail } from '../mail/queue-mail.ts';
-import { changeTexts, makeGuest } from './guests.ts';
+import { changeGuestFields, makeGuest } from './guests.ts';
 import { queueInvitationMail } from './invitation-mail.ts';
 import { insertInvitation, requireDeliveryMethod } from './invitations.ts';
 import { openInvitation, renewInvitation } from './open-invitations.ts';
@@ -117,7 +117,7 @@ async function inviteRow(
   const guest =
     present === undefined
       ? await makeGuest(deps, tx, appId, { guestKey, label, note })
-      : await changeTexts(deps, tx, actor, present, { label, note });
+      : await changeGuestFields(deps, tx, actor, present, { label, note });
   if (keeps) return { result: { guestKey, outcome: status }, added };
   const mail = async (invitationId: InvitationId): Promise<void> => {
     if (mailTo === undefined) return;

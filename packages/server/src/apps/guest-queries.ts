@@ -213,8 +213,8 @@ export const guestMutations = {
   /** The label is part of its users' memberships. */
   updateGuest: statement(
     { audit: true, invalidates: (id) => membershipTags(id) },
-    (db: Db, id: GuestId, texts: Partial<Pick<GuestRecord, 'label' | 'note'>>) =>
-      db.updateTable('guests').set(texts).where('id', '=', id),
+    (db: Db, id: GuestId, fields: Partial<Pick<GuestRecord, 'label' | 'note' | 'ring'>>) =>
+      db.updateTable('guests').set(fields).where('id', '=', id),
   ),
 
   /**

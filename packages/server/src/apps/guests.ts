@@ -28,10 +28,11 @@ interface InvitationFields extends Delivery {
   readonly note?: string | undefined;
 }
 
-/** The team's texts about a guest. */
-interface GuestTexts {
+/** What the team notes about a guest. */
+interface GuestFields {
   readonly label?: string | null | undefined;
   readonly note?: string | null | undefined;
+  readonly ring?: string | null | undefined;
 }
 
 /**
@@ -60,7 +61,7 @@ export async function inviteGuest(
     const guest =
       present === undefined
         ? await makeGuest(deps, tx, appId, { guestKey, label, note })
-        : await changeTexts(deps, tx, actor, present, { label, note });
+        : await changeGuestFields(deps, tx, actor, present, { label, note });
     const invitation = { appId, guestId: guest.id, role: null, email, name, mailTo };
     const invited = await insertInvitation(deps, tx, actor, invitation);
     await record(deps, tx, actor, {
@@ -140,7 +141,7 @@ async function readGuestWithUsers(read: Queries, guest: GuestRecord): Promise<Gu
 }
 
 /**
- * Changes a guest's label and note. Absent fields keep their values.
+ * Changes a guest's label, note and ring. Absent fields keep their values.
  *
  * @throws DomainError `not_found`, `precondition_failed`
  */
@@ -148,14 +149,14 @@ export async function updateGuest(
   deps: Deps,
   access: AppAccess,
   guestId: string,
-  texts: GuestTexts,
+  fields: GuestFields,
   precondition?: Precondition<GuestWithUsers>,
 ): Promise<GuestWithUsers> {
   return deps.store.write(async (tx) => {
     await renewAccess(tx, access, 'changeGuests');
     const present = await readGuestWithUsers(tx, await findGuest(tx, access, guestId));
     requirePrecondition(precondition, present);
-    return { ...present, guest: await changeTexts(deps, tx, access.actor, present.guest, texts) };
+    return { ...present, guest: await changeGuestFields(deps, tx, access.actor, present.guest, fields) };
   });
 }
 
@@ -164,25 +165,25 @@ export async function makeGuest(
   { clock }: Pick<Deps, 'clock'>,
   tx: Transaction,
   appId: AppId,
-  { guestKey, label = null, note = null }: GuestTexts & Pick<GuestRecord, 'guestKey'>,
+  { guestKey, label = null, note = null, ring = null }: GuestFields & Pick<GuestRecord, 'guestKey'>,
 ): Promise<GuestRecord> {
-  const guest = { id: newId('guest'), appId, guestKey, label, note, createdAtMs: clock() };
+  const guest = { id: newId('guest'), appId, guestKey, label, note, ring, createdAtMs: clock() };
   await tx.insertGuest(guest);
   return guest;
 }
 
-/** Stores the texts that differ from the stored ones. The audit event names the fields only: labels and notes may name people. */
-export async function changeTexts(
+/** Stores the fields that differ from the stored ones. The audit event names the fields only: labels and notes may name people. */
+export async function changeGuestFields(
   deps: Deps,
   tx: Transaction,
   actor: Actor,
   guest: GuestRecord,
-  { label = guest.label, note = guest.note }: GuestTexts,
+  { label = guest.label, note = guest.note, ring = guest.ring }: GuestFields,
 ): Promise<GuestRecord> {
-  const changed = { ...guest, label, note };
-  const fields = Object.keys(changedFields(guest, changed, ['label', 'note']));
+  const changed = { ...guest, label, note, ring };
+  const fields = Object.keys(changedFields(guest, changed, ['label', 'note', 'ring']));
   if (fields.length === 0) return guest;
-  await tx.updateGuest(guest.id, { label, note });
+  await tx.updateGuest(guest.id, { label, note, ring });
   const target = { id: guest.id, name: null };
   await record(deps, tx, actor, {
     action: 'guest.update',

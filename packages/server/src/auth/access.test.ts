@@ -74,6 +74,7 @@ describe('the cache of memberships', () => {
             guestKey: `${count} ${'k'.repeat(400)}`,
             label: null,
             note: null,
+            ring: null,
             createdAtMs: someTimeMs,
           };
           await tx.insertGuest(guest);

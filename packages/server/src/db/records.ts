@@ -12,6 +12,7 @@ import type {
   PasskeyId,
   ProvenancePolicy,
   ProvenanceState,
+  RollOutPlan,
   SessionId,
   TokenId,
   TokenScope,
@@ -187,6 +188,8 @@ export interface ExtensionPointRecord {
   readonly simulationsRevision: number;
   /** How old a new version is before it is bound without a decision of the team. */
   readonly minVersionAgeSeconds: number;
+  /** How new versions reach the guests; `null`: all at once. */
+  readonly rollOut: RollOutPlan | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -215,6 +218,8 @@ export interface HeldGuest {
 export interface GuestRecord extends HeldGuest {
   /** The team's text for itself. */
   readonly note: string | null;
+  /** The group of guests that steps of roll-outs name. */
+  readonly ring: string | null;
 }
 
 /** A user who holds a guest. */
@@ -616,10 +621,10 @@ export const columns = {
   apps: columnsOf<AppRecord>()('apps', ['id name requiresPasskey createdAtMs updatedAtMs']),
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
-    'id appId name schemaJson requiresApproval limits provenance simulationsRevision minVersionAgeSeconds createdAtMs',
-    'updatedAtMs',
+    'id appId name schemaJson requiresApproval limits provenance simulationsRevision minVersionAgeSeconds rollOut',
+    'createdAtMs updatedAtMs',
   ]),
-  guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note createdAtMs']),
+  guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note ring createdAtMs']),
   heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),
   guestUsers: columnsOf<GuestUserRecord>()('guest_users', ['guestId userId acceptedAtMs']),
   invitations: columnsOf<InvitationRecord>()('invitations', [

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type ExtensionPointInput, type ExtensionPointUpdate, newId, type SchemaWarning } from '@tenon/protocol';
 import { changeProvenancePolicy, relaxesPolicy } from '../attestations/provenance-policy.ts';
 import { changedFields, record } from '../audit/record.ts';
@@ -13,6 +14,7 @@ import type { NameSort, Page, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 import type { JobOptions, ReadSchema } from './module-checker.ts';
+import { requireValidPlan } from './roll-outs/plans.ts';
 
 /** The schema of an extension point that is created without one. */
 const emptySchema: ReadSchema = { schemaJson: '{"exports":{}}', warnings: [] };
@@ -23,7 +25,7 @@ export interface SavedExtensionPoint {
   readonly warnings: readonly SchemaWarning[];
 }
 
-/** @throws DomainError `invalid_field` for an invalid schema, `quota_exceeded` */
+/** @throws DomainError `invalid_field` for an invalid schema or plan of roll-outs, `quota_exceeded` */
 export async function createExtensionPoint(
   deps: Deps,
   access: AppAccess,
@@ -43,6 +45,7 @@ export async function createExtensionPoint(
     provenance: changeProvenancePolicy(fields.provenance),
     simulationsRevision: 0,
     minVersionAgeSeconds: fields.minVersionAgeSeconds ?? 0,
+    rollOut: requireValidPlan(fields.rollOut ?? null),
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -96,9 +99,8 @@ export async function listExtensionPoints(
 /**
  * Replaces the given fields. An omitted field keeps its value.
  *
- * @throws DomainError `invalid_field` for an invalid schema, `step_up_required` to turn approval off, lower the minimum age
- *   or relax the provenance policy, `precondition_failed`,
- *   `quota_exceeded`
+ * @throws DomainError `invalid_field` for an invalid schema or an invalid plan of roll-outs, `step_up_required` to turn approval off, lower
+ *   the minimum age, change the plan of roll-outs or relax the provenance policy, `precondition_failed`, `quota_exceeded`
  */
 export async function updateExtensionPoint(
   deps: Deps,
@@ -117,8 +119,10 @@ export async function updateExtensionPoint(
     const provenance = changeProvenancePolicy(fields.provenance, present.provenance);
     const { minVersionAgeSeconds = present.minVersionAgeSeconds } = fields;
     const endsApproval = present.requiresApproval && fields.requiresApproval === false;
+    const rollOut = fields.rollOut === undefined ? present.rollOut : requireValidPlan(fields.rollOut);
+    const isOtherPlan = present.rollOut !== null && !isDeepStrictEqual(rollOut, present.rollOut);
     const isYounger = minVersionAgeSeconds < present.minVersionAgeSeconds;
-    if (endsApproval || isYounger || relaxesPolicy(present.provenance, provenance)) {
+    if (endsApproval || isYounger || isOtherPlan || relaxesPolicy(present.provenance, provenance)) {
       await requireStepUp(deps, access.actor.sessionId, tx);
     }
     requirePrecondition(precondition, present);
@@ -129,6 +133,7 @@ export async function updateExtensionPoint(
       limits: { ...present.limits, ...fields.limits },
       minVersionAgeSeconds,
       provenance,
+      rollOut,
       updatedAtMs: deps.clock(),
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
@@ -172,8 +177,8 @@ const maxAuditedSchema = 4096;
 
 /** Returns the audited fields of an extension point. The digest replaces a long schema. */
 function auditDetails(extensionPoint: ExtensionPointRecord) {
-  const { name, schemaJson, requiresApproval, minVersionAgeSeconds, limits, provenance } = extensionPoint;
+  const { name, schemaJson, requiresApproval, minVersionAgeSeconds, limits, provenance, rollOut } = extensionPoint;
   const schema: unknown =
     schemaJson.length <= maxAuditedSchema ? JSON.parse(schemaJson) : { sha256: hash('sha256', schemaJson, 'hex') };
-  return { name, requiresApproval, minVersionAgeSeconds, limits, provenance, schema };
+  return { name, requiresApproval, minVersionAgeSeconds, limits, provenance, rollOut, schema };
 }

@@ -119,6 +119,7 @@ const changes: Readonly<Record<string, Change>> = {
       guestKey: pick(guestKeys),
       label: null,
       note: null,
+      ring: null,
       createdAtMs: someTimeMs,
     };
     await tx.insertGuest(guest);

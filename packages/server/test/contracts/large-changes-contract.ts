@@ -104,6 +104,7 @@ export function largeChangesContract(title: string, backend: Backend): void {
         guestKey: `key ${at}`,
         label: null,
         note: null,
+        ring: null,
         createdAtMs: someTimeMs,
       }));
       await store.write(async (tx) => {

@@ -54,6 +54,7 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
         assert.deepEqual(await store.read.extensionPoint(point.id as never), {
           ...point,
           minVersionAgeSeconds: 0,
+          rollOut: null,
           provenance: noProvenancePolicy,
         });
     } finally {

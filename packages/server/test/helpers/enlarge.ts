@@ -77,6 +77,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           guestKey: `customers/scale-${name}`,
           label: `Customer ${name}`,
           note,
+          ring: null,
           createdAtMs: nowMs,
         };
         await tx.insertGuest(row);
@@ -119,6 +120,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           provenance: noProvenancePolicy,
           simulationsRevision: 0,
           minVersionAgeSeconds: 0,
+          rollOut: null,
           createdAtMs: nowMs,
           updatedAtMs: nowMs,
         }),

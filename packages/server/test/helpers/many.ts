@@ -21,6 +21,7 @@ export async function addExtensionPoints(
         provenance: noProvenancePolicy,
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
+        rollOut: null,
         ...times,
       });
     }
@@ -37,6 +38,7 @@ export async function addGuests({ store }: TestService, appId: string, count: nu
         guestKey: `k${number}`,
         label: null,
         note: null,
+        ring: null,
         createdAtMs: 1,
       });
       if (user !== undefined) await tx.putGuestUser({ guestId: id, userId: user.id, acceptedAtMs: 1 });

@@ -148,7 +148,7 @@ export const unheld = {
 
 /** Puts records into a store and hands them back; what isn't given is made up, and unlike any other. */
 /** A guest as the queries for its users return it. */
-export function withoutNote({ note, ...held }: GuestRecord): HeldGuest {
+export function withoutTeamFields({ note, ring, ...held }: GuestRecord): HeldGuest {
   return held;
 }
 
@@ -287,6 +287,7 @@ export function createRecords(store: Store) {
         provenance: noProvenancePolicy,
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
+        rollOut: null,
         createdAtMs: someTimeMs,
         updatedAtMs: someTimeMs,
         ...fields,
@@ -296,7 +297,15 @@ export function createRecords(store: Store) {
     },
 
     async guest(app: AppRecord, guestKey: string = newId('guest')): Promise<GuestRecord> {
-      const guest = { id: newId('guest'), appId: app.id, guestKey, label: null, note: null, createdAtMs: someTimeMs };
+      const guest = {
+        id: newId('guest'),
+        appId: app.id,
+        guestKey,
+        label: null,
+        note: null,
+        ring: null,
+        createdAtMs: someTimeMs,
+      };
       await store.write((tx) => tx.insertGuest(guest));
       return guest;
     },

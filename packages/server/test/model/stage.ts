@@ -239,10 +239,11 @@ async function setUp(deps: Deps) {
       provenance: noProvenancePolicy,
       simulationsRevision: 0,
       minVersionAgeSeconds: 0,
+      rollOut: null,
     };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
     for (const [guestKey, id] of guestIds)
-      await tx.insertGuest({ id, appId, guestKey, label: null, note: null, createdAtMs: 0 });
+      await tx.insertGuest({ id, appId, guestKey, label: null, note: null, ring: null, createdAtMs: 0 });
     for (const [key, person] of firstHolders) {
       await tx.putGuestUser({ guestId: guestIds.get(key) as GuestId, userId: idOf(person), acceptedAtMs: 0 });
     }

@@ -529,6 +529,7 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       requiresApproval: true,
       limits: noLimits,
       minVersionAgeSeconds: 1,
+      rollOut: null,
       provenance: noProvenancePolicy,
       updatedAtMs: 1,
     }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Store } from '../../../src/db/store.ts';
-import { createRecords, withoutNote } from '../../helpers/records.ts';
+import { createRecords, withoutTeamFields } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 
 /** What goes with what is deleted, and what stays. */
@@ -63,7 +63,7 @@ export function cascadesContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, guest.guestKey), [theirs]);
       assert.deepEqual(await store.it.read.bindings(extensionPoint.id, second.guestKey), [elsewhere]);
       assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), []);
-      assert.deepEqual(await store.it.read.guestsHeldBy(colleague.id, app.id), [withoutNote(guest)]);
+      assert.deepEqual(await store.it.read.guestsHeldBy(colleague.id, app.id), [withoutTeamFields(guest)]);
       assert.ok(await store.it.read.plugin(version));
     });
 

@@ -10,7 +10,7 @@ import {
   type UserId,
 } from '@tenon/protocol';
 import type { LastUse } from '../../../src/db/store.ts';
-import { createRecords, someHash, someTimeMs, unused, withoutNote } from '../../helpers/records.ts';
+import { createRecords, someHash, someTimeMs, unused, withoutTeamFields } from '../../helpers/records.ts';
 import { type Backend, opened } from '../backend.ts';
 import { assertPages } from './pages.ts';
 
@@ -160,6 +160,7 @@ export function recordsContract(backend: Backend): void {
         requiresApproval: true,
         limits,
         minVersionAgeSeconds: 60,
+        rollOut: null,
         provenance: { mode: 'require' as const, sources: [{ issuer: 'https://ci.example.com' }] },
         updatedAtMs: someTimeMs + 1,
       };
@@ -209,7 +210,7 @@ export function recordsContract(backend: Backend): void {
       assert.deepEqual(await store.it.read.usersOfGuests([]), []);
       await store.it.write((tx) => tx.updateGuest(second.id, { label: 'Second', note: 'a note' }));
       assert.deepEqual(await store.it.read.guest(second.id), { ...second, label: 'Second', note: 'a note' });
-      const held = [guest, { ...second, label: 'Second' }].map(withoutNote);
+      const held = [guest, { ...second, label: 'Second' }].map(withoutTeamFields);
       assert.deepEqual(await store.it.read.guestsHeldBy(publisher.id, app.id), held);
       assert.deepEqual(await store.it.read.guestsHeldIn(publisher.id, [app.id]), held);
     });
