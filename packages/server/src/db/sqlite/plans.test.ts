@@ -328,6 +328,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
       ask.webhookDeliveries(webhookId, state, { after: deliveryId, limit: 9 }),
     ]),
   webhookQueue: (ask) => [ask.webhookQueue()],
+  webhookBacklog: (ask) => [ask.webhookBacklog()],
   isAnyWebhookDeliveryDue: (ask) => [ask.isAnyWebhookDeliveryDue(1)],
   webhookEvents: (ask) => [ask.webhookEvents([newId('auditEvent')])],
   trustRule: (ask) => [ask.trustRule(trustRuleId)],
