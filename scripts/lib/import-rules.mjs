@@ -49,6 +49,7 @@ const serverLayers = [
     'console/',
     'packages/',
     'usage/',
+    'call-reports/',
     'docs/',
   ],
   ...['queries.ts', 'open-stores.ts', 'ops/', ''],

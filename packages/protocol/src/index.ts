@@ -3,6 +3,7 @@ export * from './accounts.ts';
 export * from './attestations.ts';
 export * from './audit.ts';
 export * from './audit-actions.ts';
+export * from './call-reports.ts';
 export * from './change-events.ts';
 export * from './credential-expiry.ts';
 export * from './docs.ts';

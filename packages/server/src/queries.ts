@@ -20,6 +20,7 @@ import { trustRuleMutations, trustRuleQueries } from './auth/trusted-publishing/
 import { userMutations, userQueries } from './auth/user-queries.ts';
 import { blobMutations, blobQueries } from './blobs/blob-queries.ts';
 import { leaseMutations, leaseQueries } from './blobs/lease-queries.ts';
+import { callReportMutations, callReportQueries } from './call-reports/call-report-queries.ts';
 import { changeMutations, changeQueries } from './changes/change-queries.ts';
 import type { Db } from './db/db.ts';
 import { Effects, type MutationRules } from './db/mutation.ts';
@@ -83,6 +84,7 @@ const allQueries = {
   ...attestationQueries,
   ...passkeyQueries,
   ...webhookQueries,
+  ...callReportQueries,
   ...ociQueries,
 };
 
@@ -123,6 +125,7 @@ const allMutations = {
   ...attestationMutations,
   ...passkeyMutations,
   ...webhookMutations,
+  ...callReportMutations,
   ...ociMutations,
 };
 

@@ -19,6 +19,7 @@ import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.
 import { sessionRoutes } from './auth/session-routes.ts';
 import { tokenRoutes } from './auth/token-routes.ts';
 import { trustRuleRoutes } from './auth/trusted-publishing/trust-rule-routes.ts';
+import { callReportRoutes } from './call-reports/call-report-routes.ts';
 import { changeRoutes } from './changes/change-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
@@ -71,6 +72,7 @@ export const allRoutes: readonly Route[] = [
   ...auditRoutes,
   ...webhookRoutes,
   ...usageRoutes,
+  ...callReportRoutes,
   ...sessionRoutes,
   ...passkeyRoutes,
   ...providerRoutes,

@@ -761,6 +761,17 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inApp(`/usage/series?ids=${world.guestId}`)(world),
   },
+  'POST /api/v1/extension-points/:extensionPointId/otlp/v1/metrics': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: (world) => ({ ...inExtensionPoint('/otlp/v1/metrics')(world), json: { resourceMetrics: [] } }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out/reports': {
+    // The version is in no roll-out.
+    cells: `${refused} 403s 404 403f 403f 404 404 404`,
+    scope: 'read',
+    target: ({ plugin }) => ({ path: `${api}/artifacts/${plugin.id}/versions/1/roll-out/reports` }),
+  },
   'GET /api/v1/extension-points/:extensionPointId/withdrawals': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

@@ -144,6 +144,7 @@ interface Dependents {
     | 'guests'
     | 'change_events'
     | 'webhook_deliveries'
+    | 'call_reports'
     | 'usage_subjects'
     | 'usage_days';
   readonly key: readonly string[];
@@ -203,6 +204,11 @@ function dependentsOfPlugins(of: ReturnType<typeof sql<boolean>>): readonly Depe
     {
       table: 'simulation_runs',
       key: ['id'],
+      rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
+    },
+    {
+      table: 'call_reports',
+      key: ['versionId', 'series', 'kind', 'fromMs'],
       rows: sql<boolean>`"versionId" in (select id from versions where ${of})`,
     },
     { table: 'versions', key: ['id'], rows: of },

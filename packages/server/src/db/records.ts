@@ -32,6 +32,7 @@ import type {
 import type { AuditLinkRecord, AuditPositionRecord } from './audit-chain-records.ts';
 import type { AccountAuditEvent, AuditCredentialId, AuditEventRecord } from './audit-records.ts';
 import type { BlobDeletion, BlobRecord, LeaseRecord } from './blob-records.ts';
+import type { CallReportRecord } from './call-report-records.ts';
 import type { ChangeEventRecord, ChangePosition } from './change-records.ts';
 import type {
   GrantedMembershipRecord,
@@ -540,6 +541,7 @@ export interface Database {
   oci_chunks: OciChunkRecord;
   oci_images: OciImageRecord;
   roll_outs: RollOutRecord;
+  call_reports: CallReportRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -677,6 +679,9 @@ export const columns = {
   ociChunks: columnsOf<OciChunkRecord>()('oci_chunks', ['uploadId startByte size contentAddress']),
   ociImages: columnsOf<OciImageRecord>()('oci_images', [
     'versionId manifestDigest configDigest configType manifest config',
+  ]),
+  callReports: columnsOf<CallReportRecord>()('call_reports', [
+    'versionId series kind fromMs calls errors durations memoryBytes',
   ]),
   rollOuts: columnsOf<RollOutRecord>()('roll_outs', [
     'versionId extensionPointId userId name appId state plan step reason createdAtMs stepAtMs updatedAtMs dueAtMs endedAtMs',

@@ -14,6 +14,7 @@ type LockingTransaction = Pick<
   | 'markForDeletion'
   | 'deleteBlobDeletions'
   | 'addUsage'
+  | 'addCallReports'
   | 'lockAuditHead'
   | 'takeUnsealedAuditEvents'
   | 'insertAuditLinks'

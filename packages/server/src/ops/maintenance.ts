@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { purgeExpiredAuditEvents } from '../audit/read-audit.ts';
 import { warnExpiries } from '../auth/warn-expiries.ts';
 import { type ClockCheck, recordMaintenance } from '../blobs/clock-gap.ts';
+import { purgeCallReports } from '../call-reports/purge-call-reports.ts';
 import { purgeChanges } from '../changes/purge-changes.ts';
 import type { Settings } from '../config/settings.ts';
 import { ReadOnlyError } from '../db/store.ts';
@@ -37,6 +38,7 @@ export async function runMaintenance(services: MaintenanceDeps, checkClock: () =
     await purgeChanges(deps, settings.changeRetentionMs);
     await purgeUsage(deps, settings.usageRetentionMs);
     await purgeWebhookDeliveries(deps);
+    await purgeCallReports(deps);
     await purgeOciUploads(deps);
     await warnExpiries(deps);
     await recordMaintenance(deps);

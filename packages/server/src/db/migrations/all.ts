@@ -15,6 +15,7 @@ import { attestations } from './0013-attestations.ts';
 import { webhooks } from './0014-webhooks.ts';
 import { ociPush } from './0015-oci-push.ts';
 import { rollOuts } from './0016-roll-outs.ts';
+import { callReports } from './0018-call-reports.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   ociPush,
   rollOuts,
+  callReports,
 ];

@@ -32,6 +32,8 @@ const [webhookId, deliveryId] = [newId('webhook'), newId('webhookDelivery')];
 const ociUploadId = newId('ociUpload');
 const key = { extensionPointId: point, userId: user, name: 'plugin' };
 const version = versionRecord(key);
+const callSums = { calls: 1, errors: 0, durations: { 4: 1 }, memoryBytes: null };
+const callReport = { versionId: version.id, series: 'version', kind: 'slot', fromMs: 1, ...callSums } as const;
 const claim = { ...key, guestId: guest };
 const everyScope = [key, { extensionPointId: point }, { appId: app }];
 const everyOwner = [...everyScope, { userId: user }];
@@ -328,8 +330,14 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
       ask.webhookDeliveries(webhookId, state, { after: deliveryId, limit: 9 }),
     ]),
   webhookQueue: (ask) => [ask.webhookQueue()],
-  webhookBacklog: (ask) => [ask.webhookBacklog()],
   isAnyWebhookDeliveryDue: (ask) => [ask.isAnyWebhookDeliveryDue(1)],
+  versionsOfContents: (ask) => [ask.versionsOfContents(app, point, [addressOf('a'), addressOf('b')])],
+  rollOutsToReport: (ask) => [ask.rollOutsToReport(point, ['plugin', 'other'])],
+  rollOutOfVersion: (ask) => [ask.rollOutOfVersion(version.id)],
+  versionBefore: (ask) => [ask.versionBefore(key, 2)],
+  stepReports: (ask) => [ask.stepReports(version.id, 1)],
+  reportSlots: (ask) => [ask.reportSlots(version.id, 'previous')],
+  reportedCalls: (ask) => [ask.reportedCalls(version.id, 1)],
   webhookEvents: (ask) => [ask.webhookEvents([newId('auditEvent')])],
   trustRule: (ask) => [ask.trustRule(trustRuleId)],
   trustRulesOf: (ask) => [ask.trustRulesOf(user, page), ask.trustRulesOf(user, { before: trustRuleId, limit: 10 })],
@@ -655,6 +663,8 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   deleteUsageWriters: (tx) => tx.deleteUsageWriters(1),
   claimWebhookDeliveries: (tx) =>
     tx.claimWebhookDeliveries({ nowMs: 1, untilMs: 2, busy: { webhooks: [webhookId], apps: [app] } }, () => true),
+  addCallReports: (tx) => tx.addCallReports([callReport, { ...callReport, fromMs: 2 }]),
+  deleteCallReports: (tx) => tx.deleteCallReports(1, 9),
   updateWebhook: (tx) => tx.updateWebhook(webhookId, { state: 'disabled' }),
   deleteWebhook: (tx) => tx.deleteWebhook(webhookId),
   endWebhookSecrets: (tx) => tx.endWebhookSecrets(webhookId, 1),

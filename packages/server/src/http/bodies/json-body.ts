@@ -26,7 +26,9 @@ export function jsonBody<const T extends TSchema>(
         });
       }
       const bounds = boundsOf?.(source.limits);
-      const bytes = await readBytes(source, bounds?.maxBytes ?? source.limits.maxJsonBytes, 'A JSON body');
+      const bytes = await readBytes(source, bounds?.maxBytes ?? source.limits.maxJsonBytes, 'A JSON body', {
+        acceptsGzip: bounds?.acceptsGzip,
+      });
       if (bounds !== undefined) requireJsonBounds(bytes, bounds, 'A JSON body');
       const value = parseJson(bytes);
       const faults = faultsOf(schema, value);

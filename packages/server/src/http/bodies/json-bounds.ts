@@ -9,6 +9,8 @@ export interface JsonBounds {
   readonly maxValues: number;
   /** How deep arrays and objects may be nested. */
   readonly maxDepth: number;
+  /** Whether the body may be compressed. The bounds apply to the decompressed body. */
+  readonly acceptsGzip?: true;
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];

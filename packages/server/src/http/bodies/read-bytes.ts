@@ -1,24 +1,43 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { DomainError } from '../domain-errors.ts';
 import { HttpError, unavailable } from '../http-error.ts';
 import type { BodySource } from './body-reader.ts';
+
+const decompress = promisify(gunzip);
 
 /** Thrown when the client disconnects while its request is read or processed. No response can reach it. */
 export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }
 
+interface ReadOptions {
+  /** Whether the body may be compressed with gzip. Default: false. */
+  readonly acceptsGzip?: boolean | undefined;
+}
+
 /**
  * Reads a whole body. Its memory is reused when the request ends: the buffer is detached then.
  *
+ * @param maxBytes the largest body, also after it is decompressed
  * @param what names the body in the error message
  * @throws HttpError `payload_too_large`; `unsupported_media_type` for a compressed body; `unavailable` when the memory budget for bodies is exhausted; `request_timeout` when the idle
  *   time-out expires (see {@link BodySource.mayBeSlow})
  * @throws ClientDisconnected
  */
-export async function readBytes(source: BodySource, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
-  const { 'content-length': length, 'content-encoding': encoding = 'identity' } = source.message.headers;
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new HttpError('unsupported_media_type', 'Send the body without a content-encoding.', {
-      'accept-encoding': 'identity',
+export async function readBytes(
+  source: BodySource,
+  maxBytes: number,
+  what: string,
+  { acceptsGzip = false }: ReadOptions = {},
+): Promise<Buffer<ArrayBuffer>> {
+  const { 'content-length': length, 'content-encoding': header = 'identity' } = source.message.headers;
+  const encoding = header.toLowerCase();
+  const isCompressed = acceptsGzip && encoding === 'gzip';
+  if (!isCompressed && encoding !== 'identity') {
+    const detail = acceptsGzip ? 'without a content-encoding, or with gzip' : 'without a content-encoding';
+    throw new HttpError('unsupported_media_type', `Send the body ${detail}.`, {
+      'accept-encoding': acceptsGzip ? 'gzip, identity' : 'identity',
     });
   }
   const announced = Number(length ?? 0);
@@ -28,12 +47,26 @@ export async function readBytes(source: BodySource, maxBytes: number, what: stri
   await forEachChunk(source, (chunk) => {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(what, maxBytes);
-    if (!source.lease.take(chunk.length)) {
-      throw unavailable('The memory for request bodies is in use by other requests. Try again shortly.', 2);
-    }
+    if (!source.lease.take(chunk.length)) throw memoryInUse();
     memory.add(chunk);
   });
-  return memory.bytes();
+  if (!isCompressed) return memory.bytes();
+  if (!source.lease.take(maxBytes)) throw memoryInUse();
+  return decompressed(memory.bytes(), maxBytes, what);
+}
+
+/** @throws HttpError `payload_too_large`, DomainError `malformed_json` */
+async function decompressed(bytes: Buffer, maxBytes: number, what: string): Promise<Buffer<ArrayBuffer>> {
+  try {
+    return await decompress(bytes, { maxOutputLength: maxBytes });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(what, maxBytes);
+    throw new DomainError('malformed_json', `${what} with the content-encoding gzip must be gzip.`, { cause });
+  }
+}
+
+function memoryInUse(): HttpError {
+  return unavailable('The memory for request bodies is in use by other requests. Try again shortly.', 2);
 }
 
 export function tooLarge(what: string, maxBytes: number): HttpError {
