@@ -5,6 +5,7 @@ import {
   plugin as pluginSchema,
   simulation as simulationSchema,
   version as versionSchema,
+  webhook as webhookSchema,
 } from '@tenon/protocol';
 import { type Api, createApi, path } from './api.ts';
 import type { Candidate, LineOptions } from './complete.ts';
@@ -23,7 +24,7 @@ const timeoutMs = 2_000;
 const maxVersions = 50;
 
 const serverKinds = new Set([
-  ...['app', 'extension-point', 'guest', 'guest-key', 'page', 'plugin', 'plugin@version', 'simulation'],
+  ...['app', 'extension-point', 'guest', 'guest-key', 'page', 'plugin', 'plugin@version', 'simulation', 'webhook'],
 ]);
 
 /** The kinds whose names the `tenon.toml` here or above is asked about. */
@@ -73,6 +74,11 @@ async function listFromServer(io: Io, kind: string, options: LineOptions, word: 
     const app = await resolveApp(known, options.app);
     const guests = await api.list(path`/api/v1/apps/${app}/guests`, guestSchema);
     return byName(guests.map(({ id, guestKey }) => ({ id, name: guestKey })));
+  }
+  if (kind === 'webhook') {
+    const app = await resolveApp(known, options.app);
+    const webhooks = await api.list(path`/api/v1/apps/${app}/webhooks`, webhookSchema);
+    return webhooks.map(({ id, url }) => ({ value: id, description: url }));
   }
   const named = options.extensionPoint ?? project?.settings.extensionPoint;
   if (kind === 'page') return listPages(known, options.app, named);

@@ -67,6 +67,12 @@ describe('tenon completion -- <words>', () => {
     assert.deepEqual(await offered(['plugin', 'yank', 'greet@']), ['greet@1']);
     assert.deepEqual(await offered(['plugin', 'yank', 'absent@']), []);
     assert.deepEqual(await offered(['guest', 'remove', '--app', app, '']), [guestKey]);
+    assert.deepEqual(await offered(['webhook', 'show', '--app', app, '']), []);
+    const webhook = await tenon(['webhook', 'create', 'https://hooks.example.org/a', '--app', app, '--json'], setting);
+    const { id } = webhook.json();
+    assert.deepEqual(await offered(['webhook', 'show', '--app', app, 'whk_']), [id]);
+    assert.deepEqual(await offered(['webhook', 'replay', '--app', app, '']), [id]);
+    assert.deepEqual(await offered(['webhook', 'show', '--app', 'Acme Editor', '']), []);
   });
 
   it('offers logins', async () => {

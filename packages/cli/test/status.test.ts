@@ -36,6 +36,7 @@ describe('tenon status', () => {
     assert.match(stdout, new RegExp(`^process +\\S+, pid ${process.pid}, `, 'm'));
     assert.match(stdout, /^state +ready$/m);
     assert.match(stdout, /^simulations +confined by permissions/m);
+    assert.match(stdout, /^webhooks +0 pending, 0 failed in 30 days$/m);
     assert.doesNotMatch(stdout, /NODE/);
   });
 

@@ -25,6 +25,8 @@ describe('the status page', { skip: noBrowser }, () => {
     await body(operator).waitFor();
     await page.getByText('All is well').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Status' }).getAttribute('aria-current'), 'page');
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    assert.match(await page.locator('main').innerText(), /Pending\s+0\s+Oldest pending\s+–\s+Failed\s+0/);
     await page.getByRole('table', { name: 'Requests' }).getByText('Binding lists').waitFor();
     assert.match(await page.locator('main').innerText(), /SQLite/);
     assert.equal(await page.getByRole('heading', { name: 'Nodes' }).count(), 0);

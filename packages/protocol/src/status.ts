@@ -1,6 +1,7 @@
 import type { Static, TProperties } from 'typebox';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { Type } from './type.ts';
+import { webhookDeliveryRetentionDays } from './webhooks.ts';
 
 /* The status of a server, for its operators. */
 
@@ -133,6 +134,14 @@ export const serverStatus = Type.Object({
       failed: integer('mails of the last seven days that could not be sent'),
     }),
     { description: 'the queue of mails; `null` on a server that sends none' },
+  ),
+  webhooks: Type.Object(
+    {
+      pending: integer('deliveries that wait for an attempt'),
+      oldestPendingAt: nullable(timestamp('when the oldest of them was queued')),
+      failed: integer(`deliveries of the last ${webhookDeliveryRetentionDays} days that failed for good`),
+    },
+    { description: 'the deliveries to webhooks' },
   ),
   audit: Type.Object(
     {

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { CreatedWebhook, Webhook, WebhookDelivery } from '@tenon/protocol';
+import { isDeepStrictEqual } from 'node:util';
+import type { CreatedWebhook, ServerStatus, Webhook, WebhookDelivery } from '@tenon/protocol';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { until } from '../../../test/helpers/until.ts';
 import { sealAuditEvents } from '../src/audit/seal.ts';
+import { setOperator } from '../src/auth/manage-users.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { createMetrics } from '../src/ops/metrics/metrics.ts';
 import { purgeWebhookDeliveries } from '../src/webhooks/purge-deliveries.ts';
 import { attemptDelaysMs } from '../src/webhooks/schedule.ts';
 import { startWebhookSender } from '../src/webhooks/sender.ts';
 import { signUpPerson } from './helpers/jar.ts';
 import { openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
+import { parseScrape } from './helpers/prometheus-text.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
 import { openReceiver, type ReceivedWebhook, sendWebhooks, type TestReceiver } from './helpers/webhook-receiver.ts';
 import { makeApp, makeExtensionPoint, makeGuest, makeMember, makeWorld, ok, type World } from './helpers/world.ts';
@@ -359,6 +364,58 @@ describe('webhooks', () => {
     assert.equal(held.length, 16, 'at once for one application');
     for (const release of held) release();
     await sender.stop();
+  });
+
+  it('moves the metrics and the status by what it delivered, retries, and gave up', async () => {
+    const { deps, log } = service.services;
+    const operator = await service.user('Operator');
+    await setOperator(deps, 'operator', operator.id, true);
+    const token = await service.token(operator.id, { lifetimeMs: dayMs });
+    const status = async () => (await ok<ServerStatus>(service, 'GET', '/api/v1/status', { token })).webhooks;
+    const failedBefore = (await status()).failed;
+    const settings = { ...deps.settings, webhookPollMs: 20 };
+    const sender = startWebhookSender({ deps: { ...deps, settings }, log });
+    const metrics = createMetrics(loadConfig({}, {}), 'list');
+    metrics.watchWebhooks(sender);
+    const read = () => {
+      const { samples } = parseScrape(metrics.registry.text());
+      const attempts = (outcome: string) => samples.get(`tenon_webhook_deliveries_total{outcome="${outcome}"}`);
+      return {
+        attempts: ['delivered', 'retried', 'failed'].map(attempts),
+        queued: samples.get('tenon_webhook_deliveries_queued'),
+        ageSeconds: samples.get('tenon_webhook_queue_age_seconds') ?? -1,
+      };
+    };
+    const reads = async (attempts: readonly number[], queued: number) => {
+      await sealAuditEvents(deps);
+      await until(() => isDeepStrictEqual([read().attempts, read().queued], [attempts, queued]));
+    };
+    try {
+      await reads([0, 0, 0], 0);
+      assert.equal(read().ageSeconds, 0);
+
+      const good = await createWithChange();
+      await reads([1, 0, 0], 0);
+      assert.deepEqual(await status(), { pending: 0, oldestPendingAt: null, failed: failedBefore });
+
+      receiver.answers((response) => void response.writeHead(429, { 'retry-after': '3600' }).end());
+      await rename('Fails at first');
+      await reads([1, 1, 0], 1);
+      const [failing] = await deliveries(good.id, '?state=pending');
+      assert.deepEqual(await status(), { pending: 1, oldestPendingAt: failing?.createdAt, failed: failedBefore });
+
+      receiver.answers(undefined);
+      advance(hourMs + minuteMs);
+      await reads([2, 1, 0], 0);
+
+      receiver.answers(410);
+      await rename('Gone');
+      await reads([2, 1, 1], 0);
+      assert.deepEqual(await status(), { pending: 0, oldestPendingAt: null, failed: failedBefore + 1 });
+    } finally {
+      await sender.stop();
+      metrics.close();
+    }
   });
 
   it('tests a webhook whatever its filter', async () => {

@@ -1,4 +1,11 @@
-import { type NodeStatus, type ProcessStatus, requestKinds, type ServerStatus, serverStatus } from '@tenon/protocol';
+import {
+  type NodeStatus,
+  type ProcessStatus,
+  requestKinds,
+  type ServerStatus,
+  serverStatus,
+  webhookDeliveryRetentionDays,
+} from '@tenon/protocol';
 import { formatHead } from '../audit-options.ts';
 import { type Command, withServer } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -40,7 +47,7 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   }
 }
 
-function show(out: Reporter, { readAt, metadata, blobs, mail, audit, process, nodes }: ServerStatus): void {
+function show(out: Reporter, { readAt, metadata, blobs, mail, webhooks, audit, process, nodes }: ServerStatus): void {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   out.fields([
     ['as of', formatTime(readAt)],
@@ -50,6 +57,7 @@ function show(out: Reporter, { readAt, metadata, blobs, mail, audit, process, no
     ],
     ['plugins in', reach(out, blobs.kind === 's3' ? 'object store' : 'folder', blobs)],
     ...(mail === null ? [] : [['mail', `${mail.queued} waiting, ${mail.failed} failed in 7 days`] as Field]),
+    ['webhooks', webhooksInWords(webhooks)],
     ['audit head', formatHead(audit)],
     ...processFields(out, process),
   ]);
@@ -67,6 +75,11 @@ function reach(out: Reporter, kind: string, { place, isReachable, pingMs }: Stor
   if (!isReachable) return { text: `${store}, unreachable`, style: out.style.error };
   const text = `${store}, answers in ${pingMs ?? 0} ms${warning}`;
   return warning === '' ? text : { text, style: out.style.warning };
+}
+
+function webhooksInWords({ pending, oldestPendingAt, failed }: ServerStatus['webhooks']): string {
+  const since = oldestPendingAt === null ? '' : ` since ${formatTime(oldestPendingAt)}`;
+  return `${pending} pending${since}, ${failed} failed in ${webhookDeliveryRetentionDays} days`;
 }
 
 const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping' } as const;

@@ -72,3 +72,11 @@ export interface WebhookQueueSummary {
   /** Since when the delivery that is due for the longest waits; `null` if none waits. */
   readonly oldestDueAtMs: number | null;
 }
+
+/** The deliveries that wait, and those that failed for good. */
+export interface WebhookBacklog {
+  readonly pending: number;
+  /** When the oldest pending delivery was queued; `null` without one. */
+  readonly oldestPendingAtMs: number | null;
+  readonly failed: number;
+}

@@ -7,6 +7,7 @@ import { paged, setOf } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import { columns, type Database } from '../db/records.ts';
 import type {
+  WebhookBacklog,
   WebhookDeliveryRecord,
   WebhookQueueSummary,
   WebhookRecord,
@@ -88,6 +89,18 @@ export const webhookQueries = {
       .where('state', '=', 'pending')
       .executeTakeFirstOrThrow();
     return { pending: Number(count), oldestDueAtMs: oldestMs === null ? null : Number(oldestMs) };
+  },
+
+  async webhookBacklog(db: Db): Promise<WebhookBacklog> {
+    const count = (state: WebhookDeliveryState) =>
+      db
+        .selectFrom('webhook_deliveries')
+        .select((all) => [all.fn.countAll<number | string>().as('count'), all.fn.min('createdAtMs').as('oldestMs')])
+        .where('state', '=', state)
+        .executeTakeFirstOrThrow();
+    const [pending, failed] = [await count('pending'), await count('failed')];
+    const oldestPendingAtMs = pending.oldestMs === null ? null : Number(pending.oldestMs);
+    return { pending: Number(pending.count), oldestPendingAtMs, failed: Number(failed.count) };
   },
 
   isAnyWebhookDeliveryDue: (db: Db, nowMs: number): Promise<boolean> =>

@@ -42,6 +42,7 @@ function status(fields: Partial<ServerStatus> = {}): ServerStatus {
     metadata: { kind: 'sqlite', place: '/data/tenon.db', isReachable: true, pingMs: 1, knowsCommits: true },
     blobs: { kind: 'folder', place: '/data/blobs', isReachable: true, pingMs: 1 },
     mail: null,
+    webhooks: { pending: 0, oldestPendingAt: null, failed: 0 },
     audit: { seq: 3, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M', syslogWaiting: null },
     process: process(),
     nodes: [],

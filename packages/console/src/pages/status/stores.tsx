@@ -1,9 +1,10 @@
 import type { ServerStatus } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
+import { Time } from '../../components/time.tsx';
 import { ReachBadge } from './state-badge.tsx';
 import { duration } from './status-model.ts';
 
-export function Stores({ status: { metadata, blobs, mail, audit } }: { readonly status: ServerStatus }) {
+export function Stores({ status: { metadata, blobs, mail, webhooks, audit } }: { readonly status: ServerStatus }) {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (
     <ul class="stores">
@@ -45,6 +46,18 @@ export function Stores({ status: { metadata, blobs, mail, audit } }: { readonly 
           />
         </li>
       )}
+      <li>
+        <div class="node-head">
+          <h3>Webhooks</h3>
+        </div>
+        <Facts
+          of={[
+            ['Pending', webhooks.pending.toLocaleString('en')],
+            ['Oldest pending', webhooks.oldestPendingAt === null ? '–' : <Time at={webhooks.oldestPendingAt} />],
+            ['Failed', webhooks.failed.toLocaleString('en')],
+          ]}
+        />
+      </li>
       <li>
         <div class="node-head">
           <h3>Audit trail</h3>

@@ -330,6 +330,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
       ask.webhookDeliveries(webhookId, state, { after: deliveryId, limit: 9 }),
     ]),
   webhookQueue: (ask) => [ask.webhookQueue()],
+  webhookBacklog: (ask) => [ask.webhookBacklog()],
   isAnyWebhookDeliveryDue: (ask) => [ask.isAnyWebhookDeliveryDue(1)],
   versionsOfContents: (ask) => [ask.versionsOfContents(app, point, [addressOf('a'), addressOf('b')])],
   rollOutsToReport: (ask) => [ask.rollOutsToReport(point, ['plugin', 'other'])],

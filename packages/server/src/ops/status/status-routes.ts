@@ -50,6 +50,7 @@ export const statusExample: ServerStatus = {
   metadata: { kind: 'postgresql', place: 'db.internal/tenon', isReachable: true, pingMs: 0.4, knowsCommits: true },
   blobs: { kind: 's3', place: 'tenon-plugins', isReachable: true, pingMs: 1.2 },
   mail: { queued: 2, oldestQueuedAt: '2026-01-15T09:29:58.000Z', failed: 0 },
+  webhooks: { pending: 3, oldestPendingAt: '2026-01-15T09:24:11.000Z', failed: 1 },
   audit: { seq: 48_211, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M', syslogWaiting: null },
   process: exampleProcess,
   nodes: [

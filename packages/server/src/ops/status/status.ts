@@ -9,6 +9,7 @@ import { type StorePlaceSettings, storePlaces } from '../../config/store-places.
 import { version } from '../../config/version.ts';
 import type { MailQueueSummary } from '../../db/mail-records.ts';
 import type { SeenNode } from '../../db/node-records.ts';
+import type { WebhookBacklog } from '../../db/webhook-records.ts';
 import type { Deps } from '../../deps.ts';
 import type { PoolLoad } from '../../workers/pool.ts';
 import type { RequestCounts } from '../metrics/instrument-requests.ts';
@@ -101,12 +102,13 @@ export function createStatus(deps: StatusDeps) {
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [pings, failures, writeFailures, nodes, queue, audit] = await Promise.all([
+      const [pings, failures, writeFailures, nodes, queue, webhooks, audit] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
         hasNodes ? store.read.nodes() : [],
         settings.smtp === undefined ? undefined : store.read.mailQueue(),
+        store.read.webhookBacklog(),
         readAuditStatus(deps),
       ]);
       return {
@@ -123,6 +125,7 @@ export function createStatus(deps: StatusDeps) {
           ...reachability(pings.blobs),
         },
         mail: queue === undefined ? null : mailOf(queue),
+        webhooks: webhooksOf(webhooks),
         audit,
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
@@ -154,6 +157,10 @@ function loadOf({ load: { running, queued } }: { readonly load: PoolLoad }) {
 
 function mailOf({ queued, oldestQueuedAtMs, failed }: MailQueueSummary) {
   return { queued, oldestQueuedAt: oldestQueuedAtMs === null ? null : time(oldestQueuedAtMs), failed };
+}
+
+function webhooksOf({ pending, oldestPendingAtMs, failed }: WebhookBacklog) {
+  return { pending, oldestPendingAt: oldestPendingAtMs === null ? null : time(oldestPendingAtMs), failed };
 }
 
 function time(ms: number): string {
