@@ -5,17 +5,20 @@ import {
   type ProvenancePolicy,
   type ProvenancePolicyInput,
   type ProvenanceSource,
+  type RollOutPlan,
 } from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from './command.ts';
 import { formatDuration, parseDuration } from './duration.ts';
+import { formatHalt, formatSteps, type PlanOptions, planField, withPlan } from './roll-out-plan.ts';
 import { formatNumber, formatSize } from './text.ts';
 
 /** No limit. Commander takes `null` for no value. */
 const any = 'any';
 
 /** The options of an extension point other than name and schema. */
-export interface SettingFlags {
+export interface SettingFlags extends PlanOptions {
   readonly requiresApproval?: boolean;
   readonly minVersionAge?: number;
   readonly maxModuleSize?: number | typeof any;
@@ -56,7 +59,8 @@ export function withSettings(command: Command): Command {
       '--provenance-source <source>',
       'an accepted source, such as issuer=https://…,repository=acme/*,workflow=…; repeat it for others, and all given ones replace the present ones',
       (text: string, others: readonly ProvenanceSource[] = []) => [...others, parseSource(text)],
-    );
+    )
+    .use((one) => withPlan(one, 'as it was, else all'));
 }
 
 /** The fields of a request that the options stand for: those that are not given stay as they are. */
@@ -65,6 +69,7 @@ export function settingFields(flags: SettingFlags): {
   readonly minVersionAgeSeconds?: number;
   readonly limits?: Partial<ExtensionPointLimits>;
   readonly provenance?: ProvenancePolicyInput;
+  readonly rollOut?: RollOutPlan | null;
 } {
   const { provenance: mode, provenanceSource } = flags;
   const provenance = {
@@ -83,6 +88,7 @@ export function settingFields(flags: SettingFlags): {
     ...(minVersionAge === undefined ? {} : { minVersionAgeSeconds: minVersionAge }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(Object.keys(provenance).length === 0 ? {} : { provenance }),
+    ...planField(flags),
   };
 }
 
@@ -96,10 +102,17 @@ export function shownSettings({
   minVersionAgeSeconds,
   limits,
   provenance,
+  rollOut,
 }: ExtensionPoint): (readonly [string, string])[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     ['new versions', requiresApproval ? "wait for the team's approval" : 'are bound at once'],
+    ...(rollOut == null
+      ? []
+      : ([
+          ['roll-out', formatSteps(rollOut)],
+          ['halt', formatHalt(rollOut.halt)],
+        ] as const)),
     ['minimum age', minVersionAgeSeconds === 0 ? 'none' : formatDuration(minVersionAgeSeconds * 1000)],
     ['module size', maxModuleBytes === null ? 'any that the server takes' : `at most ${formatSize(maxModuleBytes)}`],
     [

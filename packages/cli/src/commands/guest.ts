@@ -56,9 +56,14 @@ export function addGuestCommands(program: Command, io: Io): void {
   group
     .command('set')
     .argument('<guest>', 'its guest key, or its id')
-    .description("change a guest's label and note; an empty text removes one")
+    .option('--ring <ring>', 'the group that steps of roll-outs name, such as staff; guests never see it')
+    .description("change a guest's label, note, and ring; an empty text removes one")
     .use(withTexts, withApp, withServer)
-    .examples('tenon guest set customers/42 --label "Acme Inc."', 'tenon guest set customers/42 --note ""')
+    .examples(
+      'tenon guest set customers/42 --label "Acme Inc."',
+      'tenon guest set customers/42 --note ""',
+      'tenon guest set customers/42 --ring staff',
+    )
     .action(calling(io, setGuest));
 
   group
@@ -90,8 +95,15 @@ async function invite(
 
 async function listGuests(session: Session, options: ListOptions & { app?: string }): Promise<void> {
   await showList(session, options, path`/api/v1/apps/${await resolveApp(session, options.app)}/guests`, guestSchema, {
-    headings: ['GUEST KEY', 'LABEL', 'ID', 'HELD BY', 'CREATED'],
-    row: (guest) => [guest.guestKey, guest.label ?? '-', guest.id, holders(guest), formatTime(guest.createdAt)],
+    headings: ['GUEST KEY', 'LABEL', 'RING', 'ID', 'HELD BY', 'CREATED'],
+    row: (guest) => [
+      guest.guestKey,
+      guest.label ?? '-',
+      guest.ring ?? '-',
+      guest.id,
+      holders(guest),
+      formatTime(guest.createdAt),
+    ],
     whenEmpty: 'There are no guests yet. Invite a guest with `tenon guest invite <guest-key>`.',
   });
 }
@@ -103,14 +115,18 @@ function holders({ users }: Guest): string {
   return `${printable(first.name)} (${first.userId})${others}`;
 }
 
-async function setGuest(session: Session, options: GuestTexts & { app?: string }, named: string): Promise<void> {
+async function setGuest(
+  session: Session,
+  options: GuestTexts & { app?: string; ring?: string },
+  named: string,
+): Promise<void> {
   const { api, out } = session;
-  const { label, note } = options;
-  if (label === undefined && note === undefined)
-    throw usageError('There is nothing to change.', 'Add --label or --note.');
+  const { label, note, ring } = options;
+  if (label === undefined && note === undefined && ring === undefined)
+    throw usageError('There is nothing to change.', 'Add --label, --note, or --ring.');
   const app = await resolveApp(session, options.app);
   const id = await resolveGuest(session, app, named);
-  const body = { label: label === '' ? null : label, note: note === '' ? null : note };
+  const body = { label: label === '' ? null : label, note: note === '' ? null : note, ring: ring === '' ? null : ring };
   const guest = await api.send('PUT', path`/api/v1/apps/${app}/guests/${id}`, body, guestSchema);
   out.result(guest, () => out.note(`Changed the guest "${printable(guest.guestKey)}".`));
 }

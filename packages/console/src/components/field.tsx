@@ -66,6 +66,8 @@ interface TextFieldProps extends TextProps {
   readonly isCode?: boolean | undefined;
   readonly min?: number | undefined;
   readonly max?: number | undefined;
+  /** `any` for a number with decimals. */
+  readonly step?: 'any' | undefined;
 }
 
 export function TextField(props: TextFieldProps) {
@@ -88,6 +90,7 @@ export function TextField(props: TextFieldProps) {
           autofocus={props.hasFocus}
           min={props.min}
           max={props.max}
+          step={props.step}
           {...(isCode ? { class: 'code-input', autocapitalize: 'none', spellcheck: false } : {})}
         />
       )}

@@ -15,6 +15,8 @@ import { useServices, useSession } from '../../state/services.ts';
 import { useEdit } from '../../state/use-edit.ts';
 import { useNavigationGuard } from '../../state/use-navigation-guard.ts';
 import { useSubmit } from '../../state/use-submit.ts';
+import { type PlanFaults, planFaults } from '../roll-outs/plan-draft.ts';
+import { PlanEditor } from '../roll-outs/plan-editor.tsx';
 import { ExtensionPointEditFrame } from './extension-point-edit-frame.tsx';
 import { ProvenanceRules } from './provenance-rules.tsx';
 import {
@@ -63,6 +65,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
     serverLimitFault(draft.maxModuleBytes, view.status === 'ready' ? view.maxModuleBytes : Infinity);
   const memoryFault = numberFault(draft.maxInitialMemoryPages, 0);
   const minAgeFault = ageFault(draft.minVersionAgeHours);
+  const rollOutFaults = draft.hasRollOut ? planFaults(draft.plan) : undefined;
   const { submit, isBusy, error } = useSubmit(async () => {
     const rules = changeOf(first, draft);
     if (rules.limits !== undefined) await trial.confirm({ limits: rules.limits });
@@ -102,6 +105,9 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             error={minAgeFault}
             hint="Hosts keep the previous version until then. The team can release a version earlier. Versions that wait keep their time."
           />
+        </Section>
+        <Section isBeside title="Roll-out" intro="Whether new versions reach a part of the guests first.">
+          <RollOutRules draft={draft} faults={rollOutFaults} onChange={change} />
         </Section>
         <Section isBeside title="Provenance" intro="Where modules come from, as their publishers’ CI signs it.">
           <ProvenanceRules draft={draft} onChange={change} />
@@ -152,7 +158,7 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
             <Button
               type="submit"
               isBusy={isBusy}
-              isDisabled={[sizeFault, memoryFault, minAgeFault].some((fault) => fault !== undefined)}
+              isDisabled={[sizeFault, memoryFault, minAgeFault, rollOutFaults].some((fault) => fault !== undefined)}
             >
               Save
             </Button>
@@ -172,6 +178,35 @@ function RulesForm({ point }: { readonly point: ExtensionPoint }) {
         onDiscard={() => settle(false)}
       />
     </>
+  );
+}
+
+function RollOutRules(props: {
+  readonly draft: RulesDraft;
+  readonly faults: PlanFaults | undefined;
+  readonly onChange: (part: Partial<RulesDraft>) => void;
+}) {
+  const { draft, faults, onChange } = props;
+  return (
+    <div class="stack">
+      <RadioGroup
+        legend="A new version reaches"
+        name="rollOut"
+        value={draft.hasRollOut ? 'steps' : 'all'}
+        onChange={(value) => onChange({ hasRollOut: value === 'steps' })}
+        options={[
+          { value: 'all', label: 'All guests at once' },
+          {
+            value: 'steps',
+            label: 'Guests in steps',
+            hint: 'The team can choose other steps for each version that it approves or releases.',
+          },
+        ]}
+      />
+      {draft.hasRollOut ? (
+        <PlanEditor draft={draft.plan} faults={faults} onChange={(plan) => onChange({ plan })} />
+      ) : null}
+    </div>
   );
 }
 

@@ -17,16 +17,24 @@ export interface GuestTexts {
 
 export const noGuestTexts: GuestTexts = { label: '', note: '' };
 
-function textsOf({ label, note }: Pick<Guest, 'label' | 'note'>): GuestTexts {
-  return { label: label ?? '', note: note ?? '' };
+/** The texts, with the ring of roll-outs. */
+interface EditedGuest extends GuestTexts {
+  readonly ring: string;
 }
 
-const fieldsOf = (guest: Pick<Guest, 'label' | 'note'>): readonly EditedField[] => editedFields(textsOf(guest));
+type Texts = Pick<Guest, 'label' | 'note' | 'ring'>;
 
-function editedFields({ label, note }: GuestTexts): readonly EditedField[] {
+function textsOf({ label, note, ring }: Texts): EditedGuest {
+  return { label: label ?? '', note: note ?? '', ring: ring ?? '' };
+}
+
+const fieldsOf = (guest: Texts): readonly EditedField[] => editedFields(textsOf(guest));
+
+function editedFields({ label, note, ring }: EditedGuest): readonly EditedField[] {
   return [
     { label: 'Label', text: label },
     { label: 'Note', text: note },
+    { label: 'Ring', text: ring },
   ];
 }
 
@@ -65,7 +73,7 @@ export function GuestTextFields(props: {
   );
 }
 
-/** Edits a guest's label and note. */
+/** Edits a guest's label, note, and ring. */
 export function GuestTextsSection(props: {
   readonly apiPath: string;
   readonly guest: Guest;
@@ -78,30 +86,47 @@ export function GuestTextsSection(props: {
   const first = textsOf(edit.base);
   const form = useSubmit(async () => {
     const change = Object.entries(texts)
-      .filter(([name, text]) => text !== first[name as keyof GuestTexts])
+      .filter(([name, text]) => text !== first[name as keyof EditedGuest])
       .map(([name, text]) => [name, text.trim() === '' ? null : text]);
     const body = Object.fromEntries(change);
     onSaved(await edit.save((basedOn) => session.api.put<Guest>(apiPath, body, { basedOn })));
     toasts.show('Saved.');
-  }, ['label', 'note']);
+  }, ['label', 'note', 'ring']);
   const keep = (): void => {
     if (edit.conflict === undefined) return;
     const now = textsOf(edit.conflict.now);
     setTexts({
       label: texts.label === first.label ? now.label : texts.label,
       note: texts.note === first.note ? now.note : texts.note,
+      ring: texts.ring === first.ring ? now.ring : texts.ring,
     });
     edit.rebase();
   };
   return (
-    <Section isBeside title="Label and note" intro="The label is for the guest’s users, the note for your team.">
+    <Section
+      isBeside
+      title="Label, note, and ring"
+      intro="The label is for the guest’s users, the note and the ring for your team."
+    >
       <form onSubmit={form.submit} class="form-narrow">
-        <GuestTextFields texts={texts} form={form} onChange={setTexts} />
+        <GuestTextFields texts={texts} form={form} onChange={(changed) => setTexts({ ...texts, ...changed })} />
+        <TextField
+          label="Ring"
+          name="ring"
+          value={texts.ring}
+          onInput={(ring) => setTexts({ ...texts, ring })}
+          isRequired={false}
+          isCode
+          maxLength={40}
+          placeholder="staff"
+          error={form.fieldError('ring')}
+          hint="Steps of roll-outs name rings, such as staff or early. Guests never see it."
+        />
         <SubmitRow
           form={form}
           action="Save"
           kind="quiet"
-          isDisabled={texts.label === first.label && texts.note === first.note}
+          isDisabled={texts.label === first.label && texts.note === first.note && texts.ring === first.ring}
         />
       </form>
       <ConflictDialog

@@ -53,6 +53,14 @@ export function GuestPage() {
               <dt>Label</dt>
               <dd>{data.label ?? <span class="soft">none</span>}</dd>
             </div>
+            {data.ring == null ? null : (
+              <div>
+                <dt>Ring</dt>
+                <dd>
+                  <code>{data.ring}</code>
+                </dd>
+              </div>
+            )}
             <div>
               <dt>Guest id</dt>
               <dd>
@@ -72,7 +80,7 @@ export function GuestPage() {
           <UsageSection apiPath={path} of={{ kind: 'guest', appId }} />
           {mayManage(appData.role) ? (
             <GuestTextsSection
-              key={`${data.label} ${data.note}`}
+              key={`${data.label} ${data.note} ${data.ring}`}
               apiPath={path}
               guest={data}
               onSaved={(saved) => guest.update(() => saved)}

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ExtensionPoint, noProvenancePolicy } from '@tenon/protocol';
 import { wasmProposals } from '@tenon/protocol/wasm-proposals';
-import { draftOf, limitsOf, numberFault, proposalWords, rulesInWords, serverLimitFault, sizeHint } from './rules.ts';
+import {
+  changeOf,
+  draftOf,
+  limitsOf,
+  numberFault,
+  proposalWords,
+  rebaseDraft,
+  rulesInWords,
+  serverLimitFault,
+  sizeHint,
+} from './rules.ts';
 
 const point = (requiresApproval: boolean, limits: ExtensionPoint['limits']) =>
   ({ requiresApproval, minVersionAgeSeconds: 0, limits, provenance: noProvenancePolicy }) as ExtensionPoint;
@@ -20,6 +30,26 @@ describe('limitsOf()', () => {
   it('leaves no proposal out while all are allowed', () => {
     const draft = { ...draftOf(point(false, some)), allowsAllProposals: true };
     assert.equal(limitsOf(draft).proposals, null);
+  });
+});
+
+describe('changeOf()', () => {
+  const plan = { steps: [{ percent: 1, holdSeconds: 3600 }], halt: null };
+  const planned = { ...point(true, none), rollOut: plan };
+
+  it('has the default plan only if it changed', () => {
+    const [without, with_] = [draftOf(point(true, none)), draftOf(planned)];
+    assert.deepEqual(changeOf(with_, with_), {});
+    assert.deepEqual(changeOf(without, { ...without, plan: with_.plan }), {});
+    assert.deepEqual(changeOf(without, { ...without, hasRollOut: true, plan: with_.plan }), { rollOut: plan });
+    assert.deepEqual(changeOf(with_, { ...with_, hasRollOut: false }), { rollOut: null });
+  });
+
+  it('keeps a plan of another member, unless the draft has its own', () => {
+    const [first, now] = [draftOf(point(true, none)), draftOf(planned)];
+    assert.equal(rebaseDraft(first, { ...first, requiresApproval: false }, now).hasRollOut, true);
+    const mine = { ...first, hasRollOut: true };
+    assert.deepEqual(rebaseDraft(first, mine, now).plan, mine.plan);
   });
 });
 
@@ -57,6 +87,11 @@ describe('rulesInWords()', () => {
       'Proposals: simd.',
     ]);
     assert.equal(rulesInWords(point(false, none)).length, 5);
+    const plan = { steps: [{ percent: 1, holdSeconds: null }], halt: null };
+    assert.equal(
+      rulesInWords({ ...point(true, none), rollOut: plan })[1],
+      'Roll-out: 1% until promoted, then all guests.',
+    );
   });
 });
 

@@ -4,10 +4,12 @@ import type {
   ExtensionPointUpdate,
   ProvenancePolicy,
   ProvenanceSource,
+  RollOutPlan,
 } from '@tenon/protocol';
 import type { WasmProposal } from '@tenon/protocol/wasm-proposals';
 import { byteSize } from '../../components/byte-size.ts';
 import type { EditedField } from '../../state/use-edit.ts';
+import { draftOfPlan, type PlanDraft, planInWords, planOf, suggestedPlan } from '../roll-outs/plan-draft.ts';
 
 /** The rules of an extension point in a form: numbers as text, `''` for no limit. */
 export interface RulesDraft {
@@ -22,6 +24,9 @@ export interface RulesDraft {
   readonly proposals: readonly WasmProposal[];
   readonly provenanceMode: ProvenancePolicy['mode'];
   readonly sources: readonly SourceDraft[];
+  /** Whether new versions reach guests in steps, by the plan. */
+  readonly hasRollOut: boolean;
+  readonly plan: PlanDraft;
 }
 
 /** An accepted source of modules in a form; `''` for a field that matches everything. */
@@ -29,7 +34,13 @@ export type SourceDraft = Readonly<Record<keyof ProvenanceSource, string>>;
 
 export const emptySource: SourceDraft = { issuer: '', repository: '', workflow: '' };
 
-export function draftOf({ requiresApproval, minVersionAgeSeconds, limits, provenance }: ExtensionPoint): RulesDraft {
+export function draftOf({
+  requiresApproval,
+  minVersionAgeSeconds,
+  limits,
+  provenance,
+  rollOut,
+}: ExtensionPoint): RulesDraft {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return {
     requiresApproval,
@@ -41,6 +52,8 @@ export function draftOf({ requiresApproval, minVersionAgeSeconds, limits, proven
     proposals: proposals ?? [],
     provenanceMode: provenance.mode,
     sources: provenance.sources.map((source) => ({ ...emptySource, ...source })),
+    hasRollOut: rollOut != null,
+    plan: rollOut == null ? suggestedPlan : draftOfPlan(rollOut),
   };
 }
 
@@ -66,6 +79,11 @@ export function provenanceOf({ provenanceMode, sources }: RulesDraft): Provenanc
   };
 }
 
+/** The default plan of a form whose plan has no faults. */
+export function rollOutOf({ hasRollOut, plan }: Pick<RulesDraft, 'hasRollOut' | 'plan'>): RollOutPlan | null {
+  return hasRollOut ? planOf(plan) : null;
+}
+
 /** The fields of a draft that differ from its first state, as a change of the extension point. */
 export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUpdate {
   const [before, after] = [limitsOf(first), limitsOf(draft)];
@@ -81,12 +99,13 @@ export function changeOf(first: RulesDraft, draft: RulesDraft): ExtensionPointUp
     ...(JSON.stringify(provenanceOf(first)) === JSON.stringify(provenanceOf(draft))
       ? {}
       : { provenance: provenanceOf(draft) }),
+    ...(JSON.stringify(rollOutOf(first)) === JSON.stringify(rollOutOf(draft)) ? {} : { rollOut: rollOutOf(draft) }),
   };
 }
 
 /** Applies a draft's changes to another state. */
 export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraft): RulesDraft {
-  const { requiresApproval, minVersionAgeSeconds, limits = {}, provenance } = changeOf(first, draft);
+  const { requiresApproval, minVersionAgeSeconds, limits = {}, provenance, rollOut } = changeOf(first, draft);
   const of = <Name extends keyof RulesDraft>(isMine: boolean, ...names: readonly Name[]): Pick<RulesDraft, Name> =>
     Object.fromEntries(names.map((name) => [name, (isMine ? draft : now)[name]])) as Pick<RulesDraft, Name>;
   return {
@@ -97,6 +116,7 @@ export function rebaseDraft(first: RulesDraft, draft: RulesDraft, now: RulesDraf
     ...of('maxInitialMemoryPages' in limits, 'maxInitialMemoryPages'),
     ...of('proposals' in limits, 'allowsAllProposals', 'proposals'),
     ...of(provenance !== undefined, 'provenanceMode', 'sources'),
+    ...of(rollOut !== undefined, 'hasRollOut', 'plan'),
   };
 }
 
@@ -117,6 +137,7 @@ export function ruleFields(draft: RulesDraft): readonly EditedField[] {
     { label: 'WASI', text: draft.allowWasi ? 'allowed' : 'not allowed' },
     { label: 'Proposals', text: draft.allowsAllProposals ? 'all' : draft.proposals.join('\n') || 'none' },
     { label: 'Provenance', text: provenanceInWords(provenanceOf(draft)) },
+    { label: 'Roll-out', text: rollOutInWords(rollOutOf(draft)) },
   ];
 }
 
@@ -154,7 +175,13 @@ export function sizeHint(text: string, unitBytes: number): string | undefined {
 }
 
 /** An extension point's limits in words, one sentence each. */
-export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits, provenance }: ExtensionPoint): string[] {
+export function rulesInWords({
+  requiresApproval,
+  minVersionAgeSeconds,
+  limits,
+  provenance,
+  rollOut,
+}: ExtensionPoint): string[] {
   const { maxModuleBytes, maxInitialMemoryPages, proposals, allowWasi } = limits;
   return [
     requiresApproval
@@ -163,6 +190,7 @@ export function rulesInWords({ requiresApproval, minVersionAgeSeconds, limits, p
     ...(minVersionAgeSeconds === 0
       ? []
       : [`Minimum age: hosts get a new version ${ageInWords(minVersionAgeSeconds)} after its publish.`]),
+    ...(rollOut == null ? [] : [`Roll-out: ${planInWords(rollOut)}.`]),
     maxModuleBytes === null
       ? 'Module size: server limit.'
       : `Module size: at most ${byteSize(maxModuleBytes)} (${maxModuleBytes.toLocaleString('en')} bytes).`,
@@ -183,6 +211,10 @@ function ageInWords(seconds: number): string {
         ? [Math.round((seconds / hourSeconds) * 100) / 100, 'hour']
         : [seconds, 'second'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function rollOutInWords(plan: RollOutPlan | null): string {
+  return plan === null ? 'all guests at once' : planInWords(plan);
 }
 
 function provenanceInWords({ mode, sources }: ProvenancePolicy): string {
