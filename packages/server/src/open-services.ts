@@ -85,7 +85,7 @@ export async function openData(
       clock: Date.now,
       random: randomBytes,
       keep: config.changesPerApp,
-      onEmitted: (appIds) => changes.notify(appIds),
+      onEmitted: () => changes.notify(),
     },
     metrics: metrics && createStoreMetrics(metrics.registry),
     spans: tracing?.storeSpans,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type AppId, newId } from '@tenon/protocol';
 import { beforeAllChanges, type ChangePosition } from '../db/change-records.ts';
-import type { Queries, Store } from '../db/store.ts';
+import type { CommitListener, Queries, Store } from '../db/store.ts';
 import { type ChangeWatch, createChangeFeed } from './change-feed.ts';
 
 const long = 60_000;
@@ -12,6 +12,7 @@ const long = 60_000;
 function openStore() {
   const heads = new Map<AppId, ChangePosition>();
   const asked = { heads: 0, changes: 0 };
+  const listeners: CommitListener[] = [];
   let revision = 1;
   let failure: Error | undefined;
   const read: Pick<Queries, 'changeHeads' | 'changes'> = {
@@ -27,10 +28,17 @@ function openStore() {
   };
   return {
     asked,
-    store: { read, revision: () => revision } as unknown as Pick<Store, 'read' | 'revision'>,
+    store: {
+      read,
+      revision: () => revision,
+      onCommitted: (listener: CommitListener) => void listeners.push(listener),
+    } as unknown as Pick<Store, 'read' | 'revision' | 'onCommitted'>,
     commit(appId?: AppId): void {
       revision++;
       if (appId !== undefined) heads.set(appId, { serial: revision, mark: 'aa' });
+    },
+    notify(invalidated: Parameters<CommitListener>[0]): void {
+      for (const listener of listeners) listener(invalidated);
     },
     fail(error: Error | undefined): void {
       failure = error;
@@ -48,13 +56,14 @@ async function settled(asked: { readonly heads: number }, ...watches: readonly C
 }
 
 describe('createChangeFeed()', () => {
-  it('wakes the watches of a notified application at once, also those that wait later', async () => {
-    const { store, asked } = openStore();
+  it('wakes the watches of applications with new events when it is notified, also those that wait later', async () => {
+    const { store, asked, commit } = openStore();
     const feed = createChangeFeed(store);
     const [appId, other] = [newId('app'), newId('app')];
     const [one, two, third] = [feed.watch(appId), feed.watch(appId), feed.watch(other)];
     await settled(asked, one, two, third);
-    feed.notify([appId]);
+    commit(appId);
+    feed.notify();
     assert.equal(await wakes(one), true);
     assert.equal(await wakes(two), true);
     assert.equal(await wakes(third, 20), false);
@@ -62,8 +71,57 @@ describe('createChangeFeed()', () => {
     for (const watch of [one, two, third]) watch.end();
   });
 
+  it('wakes without its interval when the store notifies it of a commit, and each watch once', async () => {
+    const { store, asked, commit, notify } = openStore();
+    const feed = createChangeFeed(store, long);
+    const [appId, other] = [newId('app'), newId('app')];
+    const [one, two] = [feed.watch(appId), feed.watch(other)];
+    feed.notify();
+    await settled(asked, one, two);
+    commit(appId);
+    notify(['a tag']);
+    feed.notify();
+    assert.equal(await wakes(one), true);
+    assert.equal(await wakes(one, 20), false);
+    assert.equal(await wakes(two, 20), false);
+    one.end();
+    two.end();
+  });
+
+  it('finds a commit that arrives while it reads the heads', async () => {
+    const { store, asked, commit, notify } = openStore();
+    const feed = createChangeFeed(store, long);
+    const [appId, other] = [newId('app'), newId('app')];
+    const [one, two] = [feed.watch(appId), feed.watch(other)];
+    feed.notify();
+    await settled(asked, one, two);
+    commit(appId);
+    notify(['a tag']); // has read the heads, and waits for the answer
+    commit(other);
+    notify(['a tag']);
+    assert.deepEqual(await Promise.all([wakes(one), wakes(two)]), [true, true]);
+    one.end();
+    two.end();
+  });
+
+  it('leaves a commit that invalidates everything to its interval, because the store may repeat it', async () => {
+    const { store, asked, commit, notify } = openStore();
+    const feed = createChangeFeed(store, 200);
+    const appId = newId('app');
+    const watch = feed.watch(appId);
+    feed.notify();
+    await settled(asked, watch);
+    commit(appId);
+    const before = asked.heads;
+    for (let time = 0; time < 10; time++) notify(undefined);
+    assert.equal(asked.heads, before);
+    assert.equal(await wakes(watch), true);
+    assert.equal(asked.heads, before + 1);
+    watch.end();
+  });
+
   it('lets other work run between batches of very many watches', async () => {
-    const { store, asked } = openStore();
+    const { store, asked, commit } = openStore();
     const feed = createChangeFeed(store);
     const appId = newId('app');
     const watches = Array.from({ length: 100 }, () => feed.watch(appId));
@@ -73,7 +131,8 @@ describe('createChangeFeed()', () => {
     const all = watches.map(async (watch) => {
       if (await wakes(watch)) woken++;
     });
-    feed.notify([appId]);
+    commit(appId);
+    feed.notify();
     const seen: number[] = [];
     while (woken < watches.length) {
       await setImmediate();

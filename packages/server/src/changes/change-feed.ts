@@ -2,9 +2,10 @@ import type { AppId } from '@tenon/protocol';
 import type { NewestAction } from '../db/audit-records.ts';
 import type { ChangeEventRecord, ChangePosition } from '../db/change-records.ts';
 import type { Store } from '../db/store.ts';
+import { changeText } from './change-text.ts';
 
-/** How often the feed checks whether another process has changed the store, while it has watches. */
-const pollIntervalMs = 50;
+/** How often the feed checks whether another process has changed the store, while it has watches. Not all stores notify it. */
+const defaultPollMs = 20;
 
 /** How often, at most, the feed wakes all watches while the store changes, so that they check their access again. */
 const recheckIntervalMs = 500;
@@ -24,24 +25,30 @@ export const newestActionCount = 50;
 /** Wakes the watches of an application when it has new change events, and reads the events. Each process has one feed. */
 export type ChangeFeed = ReturnType<typeof createChangeFeed>;
 
+/** A change event with its text, which all streams send. */
+export type ChangeEvent = ChangeEventRecord & { readonly text: string };
+
 interface ChangeBatch {
   readonly head: ChangePosition;
-  readonly records: readonly ChangeEventRecord[];
+  readonly records: readonly ChangeEvent[];
 }
 
 /** Waits for change events of an application. */
 export type ChangeWatch = ReturnType<typeof createWatch>;
 
 /**
- * Creates a feed. It learns of new events from the database alone: `notify()` reports those of this process at once, and a changed
- * store revision those of other processes. A missed notification therefore loses no event.
+ * Creates a feed. It learns of new events from the database alone: it reads the applications' heads after `notify()`, after a commit of
+ * which the store notifies it, and when the store's revision has changed. A missed notification therefore loses no event.
+ *
+ * @param pollMs default: 20
  */
-export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
+export function createChangeFeed(store: Pick<Store, 'read' | 'revision' | 'onCommitted'>, pollMs = defaultPollMs) {
   const watches = new Map<AppId, Set<ChangeWatch>>();
   const heads = new Map<AppId, string>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let isPolling = false;
+  let isPollDue = false;
   let polledRevision = Number.NaN;
   let recheckedRevision = Number.NaN;
   let recheckedAtMs = Number.NEGATIVE_INFINITY;
@@ -51,28 +58,36 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
   const wakeAll = (appIds: Iterable<AppId>): void => {
     wakeInBatches(Array.from(appIds).flatMap((appId) => [...(watches.get(appId) ?? [])]));
   };
-  const wakeChanged = async (): Promise<void> => {
+  /** Returns the applications with new events. */
+  const findChanged = async (): Promise<AppId[]> => {
+    const changed: AppId[] = [];
     for (const [appId, { serial, mark }] of await store.read.changeHeads([...watches.keys()])) {
       const head = `${serial}-${mark}`;
-      if (heads.get(appId) === head) continue;
+      if (heads.get(appId) !== head) changed.push(appId);
       heads.set(appId, head);
-      wakeAll([appId]);
     }
+    return changed;
+  };
+  const pollOnce = async (): Promise<void> => {
+    const revision = store.revision();
+    const changed = revision === polledRevision ? [] : await findChanged();
+    polledRevision = revision;
+    const nowMs = performance.now();
+    const isRecheckDue = revision !== recheckedRevision && nowMs - recheckedAtMs >= recheckIntervalMs;
+    if (isRecheckDue) {
+      recheckedRevision = revision;
+      recheckedAtMs = nowMs;
+    }
+    wakeAll(isRecheckDue ? new Set([...changed, ...watches.keys()]) : changed);
   };
   const poll = async (): Promise<void> => {
+    isPollDue = true;
     if (isPolling) return;
     isPolling = true;
     try {
-      const revision = store.revision();
-      if (revision !== polledRevision) {
-        await wakeChanged();
-        polledRevision = revision;
-      }
-      const nowMs = performance.now();
-      if (revision !== recheckedRevision && nowMs - recheckedAtMs >= recheckIntervalMs) {
-        recheckedRevision = revision;
-        recheckedAtMs = nowMs;
-        wakeAll(watches.keys());
+      while (isPollDue && watches.size > 0) {
+        isPollDue = false;
+        await pollOnce();
       }
     } catch {
       wakeAll(watches.keys()); // each watch then reads, and gets the error
@@ -82,7 +97,8 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
   };
   const readBatch = async (appId: AppId, afterSerial: number): Promise<ChangeBatch> => {
     const head = (await store.read.changeHeads([appId])).get(appId) as ChangePosition;
-    return { head, records: await store.read.changes(appId, afterSerial, batchSize) };
+    const records = await store.read.changes(appId, afterSerial, batchSize);
+    return { head, records: records.map((record) => ({ ...record, text: changeText(record) })) };
   };
   const shareRead = <T>(key: string, load: () => Promise<T>): Promise<T> => {
     const revision = store.revision();
@@ -99,9 +115,14 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
     return found;
   };
 
+  store.onCommitted((invalidated) => {
+    // A commit that invalidates everything may be one that was only assumed: the interval finds it.
+    if (invalidated !== undefined) void poll();
+  });
+
   return {
-    /** Wakes the watches of these applications. Call it when new events can be read. */
-    notify: wakeAll,
+    /** Wakes the watches of applications with new events. Call it when they can be read. */
+    notify: (): void => void poll(),
     watch(appId: AppId): ChangeWatch {
       const watch: ChangeWatch = createWatch(() => {
         const ofApp = watches.get(appId);
@@ -118,7 +139,7 @@ export function createChangeFeed(store: Pick<Store, 'read' | 'revision'>) {
       const ofApp = watches.get(appId) ?? new Set();
       watches.set(appId, ofApp.add(watch));
       if (isClosed) watch.wake();
-      else timer ??= setInterval(() => void poll(), pollIntervalMs).unref();
+      else timer ??= setInterval(() => void poll(), pollMs).unref();
       return watch;
     },
     /**

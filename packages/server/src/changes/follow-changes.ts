@@ -1,15 +1,15 @@
 import type { AppId } from '@tenon/protocol';
-import { beforeAllChanges, type ChangeEventRecord, type ChangePosition, parseChangeId } from '../db/change-records.ts';
+import { beforeAllChanges, type ChangePosition, parseChangeId } from '../db/change-records.ts';
 import type { Queries } from '../db/store.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { ChangeEvent, ChangeFeed } from './change-feed.ts';
 import type { StreamOptions } from './event-stream.ts';
 
 /** A step of a change stream. `at` is the stream's position after it. */
 export type ChangeStep =
   /** Events were lost: the client must fetch all lists again. */
   | { readonly kind: 'reset'; readonly at: ChangePosition }
-  | { readonly kind: 'changes'; readonly at: ChangePosition; readonly records: readonly ChangeEventRecord[] }
+  | { readonly kind: 'changes'; readonly at: ChangePosition; readonly records: readonly ChangeEvent[] }
   /** All earlier events were sent. Comes once at the start, and once after each reset. */
   | { readonly kind: 'ready'; readonly at: ChangePosition }
   /** No event came within `quietMs`. */

@@ -1,4 +1,4 @@
-import type { ChangeEventData, ChangeEventName, ExtensionPointId } from '@tenon/protocol';
+import type { ExtensionPointId } from '@tenon/protocol';
 import type { Actor, AppAccess } from '../auth/access.ts';
 import type { ChangeEventRecord } from '../db/change-records.ts';
 import { changeId } from '../db/change-records.ts';
@@ -6,6 +6,7 @@ import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
 import type { Services } from '../services.ts';
+import { changeEventText } from './change-text.ts';
 import { eventText, heartbeat, sendEventStream } from './event-stream.ts';
 import { type ChangeStep, followChanges } from './follow-changes.ts';
 
@@ -62,21 +63,13 @@ function textOfStep(step: ChangeStep, isRequested: (record: ChangeEventRecord) =
   switch (step.kind) {
     case 'reset':
     case 'ready':
-      return changeText(step.kind, {}, id);
+      return changeEventText(step.kind, {}, id);
     case 'quiet':
       return id === lastId ? heartbeat : eventText({ id });
     case 'changes':
-      return step.records.filter(isRequested).map(textOfRecord).join('');
+      return step.records
+        .filter(isRequested)
+        .map(({ text }) => text)
+        .join('');
   }
-}
-
-function textOfRecord(record: ChangeEventRecord): string {
-  const { extensionPointId, guestKey } = record;
-  const id = changeId(record);
-  if (guestKey === null) return changeText('deleted', { extensionPointId }, id);
-  return changeText('binding', { extensionPointId, guestKey }, id);
-}
-
-function changeText<N extends ChangeEventName>(event: N, data: ChangeEventData[N], id?: string): string {
-  return eventText({ event, data, ...(id === undefined ? {} : { id }) });
 }

@@ -1,0 +1,16 @@
+import type { ChangeEventData, ChangeEventName } from '@tenon/protocol';
+import { type ChangeEventRecord, changeId } from '../db/change-records.ts';
+import { eventText } from './event-stream.ts';
+
+/** Serializes a change event. */
+export function changeText(record: ChangeEventRecord): string {
+  const { extensionPointId, guestKey } = record;
+  const id = changeId(record);
+  if (guestKey === null) return changeEventText('deleted', { extensionPointId }, id);
+  return changeEventText('binding', { extensionPointId, guestKey }, id);
+}
+
+/** Serializes any event of a change stream. */
+export function changeEventText<N extends ChangeEventName>(event: N, data: ChangeEventData[N], id: string): string {
+  return eventText({ event, data, id });
+}
