@@ -1,6 +1,6 @@
 import type { ChangeEventData, ChangeEventName } from '@tenon/protocol';
 import { type ChangeEventRecord, changeId } from '../db/change-records.ts';
-import { eventText } from './event-stream.ts';
+import { eventText } from './event-text.ts';
 
 /** Serializes a change event. */
 export function changeText(record: ChangeEventRecord): string {

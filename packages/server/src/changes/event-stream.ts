@@ -9,6 +9,7 @@ import type { Request } from '../http/request.ts';
 import type { Access, AuthContext } from '../http/route.ts';
 import { requestLogFields } from '../http/send-error.ts';
 import type { Services } from '../services.ts';
+import { eventText } from './event-text.ts';
 
 /** How long clients wait before they reconnect. They add a random time, so that they don't all reconnect at once. */
 const retryMs = 1000;
@@ -91,16 +92,6 @@ function endText(services: Services, request: Request, error: unknown): string {
   return eventText({ event: 'end', data });
 }
 
-/** A server-sent event. */
-interface ServerSentEvent {
-  readonly event?: string;
-  /** Sent as JSON, which has no line breaks. Clients ignore an event without data except for its id. */
-  readonly data?: object;
-  readonly id?: string;
-  /** How long clients wait before they reconnect, in milliseconds. */
-  readonly retryMs?: number;
-}
-
 /** The header of every event stream. Caches must not store it, and proxies must not buffer it. */
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -108,17 +99,3 @@ export const eventStreamHeaders = {
   connection: 'close', // an idle connection after a stream's end would delay a shutdown
   'x-accel-buffering': 'no', // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
 } as const;
-
-/** A comment, which keeps the connection open. */
-export const heartbeat = ':\n\n';
-
-/** Serializes an event: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
-export function eventText({ event, data, id, retryMs }: ServerSentEvent): string {
-  const fields = [
-    ...(retryMs === undefined ? [] : [`retry: ${retryMs}`]),
-    ...(id === undefined ? [] : [`id: ${id}`]),
-    ...(event === undefined ? [] : [`event: ${event}`]),
-    ...(data === undefined ? [] : [`data: ${JSON.stringify(data)}`]),
-  ];
-  return `${fields.join('\n')}\n\n`;
-}

@@ -5,7 +5,8 @@ import type { NewestAction } from '../db/audit-records.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { AuthContext } from '../http/route.ts';
 import { type ChangeFeed, newestActionCount } from './change-feed.ts';
-import { eventText, heartbeat, type StreamOptions } from './event-stream.ts';
+import type { StreamOptions } from './event-stream.ts';
+import { eventText, heartbeat } from './event-text.ts';
 
 /** The access rule of the stream: members and guests of the application. */
 export const updateAccess = { kind: 'app', purpose: 'readApp' } as const;

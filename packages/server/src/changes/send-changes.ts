@@ -7,7 +7,8 @@ import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { changeEventText } from './change-text.ts';
-import { eventText, heartbeat, sendEventStream } from './event-stream.ts';
+import { sendEventStream } from './event-stream.ts';
+import { eventText, heartbeat } from './event-text.ts';
 import { type ChangeStep, followChanges } from './follow-changes.ts';
 
 interface Subscription {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventText } from './event-stream.ts';
+import { eventText } from './event-text.ts';
 
 describe('eventText()', () => {
   it('has a line for each present field, and an empty line at the end', () => {
