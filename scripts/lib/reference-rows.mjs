@@ -2,7 +2,7 @@
 
 /** A row of such a table begins with a name in backquotes. */
 const nameRow = /^\| `[\w.-]+` \|.*\n/gm;
-const routeRow = /^\| `(?:GET|POST|PUT|DELETE) \S+` \|.*\n/gm;
+const routeRow = /^\| `(?:GET|POST|PUT|PATCH|DELETE) \S+` \|.*\n/gm;
 
 const sectionRow = /^\| `.*` \| (?:kept|rewritten|dropped|refused) \|.*\n/gm;
 
@@ -75,7 +75,7 @@ function routeRows(openApi) {
   const { paths } = /** @type {{ paths: Record<string, Record<string, Operation>> }} */ (openApi);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([method]) => ['get', 'post', 'put', 'delete'].includes(method))
+      .filter(([method]) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
       .map(([method, { tags, summary, description }]) => {
         const name = path.replaceAll(/\{(\w+)\}/g, (_, id) => `<${id.replaceAll(/[A-Z]/g, '_$&').toLowerCase()}>`);
         const text = [`${summary}.`, ...(description === undefined ? [] : [description])].join(' ');

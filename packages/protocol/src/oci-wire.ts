@@ -6,10 +6,16 @@ import { Type } from './type.ts';
 
 const ociErrorCode = oneOf([
   'BLOB_UNKNOWN',
+  'BLOB_UPLOAD_INVALID',
+  'BLOB_UPLOAD_UNKNOWN',
   'DENIED',
   'DIGEST_INVALID',
+  'MANIFEST_BLOB_UNKNOWN',
+  'MANIFEST_INVALID',
   'MANIFEST_UNKNOWN',
+  'NAME_INVALID',
   'NAME_UNKNOWN',
+  'SIZE_INVALID',
   'TOOMANYREQUESTS',
   'UNAUTHORIZED',
   'UNSUPPORTED',
@@ -21,7 +27,10 @@ export const ociError = Type.Object({
     Type.Object({
       code: ociErrorCode,
       message: Type.String(),
-      detail: Type.Object({ code: Type.String({ description: 'the code of the same error in `/api/v1`' }) }),
+      detail: Type.Object({
+        code: Type.String({ description: 'the code of the same error in `/api/v1`' }),
+        errors: Type.Optional(Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }))),
+      }),
     }),
   ),
 });
@@ -64,6 +73,14 @@ export const ociManifest = Type.Object({
   layers: Type.Array(Type.Object(descriptor)),
   subject: Type.Optional(Type.Object(descriptor)),
   annotations: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
+/** A manifest as a client may push it, before its media types are checked. */
+export const ociPushedManifest = Type.Object({
+  schemaVersion: Type.Literal(2),
+  mediaType: Type.Optional(Type.String()),
+  config: Type.Object(descriptor),
+  layers: Type.Array(Type.Object(descriptor)),
 });
 
 export const ociIndex = Type.Object({

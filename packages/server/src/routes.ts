@@ -26,6 +26,7 @@ import { docsRoutes } from './docs/docs-routes.ts';
 import { referenceRoutes } from './http/reference-routes.ts';
 import type { Route } from './http/route.ts';
 import { instrumentRoutes } from './instrument/instrument-routes.ts';
+import { ociPushRoutes } from './oci/oci-push-routes.ts';
 import { ociRoutes } from './oci/oci-routes.ts';
 import { healthRoutes } from './ops/status/health-routes.ts';
 import { statusRoutes } from './ops/status/status-routes.ts';
@@ -53,6 +54,7 @@ export const allRoutes: readonly Route[] = [
   ...signingKeyRoutes,
   ...simulationRunRoutes,
   ...ociRoutes,
+  ...ociPushRoutes,
   ...hostControlRoutes,
   ...massYankRoutes,
   ...appRoutes,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
   type AppId,
@@ -9,6 +9,9 @@ import {
   type DeviceAuthorization,
   deviceCodeGrantType,
   newId,
+  ociEmptyConfig,
+  ociMediaTypes,
+  ociRepositoryOf,
   type SessionState,
   type UserId,
   type WebhookDelivery,
@@ -88,7 +91,20 @@ async function personOfProvider({ service }: World) {
   return { id: account.id as UserId, jar, sub };
 }
 
+const uploads = '/v2/:appId/:extensionPointId/:userId/:repository/blobs/uploads';
 const artifact = `${api}/artifacts/:extensionPointId/plugin/:userId/:pluginName`;
+
+/** The path of the OCI repository of a plugin of the guest's. */
+function ociPathOf({ appId, extensionPointId, guest }: World, name: string): string {
+  return `/v2/${ociRepositoryOf(appId, extensionPointId, guest.id, name)}`;
+}
+
+/** Starts an upload. @returns its path */
+async function ociUpload(world: World): Promise<string> {
+  const { service, guest } = world;
+  const path = `${ociPathOf(world, 'uploaded')}/blobs/uploads/`;
+  return String((await service.call('POST', path, { token: guest.token })).headers.location);
+}
 
 function calling(
   { service }: World,
@@ -431,6 +447,23 @@ const rows: Readonly<Record<string, Row>> = {
       const path = `${api}/artifacts/${extensionPointId}/plugin/${guest.id}/fresh`;
       const headers = { 'content-type': 'application/wasm' };
       const send = () => service.call('PUT', path, { token: guest.token, body: tinyModule(9), headers });
+      return { by: guest.id, send };
+    },
+  },
+  'PUT /v2/:appId/:extensionPointId/:userId/:repository/manifests/:reference': {
+    actions: ['plugin.publish'],
+    prepare: async (world) => {
+      const { service, guest } = world;
+      const path = ociPathOf(world, 'pushed');
+      const module = freshModule();
+      const digest = `sha256:${hash('sha256', module, 'hex')}`;
+      const options = { token: guest.token, body: module };
+      await service.call('POST', `${path}/blobs/uploads/?digest=${digest}`, options);
+      const layer = { mediaType: ociMediaTypes.layer, digest, size: module.length };
+      const manifest = { schemaVersion: 2, config: ociEmptyConfig, layers: [layer] };
+      const headers = { 'content-type': ociMediaTypes.manifest };
+      const body = JSON.stringify(manifest);
+      const send = () => service.call('PUT', `${path}/manifests/1.0.0`, { token: guest.token, body, headers });
       return { by: guest.id, send };
     },
   },
@@ -911,6 +944,17 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
       token: owner.token,
       json: { simulation },
     }),
+  // An upload is not part of a version.
+  [`POST ${uploads}/`]: (world) =>
+    world.service.call('POST', `${ociPathOf(world, 'uploaded')}/blobs/uploads/`, { token: world.guest.token }),
+  [`PATCH ${uploads}/:uploadId`]: async (world) =>
+    world.service.call('PATCH', await ociUpload(world), { token: world.guest.token, body: 'chunk' }),
+  [`PUT ${uploads}/:uploadId`]: async (world) => {
+    const target = `${await ociUpload(world)}?digest=sha256:${hash('sha256', 'chunk', 'hex')}`;
+    return world.service.call('PUT', target, { token: world.guest.token, body: 'chunk' });
+  },
+  [`DELETE ${uploads}/:uploadId`]: async (world) =>
+    world.service.call('DELETE', await ociUpload(world), { token: world.guest.token }),
   // They queue a mail. A password link is recorded when it is made, before the mail is sent.
   'POST /session/password-link': async ({ service }) =>
     openJar(service).call('POST', '/session/password-link', { email: (await signUpPerson(service)).email }),

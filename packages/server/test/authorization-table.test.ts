@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import {
   type ContentAddress,
@@ -605,6 +606,41 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ]),
   ),
+  ...Object.fromEntries(
+    (
+      [
+        ['POST', 202],
+        ['GET', 204],
+        ['PATCH', 202],
+        ['PUT', 201],
+        ['DELETE', 204],
+      ] as const
+    ).map(([method, status]): [string, Row] => [
+      `${method} /v2/:appId/:extensionPointId/:userId/:repository/blobs/uploads/${method === 'POST' ? '' : ':uploadId'}`,
+      {
+        cells: `${refused} 403s 404 ${status} 403f 403n 403n 403n`,
+        scope: 'publish',
+        target: async ({ service, appId, extensionPointId, guest }) => {
+          const path = `/v2/${ociRepositoryOf(appId, extensionPointId, guest.id, 'uploaded')}/blobs/uploads/`;
+          if (method === 'POST') return { path };
+          const { headers } = await service.call('POST', path, { token: guest.token });
+          const upload = String(headers.location);
+          if (method !== 'PUT') return { path: upload };
+          const body = freshModule();
+          return { path: `${upload}?digest=sha256:${hash('sha256', body, 'hex')}`, body };
+        },
+      },
+    ]),
+  ),
+  'PUT /v2/:appId/:extensionPointId/:userId/:repository/manifests/:reference': {
+    cells: `${refused} 403s 404 201 403f 403n 403n 403n`,
+    scope: 'publish',
+    target: async ({ service, appId, extensionPointId, guest }) => {
+      const path = `/v2/${ociRepositoryOf(appId, extensionPointId, guest.id, 'median')}/manifests/1`;
+      const { rawPayload: body } = await service.call('GET', path, { token: guest.token });
+      return { path, body, headers: { 'content-type': 'application/vnd.oci.image.manifest.v1+json' } };
+    },
+  },
   'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/comparison': {
     cells: `${refused} 403s 404 200 404 200 200 200`,
     scope: 'read',

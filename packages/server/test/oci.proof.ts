@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import {
   type ContentAddress,
   ociDigestOf,
@@ -18,6 +14,7 @@ import {
 } from '@tenon/protocol';
 import type { Response } from 'light-my-request';
 import { until } from '../../../test/helpers/until.ts';
+import { noOciClients, skopeo as runSkopeo, withRegistry } from './helpers/oci-clients.ts';
 import { openService, type TestService } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
 import {
@@ -34,7 +31,6 @@ import {
 /* The read-only points of https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md, and clients that we did not write. */
 
 const api = '/api/v1';
-const run = promisify(execFile);
 
 let service: TestService;
 let world: World;
@@ -377,11 +373,16 @@ describe('repositories', () => {
     assert.equal((await service.call('GET', otherApp, { token: guest.token })).payload, unknown.payload);
   });
 
-  it('accept no changes', async () => {
-    for (const method of ['DELETE', 'PUT', 'POST', 'PATCH']) {
-      const response = await get('median', 'manifests/1', undefined, {}, method);
+  it('accept no deletions', async () => {
+    const blob = `blobs/${digestOf('')}`;
+    for (const [rest, allow] of [
+      ['manifests/1', 'GET, HEAD, OPTIONS, PUT'],
+      [blob, 'GET, HEAD, OPTIONS'],
+      ['tags/list', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      const response = await get('median', rest, undefined, {}, 'DELETE');
       assertError(response, 405, 'UNSUPPORTED');
-      assert.equal(response.headers.allow, 'GET, HEAD, OPTIONS');
+      assert.equal(response.headers.allow, allow);
     }
   });
 
@@ -391,18 +392,8 @@ describe('repositories', () => {
   });
 });
 
-const isInstalled = ['skopeo', 'docker-registry'].every(
-  (program) => spawnSync(program, ['--version']).error === undefined,
-);
-const mayBeSkipped = process.env.COMPILERS_REQUIRED === undefined;
-
-describe('skopeo', { skip: !isInstalled && mayBeSkipped && 'needs skopeo and docker-registry' }, () => {
-  const skopeo = async (...options: readonly string[]) => {
-    const { stdout } = await run('skopeo', ['--insecure-policy', ...options], {
-      env: { ...process.env, HOME: folder },
-    });
-    return stdout;
-  };
+describe('skopeo', { skip: noOciClients }, () => {
+  const skopeo = (...options: readonly string[]) => runSkopeo(folder, ...options);
   const credentials = (side = '') => [`--${side}tls-verify=false`, `--${side}creds=ci:${world.guest.token}`];
   const referenceOf = (name: string, tag: string) => `docker://${new URL(base).host}/${repositoryOf(name)}:${tag}`;
 
@@ -427,7 +418,7 @@ describe('skopeo', { skip: !isInstalled && mayBeSkipped && 'needs skopeo and doc
       await skopeo('copy', ...credentials('src-'), source, `oci-archive:${folder}/archive-${at}.tar:v1`);
       assert.equal(await skopeo('inspect', '--raw', `oci-archive:${folder}/archive-${at}.tar:v1`), raw);
 
-      await withRegistry(async (host) => {
+      await withRegistry(folder, async (host) => {
         const target = `docker://${host}/copies/${at}:v1`;
         await skopeo('copy', '--dest-tls-verify=false', ...credentials('src-'), source, target);
         assert.equal(await skopeo('inspect', '--raw', '--tls-verify=false', target), raw);
@@ -448,29 +439,4 @@ describe('skopeo', { skip: !isInstalled && mayBeSkipped && 'needs skopeo and doc
       /unauthorized|invalid username/i,
     );
   });
-
-  async function withRegistry(use: (host: string) => Promise<void>): Promise<void> {
-    const root = await mkdtemp(join(folder, 'registry-'));
-    const config = join(root, 'config.yml');
-    const storage = `storage:\n  filesystem:\n    rootdirectory: ${root}/data\n`;
-    await writeFile(config, `version: 0.1\n${storage}http:\n  addr: 127.0.0.1:0\n`);
-    const registry = spawn('docker-registry', ['serve', config], { stdio: ['ignore', 'pipe', 'pipe'] });
-    try {
-      const host = await new Promise<string>((resolve, reject) => {
-        let log = '';
-        const read = (text: string): void => {
-          log += text;
-          const [, found] = /listening on (127\.0\.0\.1:\d+)/.exec(log) ?? [];
-          if (found !== undefined) resolve(found);
-        };
-        registry.stdout.setEncoding('utf8').on('data', read);
-        registry.stderr.setEncoding('utf8').on('data', read);
-        registry.once('exit', () => reject(new Error(`The registry ended: ${log}`)));
-      });
-      await use(host);
-    } finally {
-      registry.kill();
-      if (registry.exitCode === null && registry.signalCode === null) await once(registry, 'exit');
-    }
-  }
 });

@@ -27,7 +27,6 @@ export interface OciChunkRecord {
 /** The image with which a version was pushed. A version without one has a computed image. */
 export interface OciImageRecord {
   readonly versionId: VersionId;
-  readonly manifestDigest: OciDigest;
   readonly configDigest: OciDigest;
   readonly configType: string;
   /** The pushed JSON text. */

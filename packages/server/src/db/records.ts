@@ -8,6 +8,7 @@ import type {
   GuestId,
   InvitationId,
   MemberRole,
+  OciDigest,
   OneTimeLinkId,
   PasskeyId,
   ProvenancePolicy,
@@ -316,6 +317,8 @@ export interface VersionRecord extends PluginKey, VersionDecision {
   readonly verdict: Verdict | null;
   /** When it has the minimum age of its extension point at the time of the publish; `null` without one. */
   readonly releaseAtMs: number | null;
+  /** The digest of the OCI manifest that was pushed; `null` for a version with a computed one. */
+  readonly manifestDigest: OciDigest | null;
   /** The best state of its provenance. */
   readonly provenance: ProvenanceState;
 }
@@ -635,7 +638,7 @@ export const columns = {
   ]),
   versions: columnsOf<VersionRecord>()('versions', [
     'extensionPointId userId name id number contentAddress size semver note createdAtMs state stateReason',
-    'stateAtMs stateRole verdict releaseAtMs provenance',
+    'stateAtMs stateRole verdict releaseAtMs provenance manifestDigest',
   ]),
   bindings: columnsOf<Omit<BindingRow, 'selectedAtNumber'>>()('bindings', [
     'extensionPointId userId name guestId versionId pinnedVersionId selectedVersionId updatedAtMs',
@@ -677,9 +680,7 @@ export const columns = {
     'id extensionPointId userId name size contentAddress expiresAtMs',
   ]),
   ociChunks: columnsOf<OciChunkRecord>()('oci_chunks', ['uploadId startByte size contentAddress']),
-  ociImages: columnsOf<OciImageRecord>()('oci_images', [
-    'versionId manifestDigest configDigest configType manifest config',
-  ]),
+  ociImages: columnsOf<OciImageRecord>()('oci_images', ['versionId configDigest configType manifest config']),
   callReports: columnsOf<CallReportRecord>()('call_reports', [
     'versionId series kind fromMs calls errors durations memoryBytes',
   ]),

@@ -91,7 +91,7 @@ export const tags = {
   Distribution: 'for hosts: list the plugins bound to a guest key, and fetch their bytes',
   Plugins: 'publish, read, and delete plugins',
   Versions: "a plugin's versions: list, roll back, yank, restore, approve",
-  OCI: 'pull plugins with OCI clients',
+  OCI: 'pull and push plugins with OCI clients',
   'Team control': "decisions of an application's team: pin bindings, block plugins, end withdrawals",
   Applications: 'applications and their members',
   'Extension points': "an application's extension points and their schemas",
@@ -151,7 +151,7 @@ interface RouteDeclaration<A extends Access, Path extends string, Query extends 
 
 export interface Route extends RouteDeclaration<Access, string, TObject, unknown> {
   readonly tag: Tag;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** A template: `:name` stands for a segment, `*` at the end for the rest. */
   readonly path: string;
 }

@@ -24,7 +24,7 @@ interface PathInfo {
 
 export type Router = ReturnType<typeof createRouter>;
 
-const routedMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+const routedMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
  * @param publicUrls their paths are prefixes that the router removes

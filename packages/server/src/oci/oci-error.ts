@@ -38,7 +38,9 @@ export const ociErrorFormat: ErrorFormat = {
     return {
       ...rest,
       headers: { ...headers, ...(own === undefined ? challengeOf(rest.status, rest.code, baseUrl) : own.headers) },
-      body: { errors: [{ code, message, detail: { code: rest.code } }] } satisfies OciErrorBody,
+      body: {
+        errors: [{ code, message, detail: { code: rest.code, ...(problem.errors && { errors: problem.errors }) } }],
+      } satisfies OciErrorBody,
     };
   },
 };
@@ -52,11 +54,19 @@ function challengeOf(status: number, code: ErrorCode, baseUrl: string): Readonly
 
 function ociCodeOf(code: ErrorCode): OciErrorCode {
   const { status } = errorCodes[code];
-  if (status === 401) return 'UNAUTHORIZED';
-  if (status === 403) return 'DENIED';
-  if (status === 404) return 'NAME_UNKNOWN';
-  return status === 429 ? 'TOOMANYREQUESTS' : 'UNSUPPORTED';
+  return codesOfStatus[status] ?? 'UNSUPPORTED';
 }
+
+/** A publish fails with 409 or 422 when the manifest is pushed. */
+const codesOfStatus: Readonly<Record<number, OciErrorCode>> = {
+  401: 'UNAUTHORIZED',
+  403: 'DENIED',
+  404: 'NAME_UNKNOWN',
+  409: 'DENIED',
+  413: 'SIZE_INVALID',
+  422: 'MANIFEST_INVALID',
+  429: 'TOOMANYREQUESTS',
+};
 
 export function unknownManifest(): DomainError {
   return new OciError('not_found', 'MANIFEST_UNKNOWN', 'The repository has no such manifest.');
@@ -68,4 +78,18 @@ export function unknownBlob(): DomainError {
 
 export function invalidDigest(): DomainError {
   return new OciError('invalid_request', 'DIGEST_INVALID', 'The digest must be "sha256:" and 64 hexadecimal digits.');
+}
+
+export function unknownUpload(): DomainError {
+  return new OciError('not_found', 'BLOB_UPLOAD_UNKNOWN', 'There is no such upload. It may have expired.');
+}
+
+/** The error for a blob whose bytes have another digest. */
+export function wrongDigest(): DomainError {
+  return new OciError('invalid_request', 'DIGEST_INVALID', 'The uploaded bytes have another digest.');
+}
+
+/** The error for a manifest that the server refuses, whatever the module is. */
+export function invalidManifest(message: string): DomainError {
+  return new OciError('invalid_request', 'MANIFEST_INVALID', message);
 }

@@ -47,23 +47,16 @@ export const ociQueries = {
   ociImage: (db: Db, versionId: VersionId): Promise<OciImageRecord | undefined> =>
     db.selectFrom('oci_images').select(columns.ociImages).where('versionId', '=', versionId).executeTakeFirst(),
 
-  /** Returns an image of a plugin by the digest of its manifest. */
-  ociImageOfManifest: (db: Db, key: PluginKey, digest: OciDigest): Promise<OciImageRecord | undefined> =>
-    imagesOf(db, key).where('manifestDigest', '=', digest).executeTakeFirst(),
-
   /** Returns an image of a plugin by the digest of its configuration. */
   ociImageOfConfig: (db: Db, key: PluginKey, digest: OciDigest): Promise<OciImageRecord | undefined> =>
-    imagesOf(db, key).where('configDigest', '=', digest).executeTakeFirst(),
+    db
+      .selectFrom('oci_images')
+      .innerJoin('versions', 'versions.id', 'oci_images.versionId')
+      .select(columns.ociImages)
+      .where(isOfPlugin('versions', key))
+      .where('configDigest', '=', digest)
+      .executeTakeFirst(),
 };
-
-function imagesOf(db: Db, key: PluginKey) {
-  return db
-    .selectFrom('oci_images')
-    .innerJoin('versions', 'versions.id', 'oci_images.versionId')
-    .select(columns.ociImages)
-    .where(isOfPlugin('versions', key))
-    .orderBy('versions.number');
-}
 
 export const ociMutations = {
   insertOciUpload: statement({ audit: false, invalidates: nothing }, (db: Db, upload: OciUploadRecord) =>
@@ -144,7 +137,12 @@ export const ociMutations = {
     },
   ),
 
-  insertOciImage: statement({ audit: true, invalidates: nothing }, (db: Db, image: OciImageRecord) =>
-    db.insertInto('oci_images').values(image),
+  /** Stores the image with which a version was pushed. */
+  insertOciImage: mutation(
+    { audit: true, invalidates: nothing },
+    async (db: Db, manifestDigest: OciDigest, image: OciImageRecord): Promise<void> => {
+      await db.insertInto('oci_images').values(image).execute();
+      await db.updateTable('versions').set({ manifestDigest }).where('id', '=', image.versionId).execute();
+    },
   ),
 };

@@ -3,7 +3,6 @@ import {
   type OciDescriptor,
   type OciDocument,
   ociDocument,
-  ociImageOf,
   ociMediaTypes,
   ociReferrerManifest,
 } from '@tenon/protocol';
@@ -12,6 +11,7 @@ import type { VersionRecord } from '../db/records.ts';
 import type { Deps } from '../deps.ts';
 import { sha256Hex } from '../plugins/oci-version-names.ts';
 import { newestTestResult } from '../simulations/test-result.ts';
+import { imageOf } from './oci-image.ts';
 
 /** A document about a version, as an OCI artifact whose subject is the version's image. */
 export interface Referrer {
@@ -29,7 +29,7 @@ const bundleDescriptors: CacheSpec<OciDescriptor> = { name: 'bundle digests', ta
 /** Returns the attestations of a version, the oldest first, then the result of its newest test. */
 export async function referrersOf(deps: Deps, version: VersionRecord, baseUrl: string): Promise<readonly Referrer[]> {
   const { read } = deps.store;
-  const image = ociImageOf(version, sha256Hex);
+  const image = await imageOf(read, version);
   const toReferrer = (artifactType: string, annotations: Referrer['annotations'], document: OciDescriptor) => ({
     artifactType,
     annotations,

@@ -7,18 +7,16 @@ import {
   type OciDocument,
   ociEmptyConfig,
   ociEmptyText,
-  ociImageOf,
   ociMediaTypes,
   ociTagsOf,
 } from '@tenon/protocol';
 import { type ExtensionPointAccess, isMember } from '../auth/access.ts';
-import { readAllPages } from '../db/paging.ts';
 import type { PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { sha256Hex } from '../plugins/oci-version-names.ts';
 import { findPlugin, type PluginTarget } from '../plugins/plugins.ts';
 import { invalidDigest, unknownBlob, unknownManifest } from './oci-error.ts';
+import { findConfig, findVersionOfManifest, imageOf, versionsOf } from './oci-image.ts';
 import { type Referrer, referrersOf } from './oci-referrers.ts';
 
 /*
@@ -31,9 +29,6 @@ export interface Repository {
   readonly access: ExtensionPointAccess;
   readonly plugin: PluginRecord;
 }
-
-/** How many versions one query reads. */
-const batchSize = 200;
 
 const boundPrefix = 'bound-';
 
@@ -56,13 +51,11 @@ export async function findManifest(deps: Deps, repository: Repository, reference
   if (!reference.includes(':')) {
     const version = await findTagged(deps.store.read, repository, reference);
     if (version === undefined) throw unknownManifest();
-    return ociImageOf(version, sha256Hex).manifest;
+    return (await imageOf(deps.store.read, version)).manifest;
   }
   if (!isOciDigest(reference)) throw invalidDigest();
-  for await (const version of versionsOf(deps.store.read, repository)) {
-    const { manifest } = ociImageOf(version, sha256Hex);
-    if (manifest.digest === reference) return manifest;
-  }
+  const found = await findVersionOfManifest(deps.store.read, repository.plugin, reference);
+  if (found !== undefined) return (await imageOf(deps.store.read, found)).manifest;
   const referrer = await findReferrer(deps, repository, ({ manifest }) => manifest.digest === reference);
   if (referrer === undefined) throw unknownManifest();
   return referrer.manifest;
@@ -75,13 +68,11 @@ export type Blob = { readonly address: ContentAddress } | (OciDescriptor & { rea
 export async function findBlob(deps: Deps, repository: Repository, digest: string): Promise<Blob> {
   const { read } = deps.store;
   const address = contentAddressOfDigest(digest);
-  if (address === undefined) throw invalidDigest();
+  if (address === undefined || !isOciDigest(digest)) throw invalidDigest();
   if ((await read.versionOfContent(repository.plugin, address)) !== undefined) return { address };
   if (digest === ociEmptyConfig.digest) return { ...ociEmptyConfig, text: ociEmptyText };
-  for await (const version of versionsOf(read, repository)) {
-    const { config } = ociImageOf(version, sha256Hex);
-    if (config.digest === digest) return config;
-  }
+  const config = await findConfig(read, repository.plugin, digest);
+  if (config !== undefined) return config;
   const referrer = await findReferrer(deps, repository, ({ document }) => document.digest === digest);
   const text = await referrer?.readText();
   if (referrer === undefined || text === undefined) throw unknownBlob();
@@ -96,12 +87,9 @@ export async function listReferrers(
   artifactType: string | undefined,
 ): Promise<readonly Referrer[]> {
   if (!isOciDigest(digest)) throw invalidDigest();
-  for await (const version of versionsOf(deps.store.read, repository)) {
-    if (ociImageOf(version, sha256Hex).manifest.digest !== digest) continue;
-    const referrers = await referrersOf(deps, version, deps.baseUrl());
-    return referrers.filter((one) => artifactType === undefined || one.artifactType === artifactType);
-  }
-  return [];
+  const found = await findVersionOfManifest(deps.store.read, repository.plugin, digest);
+  const referrers = found === undefined ? [] : await referrersOf(deps, found, deps.baseUrl());
+  return referrers.filter((one) => artifactType === undefined || one.artifactType === artifactType);
 }
 
 /**
@@ -115,7 +103,7 @@ export async function listTags(
   { limit, last = '' }: { readonly limit: number; readonly last?: string | undefined },
 ): Promise<{ readonly tags: readonly string[]; readonly hasMore: boolean }> {
   const versionTags: string[] = [];
-  for await (const version of versionsOf(read, repository)) {
+  for await (const version of versionsOf(read, repository.plugin)) {
     if (isTagged(repository, version)) versionTags.push(...ociTagsOf(version));
   }
   const isEmpty = versionTags.length === 0;
@@ -139,7 +127,7 @@ async function findTagged(read: Queries, repository: Repository, tag: string): P
     if (binding?.userId !== plugin.userId || binding.versionNumber === null) return undefined;
     return read.version(plugin, binding.versionNumber);
   }
-  for await (const version of versionsOf(read, repository)) {
+  for await (const version of versionsOf(read, repository.plugin)) {
     if (isTagged(repository, version) && (tag === 'latest' || ociTagsOf(version).includes(tag))) return version;
   }
   return undefined;
@@ -159,18 +147,12 @@ async function boundTags(
   return guestIds.map((id) => boundPrefix + id);
 }
 
-/** Returns all versions, the newest first. */
-async function* versionsOf(read: Queries, { plugin }: Repository): AsyncGenerator<VersionRecord> {
-  const cursorOf = ({ number }: VersionRecord): string => String(number);
-  for await (const page of readAllPages(batchSize, cursorOf, (range) => read.versions(plugin, range))) yield* page;
-}
-
 async function findReferrer(
   deps: Deps,
   repository: Repository,
   isFound: (referrer: Referrer) => boolean,
 ): Promise<Referrer | undefined> {
-  for await (const version of versionsOf(deps.store.read, repository)) {
+  for await (const version of versionsOf(deps.store.read, repository.plugin)) {
     const found = (await referrersOf(deps, version, deps.baseUrl())).find(isFound);
     if (found !== undefined) return found;
   }

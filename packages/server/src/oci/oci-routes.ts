@@ -17,13 +17,12 @@ import { HttpError } from '../http/http-error.ts';
 import { limitPublicReads } from '../http/limits/public-reads.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
-import { json, type Route, routeTagged, type SuccessDoc } from '../http/route.ts';
+import { json, type Route, type SuccessDoc } from '../http/route.ts';
 import { contentRequestHeaders, contentResponses, sendContent } from '../plugins/send-content.ts';
-import { OciError, ociErrorFormat, tokenPath } from './oci-error.ts';
+import { OciError, tokenPath } from './oci-error.ts';
 import { findBlob, findManifest, findRepository, listReferrers, listTags, toReferrerIndex } from './oci-repository.ts';
-
-const route = routeTagged('OCI');
-const repositoryPath = '/v2/:appId/:extensionPointId/:userId/:repository';
+import { manifestExample, nameOf, options, repositoryPath, route } from './oci-route.ts';
+import { findUploadedBlob } from './oci-uploads.ts';
 
 /** Access is checked per request, so shared caches may store nothing. */
 const immutable = 'private, max-age=31536000, immutable';
@@ -32,12 +31,7 @@ const changing = 'private, no-cache';
 /** The maximum number of tags in a response. */
 const maxTags = 1000;
 
-const options = { errorFormat: ociErrorFormat, headers: () => ({ 'docker-distribution-api-version': 'registry/2.0' }) };
-
 const read = { access: { kind: 'repository', purpose: 'readPlugins' }, ...options } as const;
-
-const digest = `sha256:${'0'.repeat(64)}`;
-const exampleDescriptor = { mediaType: ociMediaTypes.config, digest, size: 193 };
 
 const digestHeader = { 'docker-content-digest': 'the digest of the whole document' };
 
@@ -88,12 +82,7 @@ export const ociRoutes: readonly Route[] = [
     requestHeaders: { 'if-none-match': 'the entity tags that you have cached' },
     responses: documents('the manifest', ociMediaTypes.manifest, {
       schema: ociManifest,
-      example: {
-        schemaVersion: 2,
-        mediaType: ociMediaTypes.manifest,
-        config: exampleDescriptor,
-        layers: [{ ...exampleDescriptor, mediaType: ociMediaTypes.layer }],
-      },
+      example: manifestExample,
     }),
     errors: ['precondition_failed'],
     handle: async ({ deps }, { request, auth, params: { reference } }, reply) => {
@@ -112,7 +101,9 @@ export const ociRoutes: readonly Route[] = [
     handle: async (services, { request, auth, params }, reply) => {
       const { deps, usage } = services;
       const { access, target } = auth;
-      const blob = await findBlob(deps, await findRepository(deps, access, target), params.digest);
+      const blob =
+        (await findUploadedBlob(deps, access, target, params.digest)) ??
+        (await findBlob(deps, await findRepository(deps, access, target), params.digest));
       reply.header('docker-content-digest', params.digest);
       if ('text' in blob) return sendDocument(request, reply, blob, 'application/octet-stream', immutable);
       const { userId, appId } = access.actor;
@@ -142,8 +133,7 @@ export const ociRoutes: readonly Route[] = [
       ),
     },
     handle: async ({ deps }, { auth: { access, target }, params, query: { n = maxTags, last } }, reply) => {
-      const { appId, extensionPointId, userId, repository } = params;
-      const name = `${appId}/${extensionPointId}/${userId}/${repository}`;
+      const name = nameOf(params);
       const limit = Math.min(n, maxTags);
       const { tags, hasMore } = await listTags(deps, await findRepository(deps, access, target), { limit, last });
       const end = tags.at(-1);

@@ -22,6 +22,12 @@ export interface Release extends ReleaseLabels {
   readonly attachments?: readonly AttachedDocument[];
   /** Of an imported version: the publish attestation of the server that it comes from, with its key. */
   readonly origin?: Uint8Array | undefined;
+  /** Whether the account was charged for the bytes when it uploaded them. Default: `false`. */
+  readonly isCharged?: boolean;
+  /**
+   * Runs in the transaction with the version: a new one, or the newest one if that has the bytes already. To throw refuses the publish.
+   */
+  readonly withVersion?: (tx: Transaction, version: VersionRecord, isNew: boolean) => Promise<void>;
 }
 
 /** An authorized publish. */
@@ -108,6 +114,7 @@ export async function insertVersion(
     stateRole: null,
     releaseAtMs: minVersionAgeSeconds > 0 ? createdAtMs + minVersionAgeSeconds * 1000 : null,
     provenance: stateOfEvidence(evidence),
+    manifestDigest: null,
   };
   const limits = await quotasOf(deps, tx, [key.userId, appId]);
   const pluginChargedUntilMs = await requirePublishQuota(

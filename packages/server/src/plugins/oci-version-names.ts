@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type OciVersionNames, ociImageOf, ociRepositoryOf, ociTagsOf } from '@tenon/protocol';
+import { type OciDigest, type OciVersionNames, ociImageOf, ociRepositoryOf, ociTagsOf } from '@tenon/protocol';
 import type { AppAccess } from '../auth/access.ts';
 import type { VersionRecord } from '../db/records.ts';
 
@@ -13,6 +13,11 @@ export function ociNamesOf(version: VersionRecord, { app }: AppAccess, baseUrl: 
   return {
     repository: `${new URL(baseUrl).host}/${ociRepositoryOf(app.id, extensionPointId, userId, name)}`,
     tag: state === 'published' ? (ociTagsOf(version).at(-1) ?? null) : null,
-    digest: ociImageOf(version, sha256Hex).manifest.digest,
+    digest: manifestDigestOf(version),
   };
+}
+
+/** Returns the digest of a version's manifest: the pushed one, or else the computed one. */
+export function manifestDigestOf(version: VersionRecord): OciDigest {
+  return version.manifestDigest ?? ociImageOf(version, sha256Hex).manifest.digest;
 }

@@ -260,7 +260,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
   const { bytes, contentAddress } = checked;
   const charge = async (tx: Transaction): Promise<void> => {
     if ((await tx.plugin(key))?.newest.contentAddress === contentAddress) return;
-    await chargeStoredBytes(deps, tx, key.userId, bytes.length);
+    if (checked.isCharged !== true) await chargeStoredBytes(deps, tx, key.userId, bytes.length);
     if (checked.tried === undefined) await chargeTests(deps, tx, request);
   };
   const store = async (tx: Transaction): Promise<StoredRelease | StaleCheck> => {
@@ -299,6 +299,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
           ...(await initialState(tx, extensionPoint, checked, needsApproval)),
         });
 
+    await checked.withVersion?.(tx, version, !isCurrent);
     if (!isCurrent) await insertPublishAttestation(deps, tx, appId, version, meansOf(token), checked.origin);
     await attachToPublished(deps, tx, request, version, checked, { isNew: !isCurrent, nowMs });
 

@@ -70,6 +70,7 @@ export function versionRecord(
     stateRole: null,
     verdict: 'none_configured',
     releaseAtMs: null,
+    manifestDigest: null,
     provenance: 'absent',
     ...fields,
   };

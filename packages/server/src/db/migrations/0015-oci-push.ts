@@ -34,14 +34,12 @@ export const ociPush: Migration = {
       .addColumn('versionId', text, (column) =>
         column.notNull().primaryKey().references('versions.id').onDelete('cascade'),
       )
-      .addColumn('manifestDigest', text, (column) => column.notNull())
       .addColumn('configDigest', text, (column) => column.notNull())
       .addColumn('configType', text, (column) => column.notNull())
       .addColumn('manifest', text, (column) => column.notNull())
       .addColumn('config', text, (column) => column.notNull())
       .execute();
-    const images = (name: string) => db.schema.createIndex(name).on('oci_images');
-    await images('oci_images_by_manifest').column('manifestDigest').execute();
-    await images('oci_images_by_config').column('configDigest').execute();
+    await db.schema.createIndex('oci_images_by_config').on('oci_images').column('configDigest').execute();
+    await db.schema.alterTable('versions').addColumn('manifestDigest', text).execute();
   },
 };

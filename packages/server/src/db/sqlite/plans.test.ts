@@ -445,7 +445,6 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countOciUploads: (ask) => [ask.countOciUploads(user, 1)],
   ociChunks: (ask) => [ask.ociChunks(ociUploadId)],
   ociImage: (ask) => [ask.ociImage(version.id)],
-  ociImageOfManifest: (ask) => [ask.ociImageOfManifest(key, 'sha256:a')],
   ociImageOfConfig: (ask) => [ask.ociImageOfConfig(key, 'sha256:a')],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
 };

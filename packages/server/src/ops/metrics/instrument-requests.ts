@@ -17,7 +17,7 @@ interface RoutedMessage extends IncomingMessage {
 }
 
 /** The methods of routes and preflight requests. All others have the label `other`. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export function createRequestCounts(registry: Registry, listRoute: string) {
   const all = new Map<string, RouteSeries>();

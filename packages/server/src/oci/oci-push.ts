@@ -1,0 +1,238 @@
+import {
+  type ContentAddress,
+  contentAddressOfDigest,
+  isSemver,
+  type OciDescriptor,
+  type OciDigest,
+  type OciDocument,
+  ociEmptyConfig,
+  ociEmptyText,
+  ociTagOfSemver,
+} from '@tenon/protocol';
+import type { ExtensionPointAccess } from '../auth/access.ts';
+import { takeQuota } from '../auth/quotas.ts';
+import type { PluginKey, VersionRecord } from '../db/records.ts';
+import type { Queries, Transaction } from '../db/store.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../http/domain-errors.ts';
+import { requirePublisherNotBlocked } from '../plugins/blocked-publishers.ts';
+import { manifestDigestOf } from '../plugins/oci-version-names.ts';
+import { requireNotBlocked } from '../plugins/plugins.ts';
+import { publish } from '../plugins/publish.ts';
+import { OciError, wrongDigest } from './oci-error.ts';
+import { findConfig, findVersionOfManifest } from './oci-image.ts';
+import { type PushedManifest, readPushedConfig, readPushedManifest } from './oci-manifest.ts';
+import type { Uploader } from './oci-uploads.ts';
+
+/** A push of a manifest. */
+export interface ManifestPush {
+  readonly uploader: Uploader;
+  readonly access: ExtensionPointAccess;
+  /** A tag or a digest. */
+  readonly reference: string;
+  readonly bytes: Uint8Array;
+  /** Takes memory for the module, or throws. */
+  readonly reserve: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The version that a tag names: `semver`, or the number. */
+type VersionTag = Pick<VersionRecord, 'semver'> & { readonly tag: string; readonly number: number | undefined };
+
+/**
+ * Publishes the module of a pushed manifest, as {@link publish}, with the tag as its version. The server keeps the manifest and the
+ * configuration byte for byte. To push the same manifest again has no effect.
+ *
+ * @returns the version with this manifest
+ * @throws DomainError as {@link publish}; `invalid_request` for an unsupported manifest or tag; `not_found` for unknown blobs; `conflict` for
+ *   the tag of a version with another manifest, for a version that was withdrawn, and for a version that failed its simulations
+ */
+export async function pushManifest(
+  deps: Deps,
+  { uploader, access, reference, bytes, reserve, signal }: ManifestPush,
+): Promise<{ readonly version: VersionRecord; readonly digest: OciDigest }> {
+  const { actor, key } = uploader;
+  const { read } = deps.store;
+  const manifest = readPushedManifest(bytes);
+  const { digest } = manifest.document;
+  if (reference.includes(':')) {
+    if (reference !== digest) throw wrongDigest();
+    const found = await findVersionOfManifest(read, key, digest);
+    if (found === undefined) throw new OciError('invalid_request', 'UNSUPPORTED', `Push a tag. ${tagRule}`);
+    return { version: found, digest };
+  }
+  const tag = parseTag(reference);
+  const plugin = await read.plugin(key);
+  requireNotBlocked(plugin);
+  requirePublisherNotBlocked(plugin?.publisherBlock ?? null);
+  const present = plugin && (await findVersion(read, uploader, tag));
+  if (present !== undefined) {
+    requireSameImage(present, tag, digest);
+    return { version: requirePublishable(present), digest };
+  }
+  const config = await readConfig(deps, uploader, manifest);
+  const module = await readModule(deps, uploader, manifest, reserve);
+  let number = 0;
+  const release = {
+    ...module,
+    semver: tag.semver ?? undefined,
+    withVersion: async (tx: Transaction, version: VersionRecord, isNew: boolean) => {
+      number = version.number;
+      if (isNew) await storeImage(deps, tx, uploader, access.app.id, version, { tag, manifest, config });
+      else requireSameImage(version, tag, digest);
+    },
+  };
+  await publish(deps, actor, access, key, release, { signal });
+  const uploaded = [manifest.config, manifest.layer].map((blob) => addressOf(blob.digest));
+  await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
+  const version = await read.version(key, number);
+  if (version === undefined) throw new DomainError('conflict', 'The version was deleted while it was published.');
+  return { version: requirePublishable(version), digest };
+}
+
+const tagRule =
+  'A tag is the version: a semantic version such as 1.2.0, with "_" instead of "+", or the number of the next version.';
+
+/** @throws DomainError `invalid_request` */
+function parseTag(tag: string): VersionTag {
+  if (/^[1-9]\d{0,8}$/.test(tag)) return { tag, semver: null, number: Number(tag) };
+  const semver = tag.replace('_', '+');
+  if (isSemver(semver) && ociTagOfSemver(semver) === tag) return { tag, semver, number: undefined };
+  throw new OciError('invalid_request', 'UNSUPPORTED', `${tagRule} The server computes all other tags.`);
+}
+
+async function findVersion(
+  read: Queries,
+  { key }: Uploader,
+  { semver, number }: VersionTag,
+): Promise<VersionRecord | undefined> {
+  const used = semver === null ? number : (await read.semverUse(key, semver))?.number;
+  return used === undefined || used === null ? undefined : read.version(key, used);
+}
+
+/** @throws DomainError `conflict` */
+function requireSameImage(version: VersionRecord, { tag, semver, number }: VersionTag, digest: OciDigest): void {
+  const isNamed = semver === null ? version.number === number : version.semver === semver;
+  if (!isNamed) {
+    throw new DomainError(
+      'conflict',
+      `The newest version, ${describe(version)}, has this module. Push another module.`,
+    );
+  }
+  const present = manifestDigestOf(version);
+  if (present === digest) return;
+  throw new DomainError(
+    'conflict',
+    `The tag ${tag} names version ${describe(version)}, whose manifest is ${present}. Push another version.`,
+  );
+}
+
+/** @throws DomainError `conflict` for a version that was withdrawn, or has failed */
+function requirePublishable(version: VersionRecord): VersionRecord {
+  const { state, stateReason } = version;
+  if (state !== 'failed' && state !== 'rejected' && state !== 'yanked') return version;
+  const end = state === 'failed' ? 'did not pass its simulations' : `was ${state}`;
+  throw new DomainError('conflict', `Version ${describe(version)} ${end}${stateReason ? `: ${stateReason}` : '.'}`);
+}
+
+/** Returns why a version that was pushed has no tag yet; `undefined` if it has. */
+export function pendingReason({ state }: VersionRecord): string | undefined {
+  switch (state) {
+    case 'testing':
+      return 'The simulations of the version have not ended.';
+    case 'awaiting_approval':
+      return 'The version awaits approval.';
+    case 'cooling_down':
+      return 'The version does not have its minimum age.';
+    default:
+      return undefined;
+  }
+}
+
+function describe({ number, semver }: VersionRecord): string {
+  return semver === null ? String(number) : `${number} (${semver})`;
+}
+
+/** Stores the pushed image of a new version, within the quotas. */
+async function storeImage(
+  deps: Deps,
+  tx: Transaction,
+  { key: { userId } }: Uploader,
+  appId: ExtensionPointAccess['app']['id'],
+  version: VersionRecord,
+  {
+    tag,
+    manifest: { document },
+    config,
+  }: { readonly tag: VersionTag; readonly manifest: PushedManifest; readonly config: OciDocument },
+): Promise<void> {
+  if (tag.number !== undefined && tag.number !== version.number) {
+    throw new DomainError('conflict', `The next version has the number ${version.number}, and not ${tag.number}.`);
+  }
+  const addedBytes = document.size + config.size;
+  await takeQuota(deps, tx, 'account-bytes', userId, await tx.sumPublishedBytes(userId), addedBytes);
+  await takeQuota(deps, tx, 'app-bytes', appId, (await tx.countPlugins(appId)).bytes, addedBytes);
+  await tx.setProvenance(version, version.provenance, addedBytes);
+  await tx.insertOciImage(document.digest, {
+    versionId: version.id,
+    configDigest: config.digest,
+    configType: config.mediaType,
+    manifest: document.text,
+    config: config.text,
+  });
+}
+
+async function readConfig(deps: Deps, uploader: Uploader, manifest: PushedManifest): Promise<OciDocument> {
+  const { config } = manifest;
+  const bytes = await findConfigBytes(deps, uploader, config);
+  requireSize(config, bytes.length);
+  return { ...config, text: readPushedConfig(bytes, manifest) };
+}
+
+async function findConfigBytes(deps: Deps, { key }: Uploader, config: OciDescriptor): Promise<Uint8Array> {
+  if (config.digest === ociEmptyConfig.digest) return Buffer.from(ociEmptyText);
+  const uploaded = await findUploaded(deps, key, addressOf(config.digest));
+  if (uploaded !== undefined) {
+    requireSize(config, uploaded.size);
+    return uploaded.read();
+  }
+  const known = await findConfig(deps.store.read, key, config.digest);
+  if (known === undefined) throw unknownBlobOfManifest(config);
+  return Buffer.from(known.text);
+}
+
+async function readModule(
+  deps: Deps,
+  { key }: Uploader,
+  { layer }: PushedManifest,
+  reserve: (bytes: number) => void,
+): Promise<{ readonly bytes: Uint8Array; readonly isCharged: boolean }> {
+  const address = addressOf(layer.digest);
+  const uploaded = await findUploaded(deps, key, address);
+  const isPublished = (await deps.store.read.versionOfContent(key, address)) !== undefined;
+  const found = uploaded ?? (isPublished ? await deps.contents.find(address) : undefined);
+  if (found === undefined) throw unknownBlobOfManifest(layer);
+  requireSize(layer, found.size);
+  reserve(found.size);
+  return { bytes: await found.read(), isCharged: uploaded !== undefined };
+}
+
+/** Finds the content of a finished upload. */
+async function findUploaded({ store, contents, clock }: Deps, key: PluginKey, address: ContentAddress) {
+  const upload = await store.read.finishedOciUpload(key, address, clock());
+  return upload && contents.find(address);
+}
+
+function addressOf(digest: OciDigest): ContentAddress {
+  return contentAddressOfDigest(digest) as ContentAddress;
+}
+
+function unknownBlobOfManifest({ mediaType, digest }: OciDescriptor): DomainError {
+  const message = `The blob ${digest} (${mediaType}) has not been uploaded to this repository.`;
+  return new OciError('not_found', 'MANIFEST_BLOB_UNKNOWN', message);
+}
+
+function requireSize({ digest, size }: OciDescriptor, actual: number): void {
+  if (size === actual) return;
+  throw new OciError('invalid_request', 'SIZE_INVALID', `The blob ${digest} has ${actual} bytes, and not ${size}.`);
+}
