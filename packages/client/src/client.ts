@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { createCallReports, type PluginCall } from './call-reports.ts';
 import { createChangeStreams } from './change-streams.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { assertContentAddress } from './content-address.ts';
@@ -36,9 +37,17 @@ export interface Client extends AsyncDisposable {
   loadPlugin(key: PluginKey, options?: CallOptions): Promise<LoadedPlugin>;
   /** Loads plugins ahead of their use, several keys at a time. The report lists the keys that failed. */
   warmUp(keys: Iterable<PluginKey>, options?: WarmUpOptions): Promise<WarmUpReport>;
+  /**
+   * Adds a call to the next report. Without the option `reports`, it does nothing. `createExtismPlugin()` calls it itself.
+   *
+   * @throws ClientError `invalid_argument`
+   */
+  record(call: PluginCall): void;
+  /** Whether calls are reported. */
+  readonly isReporting: boolean;
   /** Adds a listener. Returns a function that removes it. */
   on<T extends ClientEventType>(type: T, listener: (event: ClientEvents[T]) => void): () => void;
-  /** Rejects the calls in progress (`closed`) and waits for pending writes to the store. May be called again. */
+  /** Rejects the calls in progress (`closed`) and waits for the last report and for pending writes to the store. May be called again. */
   close(): Promise<void>;
 }
 
@@ -63,6 +72,7 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
   const plugins = createPlugins({ settings, events, lists, modules, provenances, lastLoaded });
   const changes = createChangeStreams({ settings, events, transport, receiver: lists });
   lists.useChanges(changes);
+  const reports = createCallReports({ settings, events, transport });
   let isClosed = false;
 
   function assertOpen(): void {
@@ -87,7 +97,7 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
     isClosed = true;
     changes.close();
     for (const part of [lists, contents, modules, provenances]) part.abortAll(closed());
-    await store?.settled();
+    await Promise.all([reports.close(), store?.settled()]);
   }
 
   return {
@@ -109,6 +119,8 @@ export function createClientOn(options: ClientOptions, runtime: Partial<Runtime>
     async warmUp(keys, options = {}) {
       return warmUp({ events, lists, contents, modules, provenances }, Array.from(keys, checkKey), options);
     },
+    record: reports.record,
+    isReporting: reports.isOn,
     on: events.on,
     close,
     [Symbol.asyncDispose]: close,

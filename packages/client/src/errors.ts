@@ -28,6 +28,8 @@ export type OwnErrorCode =
   | 'provenance_absent'
   /** A plugin's publish attestation is not valid (see `reason`). */
   | 'provenance_failed'
+  /** A report of calls, or a part of it, was not accepted. Emitted, never thrown. */
+  | 'report_failed'
   /** The server responded with a redirect. The client follows none, since the target would get the token. */
   | 'redirected'
   /** The store can't be read or written. Emitted, never thrown. */

@@ -3,7 +3,7 @@ import type { BindingList } from './bindings.ts';
 import { ClientError } from './errors.ts';
 
 /** The purpose of a request. */
-export type Operation = 'bindings' | 'content' | 'attestations' | 'changes';
+export type Operation = 'bindings' | 'content' | 'attestations' | 'changes' | 'reports';
 
 /** Identifies a binding list. Guests must not see guest keys: keep them out of what guests can read. */
 export interface BindingsKey {

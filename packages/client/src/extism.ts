@@ -1,9 +1,9 @@
 import { createPlugin, type ExtismPluginOptions, type Manifest, type Plugin } from '@extism/extism';
-import type { Client } from './client.ts';
 import type { PluginKey } from './events.ts';
 import type { CallOptions } from './lists.ts';
+import { loadReported, type PluginSource } from './reported-plugin.ts';
 
-/** The options of Extism and of {@link Client.load}. */
+/** The options of Extism and of `load()` of a client. */
 export interface ExtismOptions extends ExtismPluginOptions, CallOptions {
   /** The manifest without the module: `allowedHosts`, `config`, `timeoutMs`, … */
   readonly manifest?: Omit<Manifest, 'wasm'>;
@@ -11,7 +11,7 @@ export interface ExtismOptions extends ExtismPluginOptions, CallOptions {
 
 /**
  * Creates an instance of a plugin in Extism. `useWasi` is for plugins that import WASI. The module is compiled once for all instances. Each instance has its own memory, and the
- * caller must close it.
+ * caller must close it. With the client's option `reports`, its calls are reported.
  *
  * ```ts
  * const plugin = await createExtismPlugin(client, { extensionPointId, guestKey, name });
@@ -22,13 +22,13 @@ export interface ExtismOptions extends ExtismPluginOptions, CallOptions {
  * }
  * ```
  *
- * @throws ClientError as {@link Client.load} does, and errors of Extism
+ * @throws ClientError as `load()` of the client does, and errors of Extism
  */
 export async function createExtismPlugin(
-  client: Pick<Client, 'load'>,
+  client: PluginSource,
   key: PluginKey,
   { manifest = {}, signal, maxAgeMs, ...options }: ExtismOptions = {},
 ): Promise<Plugin> {
-  const module = await client.load(key, { signal, maxAgeMs });
-  return createPlugin({ ...manifest, wasm: [{ module }] }, options);
+  const { module, report } = await loadReported(client, key, { signal, maxAgeMs });
+  return report(await createPlugin({ ...manifest, wasm: [{ module }] }, options));
 }

@@ -1,6 +1,7 @@
 export type { Provenance, ProvenanceReason, Publication } from './attestation.ts';
 export type { Binding, BindingList } from './bindings.ts';
 export type { CacheStore } from './cache-store.ts';
+export type { PluginCall } from './call-reports.ts';
 export { type Client, createClient } from './client.ts';
 export { ClientError, type ClientErrorOptions, type OwnErrorCode } from './errors.ts';
 export type { BindingsKey, ClientEvents, ClientEventType, Operation, PluginKey, Source } from './events.ts';
@@ -10,6 +11,7 @@ export type {
   GetToken,
   LimitOptions,
   MemoryOptions,
+  ReportOptions,
   RetryOptions,
   StreamingOptions,
   TimeoutOptions,

@@ -56,6 +56,7 @@ const routes: Readonly<Record<Operation, string>> = {
   content: '/api/v1/c/{contentAddress}',
   attestations: '/api/v1/artifacts/{extensionPointId}/plugin/{userId}/{pluginName}/attestations',
   changes: '/api/v1/extension-points/{extensionPointId}/changes',
+  reports: '/api/v1/extension-points/{extensionPointId}/otlp/v1/metrics',
 };
 
 /**
@@ -115,11 +116,11 @@ function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationA
   const spans = new WeakMap<TraceHeaders, Span>();
   return [
     client.on('request', ({ operation, attempt, startedAtMs, headers }) => {
-      const span = tracer.startSpan(`GET ${routes[operation]}`, {
+      const span = tracer.startSpan(`${methodOf(operation)} ${routes[operation]}`, {
         kind: clientKind,
         startTime: startedAtMs,
         attributes: {
-          'http.request.method': 'GET',
+          'http.request.method': methodOf(operation),
           'url.template': routes[operation],
           ...(attempt > 1 ? { 'http.request.resend_count': attempt - 1 } : {}),
         },
@@ -136,6 +137,8 @@ function makeSpans(client: Pick<Client, 'on'>, tracer: Tracer, api: PropagationA
     }),
   ];
 }
+
+const methodOf = (operation: Operation): string => (operation === 'reports' ? 'POST' : 'GET');
 
 /** Names of https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
 function outcome(status: number | undefined, error: ClientError | undefined): Attributes {

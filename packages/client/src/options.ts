@@ -67,6 +67,11 @@ export interface StreamingOptions {
   readonly heartbeatTimeoutMs?: number;
 }
 
+export interface ReportOptions {
+  /** How often reports are sent. Default: 10,000. */
+  readonly intervalMs?: number;
+}
+
 /** All times are in milliseconds and may be `Infinity`. */
 export interface ClientOptions {
   /** The server: `https://plugins.example`, with a path if it has one. */
@@ -115,6 +120,11 @@ export interface ClientOptions {
    * `off`.
    */
   readonly trustedKeys?: readonly (string | SigningKey)[];
+  /**
+   * Whether the calls that {@link Client.record} gets, and those of `createExtismPlugin()` and typed clients, are reported to the server.
+   * It compares versions in a staged roll-out with the version before. Default: `false`.
+   */
+  readonly reports?: boolean | ReportOptions;
   /** Sends no request: only cached results are served. Default: `false`. */
   readonly offline?: boolean;
 }
@@ -152,6 +162,8 @@ export interface Settings
   readonly verify: VerifyMode;
   readonly trustedKeys: readonly TrustedKey[];
   readonly isOffline: boolean;
+  /** `undefined` without reports. */
+  readonly reportIntervalMs: number | undefined;
 }
 
 const mebibyte = 1024 * 1024;
@@ -177,6 +189,7 @@ const optionNames = [
     'streaming',
     'verify',
     'trustedKeys',
+    'reports',
     'offline',
   ],
 ];
@@ -225,6 +238,7 @@ export function readOptions(
     ...readStreaming(options.streaming),
     staleOnUnauthorized: readBoolean('staleOnUnauthorized', options.staleOnUnauthorized, true),
     ...readVerify(options),
+    reportIntervalMs: readReports(options.reports),
     isOffline: readBoolean('offline', options.offline, false),
     clock,
     random,
@@ -281,6 +295,12 @@ function readStreaming(streaming: ClientOptions['streaming']): Required<Streamin
   const options = typeof streaming === 'object' ? streaming : {};
   const settings = readNumbers('streaming.', options, { maxStreams: 4, heartbeatTimeoutMs: 20_000 });
   return streaming === false ? { ...settings, maxStreams: 0 } : settings;
+}
+
+function readReports(reports: ClientOptions['reports']): number | undefined {
+  const isOn = typeof reports === 'object' || readBoolean('reports', reports, false);
+  const { intervalMs } = readNumbers('reports.', typeof reports === 'object' ? reports : {}, { intervalMs: 10_000 });
+  return isOn ? intervalMs : undefined;
 }
 
 /** Without this check, a misspelt option would silently have no effect. */

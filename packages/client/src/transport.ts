@@ -7,12 +7,13 @@ import { responseError } from './response-error.ts';
 import { createSingleflight } from './singleflight.ts';
 import { version } from './version.ts';
 
-/** A GET request. */
+/** A GET request, or a POST request with a body. */
 export interface TransportRequest {
   readonly operation: Operation;
   /** Below the base URL. Begins with a slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
   readonly maxBytes: number;
   /** What the browser's own cache may do. */
   readonly cache: 'default' | 'no-store' | 'reload';
@@ -81,6 +82,7 @@ export function createTransport(settings: Settings, events: Emitter): Transport 
     const response = await deadline.within(
       settings.fetch(settings.baseUrl + request.path, {
         ...platformOptions(request.cache),
+        ...(request.body === undefined ? {} : { method: 'POST', body: request.body }),
         headers: { ...userAgent(), ...request.headers, ...rangeHeaders(request), authorization: `Bearer ${token}` },
         // The target of a redirect would get the token.
         redirect: 'manual',

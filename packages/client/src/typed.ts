@@ -2,8 +2,10 @@
 import { createPlugin, type ExtismPluginOptions, type Manifest, type Plugin } from '@extism/extism';
 import { decodeValue, encodeValue, ValueError } from '@tenon/extension-schema/codec';
 import { componentsOf } from '@tenon/extension-schema/types';
-import type { Client } from './client.ts';
 import type { PluginKey } from './events.ts';
+import { loadReported, type PluginSource } from './reported-plugin.ts';
+
+export type { PluginSource } from './reported-plugin.ts';
 
 /* What `tenon bindings generate host` generates code for. */
 
@@ -41,9 +43,6 @@ export type TypedPluginOptions<Imports extends object> = HostFunctions<Imports> 
 
 /** A function for each export. Closing it frees the instance of the plugin. */
 export type TypedPlugin<Exports extends object> = Exports & AsyncDisposable;
-
-/** What loads modules: a client. */
-export type PluginSource = Pick<Client, 'load'>;
 
 interface FunctionSchema {
   readonly input?: unknown;
@@ -88,7 +87,7 @@ export function createTypedPlugin<Exports extends object, Imports extends object
 
   async function open(): Promise<Plugin> {
     if (isClosed) throw new Error('The plugin is closed');
-    const module = await client.load(key);
+    const { module, report } = await loadReported(client, key);
     if (current?.module === module) return current.plugin;
     await close();
     const others = { ...extism?.functions };
@@ -96,8 +95,8 @@ export function createTypedPlugin<Exports extends object, Imports extends object
       { ...manifest, wasm: [{ module }] },
       { ...extism, functions: { ...others, [userModule]: { ...others[userModule], ...functions } } },
     );
-    current = { module, plugin };
-    return plugin;
+    current = { module, plugin: report(plugin) };
+    return current.plugin;
   }
 
   async function call(exported: string, { input, output, ...entry }: FunctionSchema, bytes: Uint8Array) {
