@@ -492,7 +492,9 @@ describe('signing keys', () => {
     service.advance(1001);
     const signerAt = (atMs: number) => service.store.write((tx) => currentSigningKey(deps, tx, atMs));
     assert.equal((await signerAt(before)).id, previous.id);
-    assert.equal((await signerAt(deps.clock())).id, key.id);
+    const signer = await signerAt(deps.clock());
+    assert.equal(signer.id, key.id);
+    assert.equal((await signerAt(deps.clock())).privateKey, signer.privateKey, 'parsed once');
   });
 
   it('end when their file is replaced or not set', async () => {

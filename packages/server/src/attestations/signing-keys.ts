@@ -1,12 +1,21 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, hash } from 'node:crypto';
 import { type AuditActor, record } from '../audit/record.ts';
+import type { CacheSpec } from '../cache/cache.ts';
 import type { SigningKeyRecord, StoredSigningKey } from '../db/attestation-records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound } from '../http/domain-errors.ts';
 import { keyIdOf, type SigningKey, signingKeyOf } from './dsse.ts';
 
-type KeyDeps = Pick<Deps, 'clock' | 'settings'>;
+type KeyDeps = Pick<Deps, 'cache' | 'clock' | 'settings'>;
+
+/** Parsed keys, by the SHA-256 of their PEM, which never means another key. The store or the settings say which one is current. */
+const parsedKeys: CacheSpec<SigningKey> = { name: 'signing keys', tags: () => [] };
+
+function parseKey({ cache }: Pick<Deps, 'cache'>, privateKeyPem: string): Promise<SigningKey> {
+  const digest = hash('sha256', privateKeyPem, 'hex');
+  return cache.of(parsedKeys).getOrLoad(digest, () => Promise.resolve(signingKeyOf(privateKeyPem)));
+}
 
 /** The clocks of nodes differ. A new key is valid this long before the clock of the node that created it. */
 const backdatedMs = 5 * 60_000;
@@ -24,7 +33,7 @@ export async function currentSigningKey(
 ): Promise<SigningKey> {
   const { signingKey: file } = deps.settings;
   if (file !== undefined) {
-    const key = signingKeyOf(file.privateKeyPem);
+    const key = await parseKey(deps, file.privateKeyPem);
     const known = await tx.signingKey(key.id);
     if (known === undefined) await registerFileKey(deps, tx, key, nowMs);
     else if (known.validUntilMs !== null) await tx.endSigningKey(key.id, null);
@@ -32,7 +41,8 @@ export async function currentSigningKey(
   }
   const usable = await tx.usableSigningKeys();
   const present = usable.find((key) => isValidAt(key, nowMs)) ?? (await startNextKey(tx, usable, nowMs - backdatedMs));
-  return signingKeyOf((present ?? (await createSigningKey(deps, tx, nowMs - backdatedMs))).privateKeyPem ?? '');
+  const stored = present ?? (await createSigningKey(deps, tx, nowMs - backdatedMs));
+  return parseKey(deps, stored.privateKeyPem ?? '');
 }
 
 /** Makes the next key of a rotation valid ahead of its time: the one before was revoked. */
