@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import {
   type ContentAddress,
@@ -18,6 +19,7 @@ import { collect } from '../src/blobs/collect.ts';
 import type { PluginKey } from '../src/db/records.ts';
 import { maxUploads, uploadLifetimeMs } from '../src/oci/oci-uploads.ts';
 import { purgeOciUploads } from '../src/oci/purge-uploads.ts';
+import { copy, embedded } from './helpers/copies.ts';
 import { noOciClients, skopeo as runSkopeo, withRegistry } from './helpers/oci-clients.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
@@ -420,6 +422,24 @@ describe('a pushed manifest', () => {
     });
     assert.partialDeepStrictEqual(objects[0]?.details, { version: 1, semver: '1.0.0+build.5' });
     assert.deepEqual(await service.store.check(), []);
+  });
+
+  it('is part of a copy of the data, and an upload is not', async () => {
+    const image = imageOf();
+    assertCreated(await push(repositoryOf('copied'), '1.0.0', image));
+    await startUpload(repositoryOf('copied'));
+    const target = join(folder, 'copy');
+    await copy(embedded(service.dataDir), embedded(target));
+    const database = new DatabaseSync(join(target, 'tenon.db'), { readOnly: true });
+    const rows = database.prepare('select manifest, config from oci_images where manifest = ?').all(image.manifest);
+    assert.deepEqual(
+      rows.map((row) => ({ ...row })),
+      [{ manifest: image.manifest, config: image.config }],
+    );
+    for (const table of ['oci_uploads', 'oci_chunks']) {
+      assert.deepEqual(database.prepare(`select * from ${table}`).all(), [], table);
+    }
+    database.close();
   });
 
   it('may have an empty configuration, and no media type, as artifacts have', async () => {

@@ -189,6 +189,8 @@ describe('readCopiedTables()', () => {
         'commits',
         'leases',
         'nodes',
+        'oci_chunks',
+        'oci_uploads',
         'schema_versions',
         'passkey_challenges',
         'pending_sign_ins',
