@@ -49,6 +49,8 @@ const extensionPointDetails = Object.keys(extensionPointInput.properties) as (ke
 
 const simulationDetails = ['simulation', 'revision', 'kind', 'testModule', 'mockHost', 'size'] as const;
 
+const rollOutDetails = ['version', 'versionId', 'step', 'reason'] as const;
+
 const refusalDetails = [
   'means',
   'reason',
@@ -144,6 +146,26 @@ export const auditActions = {
     'state',
     'signer',
     'size',
+  ]),
+  'roll_out.start': action('app', 'plugin', 'started the roll-out of a version of the plugin', [
+    'version',
+    'versionId',
+    'plan',
+  ]),
+  'roll_out.advance': action('app', 'plugin', 'moved on the roll-out of a version of the plugin', rollOutDetails),
+  'roll_out.pause': action('app', 'plugin', 'paused the roll-out of a version of the plugin', rollOutDetails),
+  'roll_out.resume': action('app', 'plugin', 'resumed the roll-out of a version of the plugin', rollOutDetails),
+  'roll_out.promote': action('app', 'plugin', 'promoted a version of the plugin', [...rollOutDetails, 'full']),
+  'roll_out.halt': action('app', 'plugin', 'halted the roll-out of a version of the plugin', rollOutDetails),
+  'roll_out.abort': action('app', 'plugin', 'aborted the roll-out of a version of the plugin', rollOutDetails),
+  'roll_out.complete': action('app', 'plugin', 'completed the roll-out of a version of the plugin', [
+    'version',
+    'versionId',
+  ]),
+  'roll_out.supersede': action('app', 'plugin', 'ended the roll-out of an older version of the plugin', [
+    'version',
+    'versionId',
+    'by',
   ]),
   'binding.pin': action('app', 'plugin', 'pinned a version of the plugin', ['guestIds', 'version', 'versionId']),
   'binding.unpin': action('app', 'plugin', 'unpinned the plugin', ['guestIds', 'version', 'versionId']),

@@ -268,6 +268,7 @@ export const notices = Type.Object({
   expiries: Type.Boolean({ description: 'your tokens and API keys that expire soon' }),
   quotas: Type.Boolean({ description: 'quotas of your account and your applications that are nearly used up' }),
   webhooks: Type.Boolean({ description: 'webhooks of your applications that the server disabled' }),
+  rollOuts: Type.Boolean({ description: 'roll-outs in your applications that were halted' }),
 });
 export type Notices = Static<typeof notices>;
 

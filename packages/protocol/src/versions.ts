@@ -3,6 +3,7 @@ import { provenanceState } from './attestations.ts';
 import { id, nullable, oneOf, timestamp } from './fields.ts';
 import { contentAddressPattern, maxReasonLength, pluginNamePattern } from './names.ts';
 import { ociVersionNames } from './oci-wire.ts';
+import { rollOutChoice, rollOutSummary } from './roll-out.ts';
 import { verdict } from './simulations.ts';
 import { Type } from './type.ts';
 
@@ -62,6 +63,7 @@ export const version = Type.Object({
     description: 'the guests under which it is bound; at most 5,000',
   }),
   hasMoreGuests: Type.Boolean({ description: 'whether one of the two lists is incomplete' }),
+  rollOut: nullable(rollOutSummary, { description: 'its staged roll-out; `null` for a version without one' }),
   oci: ociVersionNames,
 });
 export type Version = Static<typeof version>;
@@ -93,6 +95,11 @@ export const pluginStatus = Type.Object({
 export type PluginStatus = Static<typeof pluginStatus>;
 
 export const reasonInput = Type.Object({ reason: sentence('why; the publisher reads it') });
+
+/** The optional body of an approval and of a restore. */
+export const releaseChoice = Type.Object({ rollOut: rollOutChoice });
+
+export const releaseInput = Type.Object({ ...reasonInput.properties, ...releaseChoice.properties });
 
 export const versionChoice = Type.Object({
   version: Type.Integer({ minimum: 1, description: "the version's number" }),

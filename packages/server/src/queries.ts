@@ -35,6 +35,7 @@ import { extensionPointMutations, extensionPointQueries } from './plugins/extens
 import { massYankQueries } from './plugins/mass-yank-queries.ts';
 import { pluginListQueries } from './plugins/plugin-list-queries.ts';
 import { pluginMutations, pluginQueries } from './plugins/plugin-queries.ts';
+import { rollOutMutations, rollOutQueries } from './plugins/roll-outs/roll-out-queries.ts';
 import { similarNameMutations, similarNameQueries } from './plugins/similar-name-queries.ts';
 import { versionMutations, versionQueries } from './plugins/version-queries.ts';
 import { withdrawalMutations, withdrawalQueries } from './plugins/withdrawal-queries.ts';
@@ -85,6 +86,7 @@ const allQueries = {
   ...passkeyQueries,
   ...webhookQueries,
   ...callReportQueries,
+  ...rollOutQueries,
   ...ociQueries,
 };
 
@@ -126,6 +128,7 @@ const allMutations = {
   ...passkeyMutations,
   ...webhookMutations,
   ...callReportMutations,
+  ...rollOutMutations,
   ...ociMutations,
 };
 

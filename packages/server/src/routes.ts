@@ -38,6 +38,7 @@ import { extensionPointRoutes } from './plugins/extension-point-routes.ts';
 import { hostControlRoutes } from './plugins/host-control-routes.ts';
 import { massYankRoutes } from './plugins/mass-yank-routes.ts';
 import { pluginRoutes } from './plugins/plugin-routes.ts';
+import { rollOutRoutes } from './plugins/roll-outs/roll-out-routes.ts';
 import { versionRoutes } from './plugins/version-routes.ts';
 import { simulationRoutes } from './simulations/simulation-routes.ts';
 import { simulationRunRoutes } from './simulations/simulation-run-routes.ts';
@@ -50,6 +51,7 @@ export const allRoutes: readonly Route[] = [
   ...contentRoutes,
   ...pluginRoutes,
   ...versionRoutes,
+  ...rollOutRoutes,
   ...attestationRoutes,
   ...signingKeyRoutes,
   ...simulationRunRoutes,

@@ -30,6 +30,7 @@ import type { Tracing } from './ops/tracing/tracing.ts';
 import { offerPackages } from './packages/offer-packages.ts';
 import { bindingsPath } from './plugins/binding-routes.ts';
 import { releaseDueVersions } from './plugins/release-versions.ts';
+import { advanceRollOuts } from './plugins/roll-outs/advance.ts';
 import type { Addresses, Services } from './services.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
 
@@ -116,6 +117,7 @@ export async function serve(
     timers.push(setInterval(() => void runMaintenance(services, checkClock), maintenanceIntervalMs));
     timers.push(setInterval(() => void finishChanges(services, stopping.signal), finishIntervalMs));
     timers.push(setInterval(() => void releaseVersions(services, stopping.signal), releaseIntervalMs));
+    timers.push(setInterval(() => void advance(services, stopping.signal), releaseIntervalMs));
   }
   for (const timer of timers) timer.unref();
   const collector = isFirstWorker ? startGarbageCollector(data.deps, config, log) : undefined;
@@ -293,6 +295,18 @@ async function releaseVersions({ deps, log }: Services, signal: AbortSignal): Pr
   } catch (error) {
     if (!signal.aborted && !(error instanceof ReadOnlyError)) {
       log.error({ err: error }, 'minimum age: versions could not be published');
+    }
+  }
+}
+
+/** Moves the roll-outs whose step ends. Never rejects. */
+async function advance({ deps, log }: Services, signal: AbortSignal): Promise<void> {
+  try {
+    const rollOuts = await advanceRollOuts(deps, signal);
+    if (rollOuts > 0) log.info({ rollOuts }, 'roll-outs: moved to the next step');
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof ReadOnlyError)) {
+      log.error({ err: error }, 'roll-outs could not be moved');
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   cliClientId,
   type DeviceAuthorization,
   deviceCodeGrantType,
+  type ExtensionPointId,
   newId,
   ociEmptyConfig,
   ociMediaTypes,
@@ -25,6 +26,8 @@ import { recordRefusal } from '../src/auth/refusals.ts';
 import { hashSecret, makeCode } from '../src/auth/secrets.ts';
 import { type AuditEventRecord, auditCursor } from '../src/db/audit-records.ts';
 import type { MailedCodeRecord } from '../src/db/mail-records.ts';
+import { advanceRollOuts } from '../src/plugins/roll-outs/advance.ts';
+import { haltRollOut } from '../src/plugins/roll-outs/halt.ts';
 import { allRoutes } from '../src/routes.ts';
 import { settleDelivery } from '../src/webhooks/settle.ts';
 import {
@@ -127,6 +130,18 @@ async function awaitingVersion(world: World): Promise<string> {
   const at = await makeExtensionPoint(service, owner, appId);
   await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json: { requiresApproval: true } });
   return `${await freshPlugin(world, at)}/versions/1`;
+}
+
+/** A version in a roll-out with one step; the path of the roll-out. */
+async function freshRollOut(world: World, holdSeconds: number | null = null): Promise<string> {
+  const { service, owner, appId } = world;
+  const at = await makeExtensionPoint(service, owner, appId);
+  const json = { rollOut: { steps: [{ percent: 1, holdSeconds }], halt: null } };
+  await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json });
+  const path = await freshPlugin(world, at);
+  const [extensionPointId = '', , , name = ''] = path.replace('/artifacts/', '').split('/');
+  await publishAs(service, world.guest, extensionPointId, name, freshModule());
+  return `${path}/versions/2/roll-out`;
 }
 
 async function freshCode({ service, owner, appId }: World): Promise<string> {
@@ -512,6 +527,27 @@ const rows: Readonly<Record<string, Row>> = {
       const path = `${await freshPlugin(world, at)}/versions/1/release`;
       return calling(world, world.admin, 'POST', path, { reason: 'why' });
     },
+  },
+  [`POST ${artifact}/versions/:number/roll-out/pause`]: {
+    actions: ['roll_out.pause'],
+    prepare: async (world) => calling(world, world.admin, 'POST', `${await freshRollOut(world)}/pause`),
+  },
+  [`POST ${artifact}/versions/:number/roll-out/resume`]: {
+    actions: ['roll_out.resume'],
+    prepare: async (world) => {
+      const path = await freshRollOut(world);
+      await ok(world.service, 'POST', `${api}${path}/pause`, { token: world.owner.token });
+      return calling(world, world.admin, 'POST', `${path}/resume`);
+    },
+  },
+  [`POST ${artifact}/versions/:number/roll-out/promote`]: {
+    actions: ['roll_out.promote', 'roll_out.complete'],
+    prepare: async (world) => calling(world, world.admin, 'POST', `${await freshRollOut(world)}/promote`),
+  },
+  [`POST ${artifact}/versions/:number/roll-out/abort`]: {
+    actions: ['version.yank', 'roll_out.abort'],
+    prepare: async (world) =>
+      calling(world, world.admin, 'POST', `${await freshRollOut(world)}/abort`, { reason: 'why' }),
   },
   'PUT /api/v1/apps/:appId/publishers/:userId/block': {
     actions: ['publisher.block'],
@@ -1158,6 +1194,41 @@ const others: Readonly<Record<string, Row>> = {
         return service.call('GET', '/.well-known/tenon-signing-keys.json');
       },
     }),
+  },
+  'a roll-out that moves on, is halted by reports, and is superseded': {
+    actions: [
+      'roll_out.start',
+      'plugin.publish',
+      'roll_out.advance',
+      'roll_out.halt',
+      'extension_point.update',
+      'roll_out.supersede',
+      'plugin.publish',
+    ],
+    prepare: async (world) => {
+      const { service, owner, guest, appId } = world;
+      const at = await makeExtensionPoint(service, owner, appId);
+      const [first, second] = [1, 2].map((percent) => ({ percent, holdSeconds: percent - 1 }));
+      const settings = (rollOut: unknown) =>
+        ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json: { rollOut } });
+      await settings({ steps: [first, second], halt: null });
+      await publishAs(service, guest, at, 'staged', freshModule());
+      return {
+        async send() {
+          const { deps } = service.services;
+          await publishAs(service, guest, at, 'staged', freshModule());
+          await advanceRollOuts(deps);
+          const [rollOut] = await service.store.read.openRollOuts([
+            { extensionPointId: at as ExtensionPointId, userId: guest.id, name: 'staged' },
+          ]);
+          assert.equal(rollOut?.step, 1);
+          await service.store.write((tx) => haltRollOut(deps, tx, rollOut, 'errors'));
+          await settings(null);
+          await publishAs(service, guest, at, 'staged', freshModule());
+          return service.call('GET', `${api}/me`, { token: guest.token });
+        },
+      };
+    },
   },
   'a webhook whose receiver is gone': {
     actions: ['webhook.create', 'webhook.disable', 'webhook.test'],

@@ -143,6 +143,17 @@ async function awaitingPlugin(world: World): Promise<string> {
   return freshPlugin(world, at);
 }
 
+/** A plugin of the guest's whose second version is in a roll-out; the path of the roll-out. */
+async function freshRollOut(world: World): Promise<string> {
+  const { service, guest, owner, appId } = world;
+  const at = await makeExtensionPoint(service, owner, appId);
+  const json = { rollOut: { steps: [{ percent: 1, holdSeconds: null }], halt: null } };
+  await ok(service, 'PUT', `${api}/extension-points/${at}`, { token: owner.token, json });
+  await publishAs(service, guest, at, 'staged', freshModule());
+  const { id } = await publishAs(service, guest, at, 'staged', freshModule());
+  return `${api}/artifacts/${id}/versions/2/roll-out`;
+}
+
 /** A plugin of the guest's whose first version waits for its minimum age; its path. */
 async function coolingPlugin(world: World): Promise<string> {
   const { service, owner, appId } = world;
@@ -709,6 +720,40 @@ const rows: Readonly<Record<string, Row>> = {
     cells: `${refused} 403s 404 403f 403f 403f 200 200`,
     scope: 'manage',
     target: async (world) => ({ path: `${await awaitingPlugin(world)}/versions/1/reject`, json: { reason: 'why' } }),
+  },
+  'GET /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out': {
+    cells: `${refused} 403s 404 200 404 200 200 200`,
+    scope: 'read',
+    target: async (world) => ({ path: await freshRollOut(world) }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out/pause': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshRollOut(world)}/pause` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out/resume': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => {
+      const path = await freshRollOut(world);
+      await ok(world.service, 'POST', `${path}/pause`, { token: world.owner.token });
+      return { path: `${path}/resume` };
+    },
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out/promote': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshRollOut(world)}/promote` }),
+  },
+  'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/versions/:number/roll-out/abort': {
+    cells: `${refused} 403s 404 403f 403f 403f 200 200`,
+    scope: 'manage',
+    target: async (world) => ({ path: `${await freshRollOut(world)}/abort`, json: { reason: 'why' } }),
+  },
+  'GET /api/v1/apps/:appId/roll-outs': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inApp('/roll-outs'),
   },
   'POST /api/v1/artifacts/:extensionPointId/plugin/:userId/:pluginName/rollback': {
     cells: `${refused} 403s 404 200 404 403f 200 200`,

@@ -38,6 +38,9 @@ describe('a session that was confirmed long ago', () => {
   let cooling: string;
   let publisher: string;
   let withdrawn: string;
+  let stagedPointId: string;
+  let staged: string;
+  let paused: string;
   let lostGuestId: string;
   let joinedAppId: string;
 
@@ -64,6 +67,15 @@ describe('a session that was confirmed long ago', () => {
     ).json();
     await call('PUT', `/extension-points/${extensionPointId}`, { minVersionAgeSeconds: 3600 });
     cooling = `/artifacts/${(await publishAs(service, guest, aged.id, 'four', tinyModule(4))).id}`;
+    const rollOut = { steps: [{ percent: 1, holdSeconds: null }], halt: null };
+    stagedPointId = (await call('POST', `/apps/${appId}/extension-points`, { name: 's', rollOut })).json().id;
+    const stage = async (name: string, size: number) => {
+      await publishAs(service, guest, stagedPointId, name, tinyModule(size));
+      const { id } = await publishAs(service, guest, stagedPointId, name, tinyModule(size + 1));
+      return `/artifacts/${id}/versions/2/roll-out`;
+    };
+    [staged, paused] = [await stage('staged', 6), await stage('paused', 8)];
+    assert.equal((await call('POST', `${paused}/pause`)).statusCode, 200);
     const otherGuest = await service.user('Other');
     await makeGuest(service, { id: victim.id, token: owner }, appId, 'other', otherGuest);
     publisher = otherGuest.id;
@@ -99,6 +111,9 @@ describe('a session that was confirmed long ago', () => {
     'approving a version': () => ['POST', `${awaiting}/versions/1/approve`, {}],
     'lowering the minimum age': () => ['PUT', `/extension-points/${extensionPointId}`, { minVersionAgeSeconds: 0 }],
     'releasing a version early': () => ['POST', `${cooling}/versions/1/release`, { reason: 'why' }],
+    'resuming a roll-out': () => ['POST', `${paused}/resume`],
+    'promoting a version': () => ['POST', `${staged}/promote`],
+    'changing the plan of roll-outs': () => ['PUT', `/extension-points/${stagedPointId}`, { rollOut: null }],
     'unblocking a publisher': () => ['DELETE', `/apps/${appId}/publishers/${publisher}/block`],
     'ending a withdrawal': () => ['DELETE', `/extension-points/${extensionPointId}/withdrawals/${withdrawn}`],
     'removing a guest': () => ['DELETE', `/apps/${appId}/guests/${lostGuestId}`],

@@ -18,6 +18,8 @@ import type {
 } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { invalidField, notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
+import { finishRebind, retryAfterPendingRebind } from '../plugins/rebind.ts';
+import { rebindForRing } from '../plugins/roll-outs/rings.ts';
 import { type Delivery, insertInvitation, invitationRecipient } from './invitations.ts';
 
 interface InvitationFields extends Delivery {
@@ -141,7 +143,7 @@ async function readGuestWithUsers(read: Queries, guest: GuestRecord): Promise<Gu
 }
 
 /**
- * Changes a guest's label, note and ring. Absent fields keep their values.
+ * Changes a guest's label, note and ring. Absent fields keep their values. A guest with another ring gets the versions whose roll-outs reach it.
  *
  * @throws DomainError `not_found`, `precondition_failed`
  */
@@ -152,12 +154,17 @@ export async function updateGuest(
   fields: GuestFields,
   precondition?: Precondition<GuestWithUsers>,
 ): Promise<GuestWithUsers> {
-  return deps.store.write(async (tx) => {
+  const write = async (tx: Transaction) => {
     await renewAccess(tx, access, 'changeGuests');
     const present = await readGuestWithUsers(tx, await findGuest(tx, access, guestId));
     requirePrecondition(precondition, present);
-    return { ...present, guest: await changeGuestFields(deps, tx, access.actor, present.guest, fields) };
-  });
+    const guest = await changeGuestFields(deps, tx, access.actor, present.guest, fields);
+    const pending = guest.ring === present.guest.ring ? [] : await rebindForRing(deps, tx, guest);
+    return { changed: { ...present, guest }, pending };
+  };
+  const { changed, pending } = await retryAfterPendingRebind(deps, () => deps.store.write(write));
+  for (const key of pending) await finishRebind(deps, key);
+  return changed;
 }
 
 /** Creates a guest. An audit event of the caller's must name it. */

@@ -1,7 +1,7 @@
 import type { AppId, ContentAddress, ExtensionPointId, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import type { CallReportKey, CallReportRecord } from '../db/call-report-records.ts';
-import { type Db, isOfPlugin } from '../db/db.ts';
+import type { Db } from '../db/db.ts';
 import { mutation, nothing } from '../db/mutation.ts';
 import { inChunks, setOf } from '../db/page-queries.ts';
 import { columns, type PluginKey } from '../db/records.ts';
@@ -67,32 +67,6 @@ export const callReportQueries = {
         .where('roll_outs.endedAtMs', 'is', null)
         .execute(),
     ),
-
-  rollOutOfVersion: (db: Db, versionId: VersionId): Promise<RollOutRecord | undefined> =>
-    db.selectFrom('roll_outs').select(columns.rollOuts).where('versionId', '=', versionId).executeTakeFirst(),
-
-  /** The version with which the reports of a version in a roll-out are compared: the newest published one before it that is not in one. */
-  versionBefore: (db: Db, key: PluginKey, number: number): Promise<ReportedVersion | undefined> =>
-    db
-      .selectFrom('versions')
-      .select(['id', 'extensionPointId', 'userId', 'name', 'number', 'contentAddress'])
-      .where(isOfPlugin('versions', key))
-      .where('number', '<', number)
-      .where('state', '=', 'published')
-      .where((eb) =>
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('roll_outs')
-              .select('roll_outs.versionId')
-              .whereRef('roll_outs.versionId', '=', 'versions.id')
-              .where('roll_outs.endedAtMs', 'is', null),
-          ),
-        ),
-      )
-      .orderBy('number', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
 
   /** The sums of both series of a roll-out since its step began. */
   stepReports: (db: Db, versionId: VersionId, stepAtMs: number): Promise<CallReportRecord[]> =>

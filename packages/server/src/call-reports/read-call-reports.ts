@@ -23,7 +23,7 @@ export async function readCallReports(
 ): Promise<CallReports> {
   const plugin = await findPlugin(read, access.actor, access, target);
   const version = await findVersion(read, plugin, number);
-  const rollOut = await read.rollOutOfVersion(version.id);
+  const rollOut = await read.rollOut(version.id);
   if (rollOut === undefined) throw notFound('roll-out');
   const [steps, slots, previousSlots, previous] = await Promise.all([
     read.stepReports(version.id, rollOut.stepAtMs),

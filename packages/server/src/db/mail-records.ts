@@ -9,6 +9,7 @@ export const noticeNames = [
   'expiries',
   'quotas',
   'webhooks',
+  'rollOuts',
 ] as const;
 
 export type Notice = (typeof noticeNames)[number];

@@ -109,16 +109,25 @@ export interface BindingFacts {
   readonly pinned: { readonly id: VersionId; readonly isPublished: boolean } | null;
   /** The version that was rolled back to, if it is published. */
   readonly selected: VersionId | null;
-  /** The newest version that is published and was published under this guest. */
+  /** Of {@link selected}: the number of the plugin's newest version when it was rolled back. */
+  readonly selectedAtNumber: number | null;
+  /** The newest version for all guests that is published and was published under this guest. */
   readonly newest: VersionId | null;
+  /** Newer published versions in an open roll-out that were published under this guest, by number. */
+  readonly candidates: readonly RollOutCandidate[];
+}
+
+/** A version in an open roll-out, for one binding. */
+export interface RollOutCandidate {
+  readonly id: VersionId;
+  readonly number: number;
+  readonly isReached: boolean;
 }
 
 /** A plugin's binding under a guest, with the facts that decide which version it binds. */
 export type BindingWithFacts = BindingFacts &
-  Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> & {
-    /** The number of the plugin's newest version when it was rolled back. */
-    readonly selectedAtNumber: number | null;
-  } & Pick<GuestRecord, 'guestKey'>;
+  Pick<BindingRecord, 'guestId' | 'versionId' | 'selectedVersionId' | 'selectedNumber' | 'updatedAtMs'> &
+  Pick<GuestRecord, 'guestKey'>;
 
 /** A change of the bound version. */
 export interface BindingMove {

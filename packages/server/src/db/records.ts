@@ -376,10 +376,10 @@ export interface ApiKeyRecord {
 /** A change of rollbacks, under the guests under which a version was published. */
 export interface SelectionChange {
   /**
-   * Rolls back to the version; ends the rollbacks to earlier versions; or ends only those of them that were made before the version was
-   * published.
+   * Rolls back to the version; ends the rollbacks to earlier versions; ends only those of them that were made before the version was
+   * published; or makes all of them count as made before, so that the roll-out of the version reaches them.
    */
-  readonly kind: 'select' | 'end_before' | 'end_earlier';
+  readonly kind: 'select' | 'end_before' | 'end_earlier' | 'date_before';
   readonly version: Pick<VersionRecord, 'id' | 'number'>;
 }
 

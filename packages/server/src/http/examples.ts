@@ -35,6 +35,7 @@ export const accountExample = {
     expiries: true,
     quotas: true,
     webhooks: true,
+    rollOuts: true,
   },
 };
 
@@ -114,6 +115,7 @@ export const versionExample = {
   guestIds: [example.guestId],
   boundGuestIds: [],
   hasMoreGuests: false,
+  rollOut: null,
   oci: {
     repository: `tenon.example.org/${example.appId}/${example.extensionPointId}/${example.userId}/median`,
     tag: null,

@@ -98,6 +98,7 @@ export const tags = {
   Simulations: 'tests of an extension point that plugins must pass',
   Guests: "an application's guests and their invitations",
   Invitations: 'accept or decline an invitation',
+  'Roll-outs': 'bring versions to guests step by step',
   Webhooks: "send an application's audit events to URLs",
   Usage: 'how often hosts list and fetch plugins, and which versions they run',
   'Tokens and keys': 'access tokens for the API, and API keys for instrumentation',

@@ -59,6 +59,21 @@ export async function queueApprovalNotices(deps: NoticeDeps, tx: Transaction, ap
   }
 }
 
+/** Queues a notice to the members of an application who may change it, at most {@link maxRecipients}. */
+export async function queueTeamNotices(
+  deps: NoticeDeps,
+  tx: Transaction,
+  appId: AppId,
+  notice: Notice,
+  facts: MailRecord['facts'],
+): Promise<void> {
+  if (deps.settings.smtp === undefined) return;
+  const members = await tx.members(appId, { limit: maxRecipients, sort: 'role' }, undefined);
+  for (const { userId, role } of members) {
+    if (role !== 'viewer') await queueNotice(deps, tx, userId, notice, { appId, facts });
+  }
+}
+
 /** Queues a notice to the owners of an application, at most {@link maxRecipients}. */
 export async function queueOwnerNotices(
   deps: NoticeDeps,

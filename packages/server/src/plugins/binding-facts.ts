@@ -2,9 +2,11 @@ import type { GuestId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { areOfSamePlugin, type Db, isOfPlugin, pluginBindings } from '../db/db.ts';
 import { setOf } from '../db/page-queries.ts';
-import type { BindingRange, BindingWithFacts } from '../db/query-types.ts';
+import type { BindingRange, BindingWithFacts, RollOutCandidate } from '../db/query-types.ts';
 import type { PluginKey } from '../db/records.ts';
 import { isOfPublisher } from './blocked-publisher-queries.ts';
+import { readCandidates } from './roll-outs/candidates.ts';
+import { isForAllGuests } from './roll-outs/roll-out-queries.ts';
 
 export const bindingFactsQueries = {
   /**
@@ -20,21 +22,22 @@ export const bindingFactsQueries = {
     if (guestIds !== undefined) facts = facts.where('bindings.guestId', 'in', setOf(guestIds));
     if (after !== undefined) facts = facts.where('bindings.guestId', '>', after as GuestId);
     const rows = await (limit === undefined ? facts : facts.limit(limit)).execute();
-    return rows.map(toFacts);
+    const candidates = await readCandidates(db, rows);
+    return rows.map((row, at) => toFacts(row, candidates[at]));
   },
 
   /** As {@link bindingFactsQueries.bindingFacts}, for several plugins, in any order. It returns at most `limit` bindings. */
   async bindingFactsOfPlugins(db: Db, keys: readonly PluginKey[], limit: number): Promise<BindingFactsOfPlugin[]> {
     const values = keys.map((key) => sql`(${key.extensionPointId}, ${key.userId}, ${key.name})`);
     const rows = await factsOf(db)
-      .select(['plugins.extensionPointId', 'plugins.userId', 'plugins.name'])
       .where(sql<boolean>`(plugins."extensionPointId", plugins."userId", plugins.name) in (values ${sql.join(values)})`)
       .limit(limit)
       .execute();
-    return rows.map(({ extensionPointId, userId, name, ...row }) => ({
-      key: { extensionPointId, userId, name },
-      facts: toFacts(row),
-    }));
+    const candidates = await readCandidates(db, rows);
+    return rows.map((row, at) => {
+      const { extensionPointId, userId, name } = row;
+      return { key: { extensionPointId, userId, name }, facts: toFacts(row, candidates[at]) };
+    });
   },
 };
 
@@ -50,8 +53,12 @@ function factsOf(db: Db) {
     .leftJoin('versions as pinned', 'pinned.id', 'bindings.pinnedVersionId')
     .leftJoin('versions as selected', 'selected.id', 'bindings.selectedVersionId')
     .select((eb) => [
+      'plugins.extensionPointId',
+      'plugins.userId',
+      'plugins.name',
       'bindings.guestId',
       'guests.guestKey',
+      'guests.ring',
       'bindings.versionId',
       'bindings.updatedAtMs',
       'bindings.selectedAtNumber',
@@ -73,15 +80,26 @@ function factsOf(db: Db) {
         .select('versions.id')
         .where(areOfSamePlugin('versions', 'plugins'))
         .where('versions.state', '=', 'published')
+        .where(isForAllGuests('versions'))
         .orderBy('versions.number', 'desc')
         .limit(1)
         .as('newest'),
+      eb
+        .exists(
+          eb
+            .selectFrom('roll_outs')
+            .select('roll_outs.versionId')
+            .where(areOfSamePlugin('roll_outs', 'plugins'))
+            .where('roll_outs.endedAtMs', 'is', null),
+        )
+        .as('isRollingOut'),
     ]);
 }
 
 type FactsRow = Awaited<ReturnType<ReturnType<typeof factsOf>['execute']>>[number];
 
-function toFacts({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }: FactsRow): BindingWithFacts {
+function toFacts(row: FactsRow, candidates: readonly RollOutCandidate[] = []): BindingWithFacts {
+  const { guestId, guestKey, versionId, updatedAtMs, newest } = row;
   return {
     guestId,
     guestKey,
@@ -94,5 +112,6 @@ function toFacts({ guestId, guestKey, versionId, updatedAtMs, newest, ...row }: 
     pinned: row.pinnedId === null ? null : { id: row.pinnedId, isPublished: row.pinnedState === 'published' },
     selected: row.selectedState === 'published' ? row.selectedId : null,
     newest,
+    candidates,
   };
 }

@@ -6,7 +6,8 @@ import { bindingTarget } from './binding-target.ts';
 
 const [pinned, selected, newest]: VersionId[] = ['ver_pinned', 'ver_selected', 'ver_newest'];
 assert.ok(pinned && selected && newest);
-const facts: BindingFacts = { isBlocked: false, pinned: null, selected: null, newest };
+const none = { isBlocked: false, pinned: null, selected: null, selectedAtNumber: null };
+const facts: BindingFacts = { ...none, newest, candidates: [] };
 
 describe('bindingTarget()', () => {
   it('is the newest version by default', () => {
@@ -16,6 +17,39 @@ describe('bindingTarget()', () => {
 
   it('is the version that was rolled back to', () => {
     assert.equal(bindingTarget({ ...facts, selected }), selected);
+  });
+
+  describe('with versions in a roll-out', () => {
+    const [two, three]: VersionId[] = ['ver_two', 'ver_three'];
+    assert.ok(two && three);
+    const candidates = (isTwo: boolean, isThree: boolean) => [
+      { id: two, number: 2, isReached: isTwo },
+      { id: three, number: 3, isReached: isThree },
+    ];
+
+    it('is the highest version whose roll-out reaches the guest', () => {
+      assert.equal(bindingTarget({ ...facts, candidates: candidates(false, false) }), newest);
+      assert.equal(bindingTarget({ ...facts, candidates: candidates(true, false) }), two);
+      assert.equal(bindingTarget({ ...facts, candidates: candidates(true, true) }), three);
+      assert.equal(bindingTarget({ ...facts, newest: null, candidates: candidates(false, false) }), null);
+    });
+
+    it('is none of those that were there when it was rolled back', () => {
+      const rolledBack = { ...facts, selected, candidates: candidates(true, true) };
+      assert.equal(bindingTarget({ ...rolledBack, selectedAtNumber: 1 }), three);
+      assert.equal(bindingTarget({ ...rolledBack, selectedAtNumber: 2 }), three);
+      assert.equal(bindingTarget({ ...rolledBack, selectedAtNumber: 3 }), selected);
+      assert.equal(
+        bindingTarget({ ...rolledBack, selectedAtNumber: 2, candidates: candidates(true, false) }),
+        selected,
+      );
+    });
+
+    it('is none of them for a pinned binding or a blocked plugin', () => {
+      const reached = { ...facts, candidates: candidates(true, true) };
+      assert.equal(bindingTarget({ ...reached, pinned: { id: pinned, isPublished: true } }), pinned);
+      assert.equal(bindingTarget({ ...reached, isBlocked: true }), null);
+    });
   });
 
   it('is the pinned version in any case, and none if that is not published', () => {

@@ -21,7 +21,8 @@ import { withdrawCopies } from './versions.ts';
  * Rolls a plugin back to a version, under all guests under which that version was published. Rolling "back" to the newest version
  * ends a roll back. Pinned bindings don't move.
  *
- * @throws DomainError `invalid_field` for an unknown version number, `conflict` for a version that is not published
+ * @throws DomainError `invalid_field` for an unknown version number, `conflict` for a version that is not published, or whose roll-out is
+ *   not completed
  */
 export function rollBack(
   deps: Deps,
@@ -35,6 +36,13 @@ export function rollBack(
     target,
     async ({ tx, plugin, recordAudit }) => {
       const version = await requirePublishedVersion(tx, plugin, number);
+      const rollOut = await tx.rollOut(version.id);
+      if (rollOut !== undefined && rollOut.state !== 'completed') {
+        throw new DomainError(
+          'conflict',
+          `Version ${number} has not reached all guests: its roll-out is not completed.`,
+        );
+      }
       const guestIds = await tx.bindingGuestsOfVersion(version, maxAuditedGuests);
       if (guestIds.length === 0) {
         throw new DomainError(

@@ -13,6 +13,7 @@ import { writeAndRollBack } from './dry-run.ts';
 import { offeredStates, type PublishedVersion, type PublishSelection } from './mass-yank-queries.ts';
 import { pluginAuditEntry } from './plugin-changes.ts';
 import { finishRebind, rebindAll, retryAfterPendingRebind } from './rebind.ts';
+import { abortRollOuts } from './roll-outs/start.ts';
 
 /*
  * The response to a stolen credential: list what it published, then yank all of it in one transaction and revoke the credential. Three
@@ -135,6 +136,7 @@ async function yankInTransaction(
     });
   });
   if (entries.length > 0) await recordAll(deps, tx, auditActor, entries);
+  await abortRollOuts(deps, tx, auditActor, versions, reason);
   const plugins = new Map(
     versions.map((of): [string, PluginKey] => [pluginId(of.extensionPointId, of.userId, of.name), of]),
   );

@@ -10,7 +10,7 @@ import { findPlugin, type PluginTarget } from './plugins.ts';
 import { finishRebind, type RebindOptions, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 
 /** Passed to the change callback of {@link changePlugin}. */
-interface PluginChange {
+export interface PluginChange {
   readonly tx: Transaction;
   readonly plugin: PluginRecord;
   /** The actor's roles towards the plugin: publisher, host, or both. */
@@ -19,8 +19,8 @@ interface PluginChange {
   readonly recordAudit: <A extends PluginAction>(action: A, rest?: PluginAuditDetails<A>) => Promise<void>;
 }
 
-/** The audited actions on plugins, versions and bindings. */
-type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding'}.${string}`>;
+/** The audited actions on plugins, versions, bindings and roll-outs. */
+type PluginAction = Extract<AppAction, `${'plugin' | 'version' | 'binding' | 'roll_out'}.${string}`>;
 
 /** The maximum number of guests in one audit event. */
 export const maxAuditedGuests = 1000;

@@ -9,6 +9,7 @@ import { ociNamesOf } from './oci-version-names.ts';
 import { createParsedSchemas } from './parsed-schemas.ts';
 import { describePluginStatus } from './plugin-status.ts';
 import type { PluginWithBindings } from './plugins.ts';
+import { toRollOutSummary } from './roll-outs/roll-out-wire.ts';
 import type { Trial, TriedVersion } from './schema-trial.ts';
 import type { SimilarPlugin } from './similar-name-queries.ts';
 import type { AwaitingApproval, VersionWithGuests } from './versions.ts';
@@ -166,6 +167,7 @@ export function toVersion(
     guestIds: guestIds.slice(0, maxGuests),
     boundGuestIds: boundGuestIds.slice(0, maxGuests),
     hasMoreGuests: found.hasMoreGuests || Math.max(guestIds.length, boundGuestIds.length) > maxGuests,
+    rollOut: found.rollOut === undefined ? null : toRollOutSummary(found.rollOut),
     oci: ociNamesOf(version, access, baseUrl),
   };
 }

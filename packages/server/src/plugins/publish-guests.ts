@@ -132,7 +132,7 @@ export async function isUnchanged(
   return !isRolledBack;
 }
 
-/** Publishes a version under guests. A published version ends the roll backs of these guests. */
+/** Publishes a version under guests. */
 export async function addVersionToGuests(
   tx: Transaction,
   key: PluginKey,
@@ -142,6 +142,10 @@ export async function addVersionToGuests(
   await inBatches(guestIds, async (batch) => {
     await tx.putVersionGuests(version.id, batch);
     await tx.putBindingKeys(key, batch);
-    if (version.state === 'published') await tx.selectVersion(key, batch, null);
   });
+}
+
+/** Ends the roll backs of guests under which a version was published that is for all of them. */
+export async function endRollBacks(tx: Transaction, key: PluginKey, guestIds: readonly GuestId[]): Promise<void> {
+  await inBatches(guestIds, (batch) => tx.selectVersion(key, batch, null));
 }

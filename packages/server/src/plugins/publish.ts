@@ -22,6 +22,7 @@ import { maxAuditedGuests, pluginAuditEntry } from './plugin-changes.ts';
 import { type PluginWithBindings, readPluginWithBindings, requireNotBlocked } from './plugins.ts';
 import {
   addVersionToGuests,
+  endRollBacks,
   guestsOfVersion,
   isUnchanged,
   readHeldGuests,
@@ -29,6 +30,7 @@ import {
 } from './publish-guests.ts';
 import { finishRebind, rebind, rebindBatch, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
 import { requireValidLabels } from './release-labels.ts';
+import { startRollOut } from './roll-outs/start.ts';
 import { findSimilarNames } from './similar-names.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
@@ -305,7 +307,11 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
 
     const known = isCurrent ? await guestsOfVersion(tx, version.id, guestIds) : new Set();
     const added = guestIds.filter((id) => !known.has(id));
+    const isOffered = version.state === 'published';
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
+    const release = { actor, appId, version, plan: extensionPoint.rollOut };
+    const isStaged = isOffered && !isCurrent && (await startRollOut(deps, tx, release));
+    if (isOffered && added.length > 0 && !isStaged) await endRollBacks(tx, key, added);
     if (present === undefined) await storeSimilarNames(deps, tx, appId, key);
     const isPending = await rebind(tx, key, nowMs, { guestIds });
     if (added.length > 0) {

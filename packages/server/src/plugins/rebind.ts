@@ -1,4 +1,4 @@
-import { type GuestId, pluginId, type VersionId } from '@tenon/protocol';
+import { type GuestId, pluginId } from '@tenon/protocol';
 import type { PluginKey, SelectionChange } from '../db/records.ts';
 import type { BindingMove, BindingWithFacts, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -219,8 +219,15 @@ async function applySelection(
   const ids = facts.map(({ guestId }) => guestId);
   const affected = new Set(change === null ? [] : await tx.guestsOfVersion(change.version.id, ids));
   const after = facts.map((binding): BindingWithFacts => {
-    return { ...binding, selected: selectionAfter(binding, affected.has(binding.guestId) ? change : null) };
+    return { ...binding, ...selectionAfter(binding, affected.has(binding.guestId) ? change : null) };
   });
+  if (change?.kind === 'date_before') {
+    const dated = after.filter(({ selectedAtNumber }, at) => selectedAtNumber !== facts[at]?.selectedAtNumber);
+    if (dated.length > 0) {
+      const guestIds = dated.map(({ guestId }) => guestId);
+      await tx.dateRollBacks(key, guestIds, change.version.number);
+    }
+  }
   // A repeated rollback counts from now on.
   const isMadeAgain = ({ guestId, selected }: BindingWithFacts): boolean =>
     change?.kind === 'select' && selected !== null && affected.has(guestId);
@@ -233,13 +240,22 @@ async function applySelection(
 }
 
 /** Returns the version that a binding is rolled back to after a change; `null` when it follows the newest version. */
-function selectionAfter(binding: BindingWithFacts, change: SelectionChange | null): VersionId | null {
-  const { selected, selectedNumber, selectedAtNumber, newest } = binding;
-  if (change?.kind === 'select') return newest === change.version.id ? null : change.version.id;
-  if (change === null || selectedNumber === null) return selected;
+function selectionAfter(
+  binding: BindingWithFacts,
+  change: SelectionChange | null,
+): Pick<BindingWithFacts, 'selected' | 'selectedAtNumber'> {
+  const { selected, selectedNumber, selectedAtNumber, newest, candidates } = binding;
+  const unchanged = { selected, selectedAtNumber };
+  if (change?.kind === 'select') {
+    const isNewest = newest === change.version.id && candidates.length === 0;
+    // A rollback is made after all versions that are there.
+    return isNewest ? { ...unchanged, selected: null } : { selected: change.version.id, selectedAtNumber: Infinity };
+  }
+  if (change === null || selectedNumber === null || selectedNumber >= change.version.number) return unchanged;
   const { number } = change.version;
-  const isEarlier = change.kind === 'end_before' || (selectedAtNumber ?? 0) < number;
-  return selectedNumber < number && isEarlier ? null : selected;
+  const isEarlier = (selectedAtNumber ?? 0) < number;
+  if (change.kind === 'date_before') return isEarlier ? unchanged : { selected, selectedAtNumber: number - 1 };
+  return change.kind === 'end_before' || isEarlier ? { ...unchanged, selected: null } : unchanged;
 }
 
 /** How long a deleted plugin's name and semantic versions stay reserved for its publisher, in milliseconds. */

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { queueApprovalNotices } from '../mail/notices.ts';
 import { pluginAuditEntry } from './plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
+import { planOfRelease, startRollOut } from './roll-outs/start.ts';
 import { isEarly } from './version-states.ts';
 
 /** How many due versions one query reads. */
@@ -76,7 +77,10 @@ async function releaseInTransaction(deps: ReleaseDeps, tx: Transaction, id: Vers
   await record(deps, tx, 'system', pluginAuditEntry(appId, version, 'version.release', { details }));
   if (needsApproval) await queueApprovalNotices(deps, tx, appId);
   if (needsApproval) return { version, state, isPending: false };
+  const plan = await planOfRelease(tx, version, extensionPoint);
+  const isStaged = await startRollOut(deps, tx, { actor: 'system', appId, version, plan });
   // As a publish without a minimum age, it ends the rollbacks that were made before it.
-  const isPending = await rebind(tx, version, nowMs, { selection: { kind: 'end_earlier', version } });
+  const selection = isStaged ? null : ({ kind: 'end_earlier', version } as const);
+  const isPending = await rebind(tx, version, nowMs, { selection });
   return { version, state, isPending };
 }

@@ -1,14 +1,19 @@
 import {
   plugin,
+  type RollOutPlan,
   reasonInput,
+  releaseChoice,
+  releaseInput,
+  rollOutPlanExample,
   version,
   versionChoice,
   versionDiff,
   versionDiffQuery,
   versionListQuery,
 } from '@tenon/protocol';
+import type { BodyReader } from '../http/bodies/body-reader.ts';
 import { reserveFrom } from '../http/bodies/body-room.ts';
-import { jsonBody } from '../http/bodies/json-body.ts';
+import { jsonBody, optionalJsonBody } from '../http/bodies/json-body.ts';
 import { pluginExample, versionDiffExample, versionExample } from '../http/examples.ts';
 import { toList, toPage } from '../http/query.ts';
 import { disconnectSignal } from '../http/reply.ts';
@@ -22,7 +27,7 @@ import { diffVersions, findVersionsToDiff } from './version-diff.ts';
 import { decideVersion, listVersions, readVersion } from './versions.ts';
 
 const route = routeTagged('Versions');
-const versionPath = `${artifactPath}/versions/:number` as const;
+export const versionPath = `${artifactPath}/versions/:number` as const;
 
 /** Not cacheable: after a plugin is deleted and published again, its version numbers start from 1. */
 const contentCacheControl = 'private, no-cache';
@@ -140,10 +145,17 @@ function decisionRoute(
   reason: string | undefined,
   doc: Pick<Route, 'id' | 'summary' | 'description'>,
 ): Route {
+  const withReason = reason === undefined ? undefined : { reason };
+  const body: BodyReader<{ readonly reason?: string; readonly rollOut?: RollOutPlan | null } | undefined> =
+    withReason === undefined
+      ? optionalJsonBody(releaseChoice, { rollOut: rollOutPlanExample })
+      : decision === 'release'
+        ? jsonBody(releaseInput, withReason)
+        : jsonBody(reasonInput, withReason);
   const declared = route('POST', `${versionPath}/${decision}`, {
     ...doc,
     access: { kind: 'extensionPoint', purpose },
-    body: reason === undefined ? undefined : jsonBody(reasonInput, { reason }),
+    body,
     responses: { 200: json('the version', version, versionExample) },
     errors: [
       ...(decision === 'yank' || decision === 'reject' ? [] : (['step_up_required'] as const)),
@@ -152,7 +164,7 @@ function decisionRoute(
     ],
     handle: async ({ deps }, { auth: { access }, params, body }) => {
       const target = pluginTarget(params);
-      const decided = await decideVersion(deps, access, target, params.number, decision, body?.reason);
+      const decided = await decideVersion(deps, access, target, params.number, decision, body?.reason, body?.rollOut);
       return toVersion(decided, access, deps.baseUrl());
     },
   });

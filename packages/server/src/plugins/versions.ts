@@ -1,20 +1,25 @@
-import { type GuestId, pluginId } from '@tenon/protocol';
+import { type GuestId, pluginId, type RollOutPlan } from '@tenon/protocol';
 import { recordAll } from '../audit/record.ts';
-import type { Actor, AppAccess, ExtensionPointAccess } from '../auth/access.ts';
+import { type Actor, type AppAccess, type ExtensionPointAccess, requireHostRole } from '../auth/access.ts';
 import { requireStepUp } from '../auth/confirmation.ts';
 import { type PageOf, type RelatedRows, readPage, readRelatedRows } from '../db/paging.ts';
-import type { PluginKey, VersionRecord } from '../db/records.ts';
+import type { PluginKey, PluginRole, VersionRecord } from '../db/records.ts';
+import type { RollOutRecord } from '../db/roll-out-records.ts';
 import type { AwaitingVersion, Page, Queries, Transaction, VersionGuest } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { changePlugin, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
+import { changePlugin, type PluginChange, pluginAuditEntry, queueWithdrawalNotice } from './plugin-changes.ts';
 import { findPlugin, findVersion, type PluginTarget } from './plugins.ts';
 import { rebind, requireNoPendingRebind } from './rebind.ts';
+import { requireValidPlan } from './roll-outs/plans.ts';
+import { abortRollOuts, planOfRelease, planRollOut, startRollOut } from './roll-outs/start.ts';
 import type { SimilarPlugin } from './similar-name-queries.ts';
 import { requireTransition, type VersionAction } from './version-states.ts';
 import { requireReleasable } from './withdrawals.ts';
 
 export interface VersionWithGuests<V extends VersionRecord = VersionRecord> {
   readonly version: V;
+  /** Its roll-out; `undefined` for a version without one. */
+  readonly rollOut: RollOutRecord | undefined;
   /** The guests under which the version was published. */
   readonly guestIds: readonly GuestId[];
   /** The guests under which the version is bound. */
@@ -109,8 +114,9 @@ const keyText = ({ extensionPointId, userId, name }: PluginKey): string => plugi
  * the publisher's other versions with the same bytes. If it rejects one, it also rejects those that wait for their minimum age.
  *
  * @param reason shown to the publisher; `undefined` if the action needs none
+ * @param chosen how a version that the team approves, releases or restores reaches the guests. Default: {@link planOfRelease}
  * @throws DomainError `not_found`, `insufficient_scope`, `forbidden`, `conflict` if the action is invalid in the version's state,
- *   `plugin_blocked` if the bytes are blocked under another name, `step_up_required` to approve, release or restore
+ *   `invalid_field` for an invalid plan, `plugin_blocked` if the bytes are blocked under another name, `step_up_required` to approve, release or restore
  */
 export function decideVersion(
   deps: Deps,
@@ -119,6 +125,7 @@ export function decideVersion(
   number: string,
   action: VersionAction,
   reason?: string,
+  chosen?: RollOutPlan | null,
 ): Promise<VersionWithGuests> {
   return changePlugin(
     deps,
@@ -128,6 +135,10 @@ export function decideVersion(
       if (releases(action)) await requireStepUp(deps, access.actor.sessionId, tx);
       const version = await findVersion(tx, plugin, number);
       const { state, side } = requireTransition(version, action, roles, nowMs);
+      if (chosen !== undefined) {
+        requireHostRole(roles);
+        requireValidPlan(chosen);
+      }
       await requireReleasable(tx, version, action, roles.includes('host'));
       await tx.decideVersions([version.id], {
         state,
@@ -137,23 +148,63 @@ export function decideVersion(
       });
       const details = { version: version.number, versionId: version.id, reason: reason ?? null };
       await recordAudit(`version.${action}`, { details });
-      let pending: readonly PluginKey[] = [];
-      if (side === 'host' && (action === 'yank' || action === 'reject')) {
-        const found = await tx.publishedCopies(plugin, version.contentAddress);
-        const copies = action === 'yank' ? found : found.filter((copy) => copy.state === 'cooling_down');
+      if (action === 'yank' || action === 'reject') {
         const withdrawal = { action, reason: reason ?? null, atMs: nowMs } as const;
-        pending = await withdrawCopies(deps, access, tx, copies, withdrawal);
+        return { pending: await endVersion(deps, access, tx, version, side, withdrawal) };
       }
-      if (side === 'host' && action === 'yank') {
-        const yanked = { what: 'yanked', version: version.number, reason: reason ?? '' } as const;
-        await queueWithdrawalNotice(deps, tx, access, plugin, yanked);
+      const release = { actor: access.actor, appId: access.app.id, version };
+      if (state !== 'published') {
+        await planRollOut(deps, tx, release, chosen);
+        return undefined;
       }
+      const plan = await planOfRelease(tx, version, access.extensionPoint, chosen);
+      const isStaged = await startRollOut(deps, tx, { ...release, plan });
+      if (action === 'restore') return undefined;
       // An approved or released version ends roll backs to older versions, as a publish without approval does.
-      const isReleased = state === 'published' && (action === 'approve' || action === 'release');
-      return { pending, selection: isReleased ? { kind: 'end_before', version } : null };
+      return { selection: { kind: isStaged ? 'date_before' : 'end_before', version } };
     },
     async (tx, key) => readGuestsOfVersion(tx, await findVersion(tx, key, number)),
   );
+}
+
+/**
+ * Does what follows from a yank or a rejection of a version.
+ *
+ * @returns the plugins with pending rebinds, which the caller finishes in further transactions
+ */
+async function endVersion(
+  deps: Deps,
+  access: ExtensionPointAccess,
+  tx: Transaction,
+  version: VersionRecord,
+  side: PluginRole,
+  withdrawal: CopyWithdrawal,
+): Promise<readonly PluginKey[]> {
+  const { action, reason } = withdrawal;
+  await abortRollOuts(deps, tx, access.actor, [version], reason);
+  if (side !== 'host') return [];
+  const found = await tx.publishedCopies(version, version.contentAddress);
+  const copies = action === 'yank' ? found : found.filter((copy) => copy.state === 'cooling_down');
+  const pending = await withdrawCopies(deps, access, tx, copies, withdrawal);
+  if (action === 'yank') {
+    const yanked = { what: 'yanked', version: version.number, reason: reason ?? '' } as const;
+    await queueWithdrawalNotice(deps, tx, access, version, yanked);
+  }
+  return pending;
+}
+
+/** Yanks a published version in the name of the team, as a part of another change. @returns the plugins with pending rebinds */
+export async function yankVersion(
+  deps: Deps,
+  access: ExtensionPointAccess,
+  { tx, nowMs, recordAudit }: Pick<PluginChange, 'tx' | 'nowMs' | 'recordAudit'>,
+  version: VersionRecord,
+  reason: string,
+): Promise<{ readonly pending: readonly PluginKey[] }> {
+  const { state, side } = requireTransition(version, 'yank', ['host'], nowMs);
+  await tx.decideVersions([version.id], { state, stateReason: reason, stateAtMs: nowMs, stateRole: side });
+  await recordAudit('version.yank', { details: { version: version.number, versionId: version.id, reason } });
+  return { pending: await endVersion(deps, access, tx, version, side, { action: 'yank', reason, atMs: nowMs }) };
 }
 
 /** Whether an action makes bytes available to hosts. */
@@ -191,6 +242,7 @@ export async function withdrawCopies(
     return pluginAuditEntry(app.id, version, `version.${action}`, { details });
   });
   await recordAll(deps, tx, actor, entries);
+  await abortRollOuts(deps, tx, actor, copies, reason);
   const plugins = new Map(copies.map((version): [string, PluginKey] => [version.name, version]));
   const pending: PluginKey[] = [];
   for (const plugin of plugins.values()) {
@@ -201,7 +253,7 @@ export async function withdrawCopies(
   return pending;
 }
 
-type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'guestsBoundTo'>;
+type GuestQueries = Pick<Queries, 'guestsOfVersions' | 'guestsBoundTo' | 'rollOutsOfVersions'>;
 
 async function readGuestsOfVersion(read: GuestQueries, version: VersionRecord): Promise<VersionWithGuests> {
   const page = await readGuestsOfPage(read, { items: [version], next: undefined }, ({ id }) => id);
@@ -221,7 +273,7 @@ async function readGuestsOfPage<V extends VersionRecord>(
   cursorOf: (version: V) => string,
   isDescending?: true,
 ): Promise<PageOf<VersionWithGuests<V>>> {
-  const rowsBy = (query: keyof GuestQueries): RelatedRows<V, VersionGuest> => ({
+  const rowsBy = (query: 'guestsOfVersions' | 'guestsBoundTo'): RelatedRows<V, VersionGuest> => ({
     cursorOf,
     keyOf: ({ id }) => id,
     keyOfRow: ({ versionId }) => versionId,
@@ -234,10 +286,13 @@ async function readGuestsOfPage<V extends VersionRecord>(
   });
   const published = await readRelatedRows(page, rowsBy('guestsOfVersions'));
   const { items, rows, hasMoreRows, ...others } = await readRelatedRows(published, rowsBy('guestsBoundTo'));
+  const found = items.length === 0 ? [] : await read.rollOutsOfVersions(items.map(({ id }) => id));
+  const rollOuts = new Map(found.map((rollOut) => [rollOut.versionId, rollOut]));
   const guestIdsOf = ({ id }: V, guests: ReadonlyMap<string, readonly VersionGuest[]>) =>
     (guests.get(id) ?? []).map(({ guestId }) => guestId).sort();
   const withGuests = (version: V): VersionWithGuests<V> => ({
     version,
+    rollOut: rollOuts.get(version.id),
     guestIds: guestIdsOf(version, published.rows),
     boundGuestIds: guestIdsOf(version, rows),
     hasMoreGuests: published.hasMoreRows || hasMoreRows,

@@ -8,6 +8,7 @@ import { queueApprovalNotices } from '../mail/notices.ts';
 import { isSameRequirements } from '../plugins/module-checker.ts';
 import { pluginAuditEntry } from '../plugins/plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from '../plugins/rebind.ts';
+import { planOfRelease, startRollOut } from '../plugins/roll-outs/start.ts';
 import { isEarly } from '../plugins/version-states.ts';
 import { isReleasing } from '../plugins/version-tester.ts';
 import type { SimulationsResult } from './run-simulations.ts';
@@ -117,8 +118,11 @@ async function moveState(
   await tx.decideVersions([version.id], { ...next, stateAtMs });
   if (next.state === 'awaiting_approval') await queueApprovalNotices(deps, tx, extensionPoint.appId);
   if (next.state !== 'published') return false;
+  const { appId } = extensionPoint;
+  const plan = await planOfRelease(tx, version, extensionPoint);
+  const isStaged = await startRollOut(deps, tx, { actor: 'system', appId, version, plan });
   // As a publish without simulations, it ends the rollbacks that were made before it.
-  return rebind(tx, version, stateAtMs, { selection: { kind: 'end_earlier', version } });
+  return rebind(tx, version, stateAtMs, { selection: isStaged ? null : { kind: 'end_earlier', version } });
 }
 
 interface NextState {

@@ -15,6 +15,7 @@ const labels: Readonly<Record<keyof Notices, string>> = {
   expiries: 'A token expires soon',
   quotas: 'A quota is nearly used up',
   webhooks: 'A webhook of your application was disabled',
+  rollOuts: 'A roll-out in your application was halted',
 };
 
 /** Whether the address is verified, and which notices the server mails. */

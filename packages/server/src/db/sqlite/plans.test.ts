@@ -19,6 +19,7 @@ import type { AuditFilter } from '../audit-records.ts';
 import type { BindingFilter } from '../change-records.ts';
 import type { Database } from '../records.ts';
 import { noLimits } from '../records.ts';
+import type { RollOutRecord } from '../roll-out-records.ts';
 import type { GuestSearch, Mutations, PluginSearch, Queries, SortedPage, Transaction, UserSearch } from '../store.ts';
 import { encodeForSqlite } from './connection.ts';
 import { writingDialect } from './dialect.ts';
@@ -102,6 +103,21 @@ const everySelection: readonly PublishSelection[] = [
   { userId: user, credentialId: newId('token'), sinceMs: 1 },
   { userId: user, appId: app, sinceMs: 1 },
 ];
+
+const rollOut: RollOutRecord = {
+  ...key,
+  versionId: version.id,
+  appId: app,
+  state: 'running',
+  plan: { steps: [{ percent: 1, holdSeconds: 1 }], halt: null },
+  step: 0,
+  reason: null,
+  createdAtMs: 1,
+  stepAtMs: 1,
+  updatedAtMs: 1,
+  dueAtMs: 1001,
+  endedAtMs: null,
+};
 
 const ofMassYank = { ...version, appId: app } as unknown as PublishedVersion;
 
@@ -316,6 +332,19 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   countPlugins: (ask) => [ask.countPlugins(app)],
   countBindings: (ask) => [ask.countBindings(point, guest)],
   mayReadContent: (ask) => [undefined, app].map((within) => ask.mayReadContent(user, addressOf('a'), within)),
+  rollOut: (ask) => [ask.rollOut(version.id)],
+  rollOutsOfVersions: (ask) => [ask.rollOutsOfVersions([version.id, newId('version')])],
+  openRollOuts: (ask) => [ask.openRollOuts([key]), ask.openRollOuts([key, { ...key, name: 'b' }])],
+  openRollOutsOfGuest: (ask) => [ask.openRollOutsOfGuest(app, guest)],
+  rollOutsOfApp: (ask) =>
+    ([undefined, 'open', 'running'] as const).flatMap((state) => [
+      ask.rollOutsOfApp(app, state, {}),
+      ask.rollOutsOfApp(app, state, { after: version.id, limit: 9 }),
+    ]),
+  dueRollOuts: (ask) => [ask.dueRollOuts(1, { after: { dueAtMs: 0, versionId: version.id }, limit: 9 })],
+  versionBefore: (ask) => [ask.versionBefore(key, 2)],
+  isSuperseded: (ask) => [ask.isSuperseded(version)],
+  countGuestsOfVersion: (ask) => [ask.countGuestsOfVersion(version.id)],
   webhook: (ask) => [ask.webhook(webhookId)],
   webhooksOfApp: (ask) => [ask.webhooksOfApp(app, {}), ask.webhooksOfApp(app, page)],
   countWebhooks: (ask) => [ask.countWebhooks(app)],
@@ -334,8 +363,6 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   isAnyWebhookDeliveryDue: (ask) => [ask.isAnyWebhookDeliveryDue(1)],
   versionsOfContents: (ask) => [ask.versionsOfContents(app, point, [addressOf('a'), addressOf('b')])],
   rollOutsToReport: (ask) => [ask.rollOutsToReport(point, ['plugin', 'other'])],
-  rollOutOfVersion: (ask) => [ask.rollOutOfVersion(version.id)],
-  versionBefore: (ask) => [ask.versionBefore(key, 2)],
   stepReports: (ask) => [ask.stepReports(version.id, 1)],
   reportSlots: (ask) => [ask.reportSlots(version.id, 'previous')],
   reportedCalls: (ask) => [ask.reportedCalls(version.id, 1)],
@@ -665,6 +692,10 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
     tx.claimWebhookDeliveries({ nowMs: 1, untilMs: 2, busy: { webhooks: [webhookId], apps: [app] } }, () => true),
   addCallReports: (tx) => tx.addCallReports([callReport, { ...callReport, fromMs: 2 }]),
   deleteCallReports: (tx) => tx.deleteCallReports(1, 9),
+  putRollOut: (tx) => tx.putRollOut(rollOut),
+  updateRollOut: (tx) => tx.updateRollOut(version.id, { state: 'paused' }),
+  deleteRollOut: (tx) => tx.deleteRollOut(version.id),
+  dateRollBacks: (tx) => tx.dateRollBacks(key, [guest], 2),
   updateWebhook: (tx) => tx.updateWebhook(webhookId, { state: 'disabled' }),
   deleteWebhook: (tx) => tx.deleteWebhook(webhookId),
   endWebhookSecrets: (tx) => tx.endWebhookSecrets(webhookId, 1),
@@ -786,7 +817,15 @@ describe('query plans', () => {
       'bindings … (extensionPointId=? AND userId=? AND name=?)',
       'versions … (extensionPointId=? AND userId=? AND name=?)',
       'version_guests … (versionId=? AND guestId=?)',
+      'roll_outs … (versionId=?)',
+      'roll_outs … (extensionPointId=? AND userId=? AND name=?)',
     ],
+    dueRollOuts: [
+      'roll_outs … ((dueAtMs,versionId)>(?,?) AND dueAtMs<?)',
+      'plugins … (extensionPointId=? AND userId=? AND name=?)',
+    ],
+    openRollOuts: ['roll_outs … (extensionPointId=? AND userId=? AND name=?)', 'versions … (id=?)'],
+    openRollOutsOfGuest: ['roll_outs … (appId=?)'],
     bindings: ['bindings … (extensionPointId=? AND guestId=?)', 'guests … (appId=? AND guestKey=?)'],
     boundLists: [
       'bindings … (extensionPointId=? AND guestId=? AND name=?)',

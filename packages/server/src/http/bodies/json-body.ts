@@ -45,6 +45,21 @@ export function jsonBody<const T extends TSchema>(
   };
 }
 
+/** As {@link jsonBody}, for a route that also accepts requests without a body. */
+export function optionalJsonBody<const T extends TSchema>(
+  schema: T,
+  example: NoInfer<Static<T>>,
+): BodyReader<Static<T> | undefined> {
+  const { read, doc } = jsonBody(schema, example);
+  return {
+    async read(source) {
+      const { 'content-length': length = '0', 'transfer-encoding': encoding } = source.message.headers;
+      return encoding === undefined && Number(length) === 0 ? undefined : read(source);
+    },
+    doc: { ...doc, required: false },
+  };
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(bytes: Uint8Array): unknown {

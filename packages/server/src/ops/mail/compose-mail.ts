@@ -9,7 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { type MailText, oneLine } from '../../mail/mail-text.ts';
 import { noticeAddress } from '../../mail/notices.ts';
 import type { Addresses } from '../../services.ts';
-import { expiriesText, minute, newNetworksText, quotasText, webhooksText } from './account-notices.ts';
+import { expiriesText, minute, newNetworksText, quotasText, rollOutsText, webhooksText } from './account-notices.ts';
 import type { ComposeMail } from './send-mails.ts';
 
 const hourMs = 60 * 60_000;
@@ -195,6 +195,7 @@ export function createMailComposer(deps: Pick<Deps, 'store' | 'clock' | 'random'
     expiries: notice('expiries', expiriesText(deps, addresses)),
     quotas: notice('quotas', quotasText(addresses)),
     webhooks: notice('webhooks', webhooksText(addresses)),
+    rollOuts: notice('rollOuts', rollOutsText(addresses)),
   };
   const compose: ComposeMail = (tx, mail) => composers[mail.kind](tx, mail);
   return compose;

@@ -7,3 +7,9 @@ export function requireValidPlan(plan: RollOutPlan | null): RollOutPlan | null {
   if (fault !== undefined) throw invalidField(`/rollOut${fault.pointer}`, fault.detail);
   return plan;
 }
+
+/** Returns when a step that begins now ends; `null` if it does not end by itself. */
+export function dueAt({ steps }: RollOutPlan, step: number, nowMs: number): number | null {
+  const holdSeconds = steps[step]?.holdSeconds ?? null;
+  return holdSeconds === null ? null : nowMs + holdSeconds * 1000;
+}

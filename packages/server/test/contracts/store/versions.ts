@@ -311,7 +311,7 @@ export function versionsContract(backend: Backend): void {
         for (const { id } of versions.slice(0, 5)) await tx.putVersionGuests(id, [guest.id]);
         await tx.putVersionGuests(six, [second.id]);
       });
-      const free = { isBlocked: false, pinned: null, selected: null, versionId: two, updatedAtMs: 7 };
+      const free = { isBlocked: false, pinned: null, selected: null, versionId: two, updatedAtMs: 7, candidates: [] };
       assert.deepEqual((await facts()).get(guest.id), { ...free, newest: two }, 'the newest that is published there');
       assert.deepEqual((await facts()).get(second.id), { ...free, newest: six });
 
