@@ -428,7 +428,7 @@ interface VersionRow extends VersionRecord {
   readonly credentialId: AuditCredentialId | null;
   /** The rule of trusted publishing that issued the token; `null` for other credentials. */
   readonly trustRuleId: TrustRuleId | null;
-  /** The total size of the attached attestations. */
+  /** The total size of the attached attestations and of the pushed image. */
   readonly attestationBytes: number;
 }
 
