@@ -46,6 +46,7 @@ const serverLayers = [
     'instrument/',
     'simulations/',
     'oci/',
+    'mirror/',
     'console/',
     'packages/',
     'usage/',

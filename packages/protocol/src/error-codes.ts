@@ -19,6 +19,7 @@ export const errorCodes = {
   plugin_blocked: { status: 403, title: 'The plugin is blocked' },
   publisher_blocked: { status: 403, title: 'The publisher is blocked' },
   quota_exceeded: { status: 403, title: 'A quota is used up' },
+  mirror_read_only: { status: 403, title: 'The server is a read-only mirror' },
   not_a_guest: { status: 403, title: 'Only a guest can publish' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

@@ -111,6 +111,13 @@ const reachability = {
   pingMs: nullable(number('the response time in milliseconds; `null` without a response')),
 } satisfies TProperties;
 
+/** How a mirror follows its source. */
+export const mirrorState = oneOf(['synchronizing', 'following', 'incomplete', 'unreachable', 'refused'], {
+  description:
+    '`synchronizing`: all lists are being compared. `following`: changes are applied as they come. `incomplete`: lists differ, because a content could not be fetched or verified. `unreachable`: the source does not respond. `refused`: the source does not accept the token. The mirror serves in every state',
+});
+export type MirrorState = Static<typeof mirrorState>;
+
 /** The status of a server, as operators see it. */
 export const serverStatus = Type.Object({
   readAt: timestamp('when the status was read'),
@@ -150,6 +157,19 @@ export const serverStatus = Type.Object({
       syslogWaiting: nullable(integer('events that the syslog server has not certainly received; `null` without one')),
     },
     { description: 'the head of the hash chain over the audit trail' },
+  ),
+  mirror: nullable(
+    Type.Object({
+      source: Type.String({ description: 'the URL of the source' }),
+      state: mirrorState,
+      detail: nullable(Type.String(), { description: 'why the state is not `following`' }),
+      isComplete: Type.Boolean({ description: 'whether the first synchronization is complete' }),
+      equalAt: nullable(timestamp('when the mirror was last known to equal the source')),
+      lists: integer('the binding lists that have plugins'),
+      missingLists: integer('the lists of the source that differ'),
+      missingContents: integer('the contents that these name, and that the mirror could not store'),
+    }),
+    { description: 'how the server follows its source; `null` unless it is a mirror' },
   ),
   process: processStatus,
   nodes: Type.Array(nodeStatus, {

@@ -10,6 +10,7 @@ import { createServer } from './http/node-http.ts';
 import { createPipeline } from './http/pipeline.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
+import { mirrorRoutes } from './mirror/mirror-routes.ts';
 import { respondFromCache } from './plugins/response-cache.ts';
 import { routesOf } from './routes.ts';
 import type { Services } from './services.ts';
@@ -20,8 +21,9 @@ export type App = ReturnType<typeof createApp>;
 const maxCheckIntervalMs = 5_000;
 
 /** Creates the HTTP server. */
-export function createApp(services: Services, routes: readonly Route[] = routesOf(services.settings.only)) {
+export function createApp(services: Services, declared: readonly Route[] = routesOf(services.settings.only)) {
   const { settings, addresses } = services;
+  const routes = settings.mirror === undefined ? declared : mirrorRoutes(declared, settings.mirror);
   const publicUrls = () => [addresses.base(), addresses.instrument()];
   const endpoints = routes.map((route) => createEndpoint(services, route, authorizeRequest));
   const router = createRouter(endpoints, publicUrls, settings.maxHeaderBytes); // a longer id is unknown

@@ -45,6 +45,7 @@ export type { ApiKeyRecord, TokenRecord, UserRecord } from './db/records.ts';
 export type { Deps } from './deps.ts';
 export { DomainError } from './http/domain-errors.ts';
 export { serveUntilStopped } from './main.ts';
+export { issueHostToken } from './mirror/host-tokens.ts';
 export { type DataServices, openData } from './open-services.ts';
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts';
 export { type CopiedStore, type CopyOptions, type CopyStep, copyStore } from './ops/copy/copy-store.ts';

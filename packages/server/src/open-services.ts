@@ -25,6 +25,7 @@ import { createKeyedMutex } from './http/limits/keyed-mutex.ts';
 import { createKeyedSemaphore } from './http/limits/keyed-semaphore.ts';
 import { createRequestLimits, monotonicClock, type RequestLimits } from './http/limits/request-limits.ts';
 import { createModuleWorkers } from './instrument/module-workers.ts';
+import { createSynchronizedCheck } from './mirror/synchronized.ts';
 import { assertDatabaseNotLost, closeStores, openStores, type Stores } from './open-stores.ts';
 import { createOpenApiText } from './openapi.ts';
 import { CopyError } from './ops/copy/errors.ts';
@@ -170,6 +171,7 @@ export function createServices(config: Config, data: DataServices, addresses: Ad
   };
   return {
     ...observed,
+    isSynchronized: createSynchronizedCheck(deps, config.mirror),
     deps,
     workers,
     lastUsed: createLastUsedLog(deps, clients, data.metrics?.onNewNetwork),

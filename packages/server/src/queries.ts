@@ -26,6 +26,7 @@ import type { Db } from './db/db.ts';
 import { Effects, type MutationRules } from './db/mutation.ts';
 import { nodeMutations, nodeQueries } from './db/node-queries.ts';
 import { mailMutations, mailQueries } from './mail/mail-queries.ts';
+import { mirrorMutations, mirrorQueries } from './mirror/mirror-queries.ts';
 import { ociMutations, ociQueries } from './oci/oci-queries.ts';
 import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
@@ -88,6 +89,7 @@ const allQueries = {
   ...callReportQueries,
   ...rollOutQueries,
   ...ociQueries,
+  ...mirrorQueries,
 };
 
 const allMutations = {
@@ -130,6 +132,7 @@ const allMutations = {
   ...callReportMutations,
   ...rollOutMutations,
   ...ociMutations,
+  ...mirrorMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -15,6 +15,7 @@ import { createStartupRetry } from './db/startup-retry.ts';
 import { ReadOnlyError, StorageFullError } from './db/store.ts';
 import type { Deps } from './deps.ts';
 import { capConnections } from './http/limits/file-descriptors.ts';
+import { assertMirrorStore, ForeignStoreError, type Mirror, startMirror } from './mirror/mirror.ts';
 import { createServices, openData } from './open-services.ts';
 import { type FirstStart, firstStart, usesDataFolder } from './ops/first-start.ts';
 import { lockFolder } from './ops/folder-lock.ts';
@@ -70,7 +71,7 @@ const releaseIntervalMs = 5_000;
  *
  * @param onServing called when the server accepts requests, before its start is complete
  * @throws NewerSchemaError for a data folder of a newer version; UnknownBlobsError for a database without plugins next to a blob store with
- *   some, and MissingBlobsError for the reverse; UnavailableError when a store is unavailable for 15 seconds; file system and network errors
+ *   some, and MissingBlobsError for the reverse; ForeignStoreError for a mirror on the data of another server, and for the reverse; UnavailableError when a store is unavailable for 15 seconds; file system and network errors
  */
 export async function serve(
   configured: Config,
@@ -83,15 +84,21 @@ export async function serve(
   const metrics = createMetrics(config, bindingsPath);
   const tracing = await openTracing(config, log);
   const retryWhileUnavailable = createStartupRetry(log);
-  const hasDataFolder = usesDataFolder(config);
+  const isMirror = config.mirror !== undefined;
+  const hasDataFolder = usesDataFolder({ ...config, isMirror });
   if (hasDataFolder) await makeDurableFolder(config.dataDir);
   const data = await retryWhileUnavailable(() => openData(config, undefined, metrics, tracing, log));
   try {
     await assertBlobsKnown(data.deps);
     await assertBlobsPresent(data.deps);
+    await assertMirrorStore(data.deps, config.mirror);
   } catch (error) {
     // The readiness check reports an unavailable blob store.
-    if (error instanceof UnknownBlobsError || error instanceof MissingBlobsError) {
+    if (
+      error instanceof UnknownBlobsError ||
+      error instanceof MissingBlobsError ||
+      error instanceof ForeignStoreError
+    ) {
       await data.close();
       await tracing?.close();
       metrics.close();
@@ -129,6 +136,8 @@ export async function serve(
   if (syslogSender !== undefined) metrics.watchSyslog(syslogSender);
   const webhookSender = isFirstWorker ? startWebhookSender({ deps: data.deps, log }) : undefined;
   if (webhookSender !== undefined) metrics.watchWebhooks(webhookSender);
+  const mirror = isFirstWorker ? startMirrorOf(services) : undefined;
+  if (mirror !== undefined) metrics.watchMirror(mirror);
   if (isFirstWorker) data.simulationRuns.start();
   const isNode = config.databaseUrl !== undefined;
   const heartbeat = isNode ? startHeartbeat(data.deps, services.status, log) : undefined;
@@ -148,6 +157,7 @@ export async function serve(
     await mailSender?.stop();
     await syslogSender?.stop();
     await webhookSender?.stop();
+    await mirror?.stop();
     await sealer?.stop();
     await data.simulationRuns.stop();
     await heartbeat?.stop();
@@ -177,11 +187,11 @@ export async function serve(
     const url = services.addresses.base();
     const onNotWritten = (error: unknown) => log.warn({ err: error }, 'quickstart.env could not be written');
     const holdsFolderLock = folderLock !== undefined;
-    const options = { dataDir, hasDataFolder, demo, host, only, url, onNotWritten, holdsFolderLock };
+    const options = { dataDir, hasDataFolder, demo, host, only, isMirror, url, onNotWritten, holdsFolderLock };
     let start: FirstStart | undefined;
     if (isFirstWorker) {
       start = await retryWhileUnavailable(() => firstStart(data.deps, options));
-      if (config.only === undefined) await ensureSigningKeyUnlessReadOnly(data.deps);
+      if (config.only === undefined && !isMirror) await ensureSigningKeyUnlessReadOnly(data.deps);
       if (hasDataFolder && !holdsFolderLock) {
         log.warn({ dataDir }, 'another server holds this data folder: quickstart.env keeps its URL');
       }
@@ -220,6 +230,11 @@ function startMailSenderOf({ deps, addresses, log }: Services): MailSender | und
 function startSyslogSenderOf({ deps, log }: Services): SyslogSender | undefined {
   const { auditSyslog: server } = deps.settings;
   return server && startSyslogSender({ deps, server, log });
+}
+
+function startMirrorOf({ deps, log }: Services): Mirror | undefined {
+  const { mirror: settings } = deps.settings;
+  return settings && startMirror({ deps, settings, log });
 }
 
 /** Loads the tracing modules only if tracing is configured. */

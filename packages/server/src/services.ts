@@ -45,6 +45,8 @@ export interface Services {
   /** Set before the server stops. It still serves, but `/readyz` returns 503, so that load balancers use other servers. */
   readonly draining: { isOn: boolean };
   readonly readiness: Readiness;
+  /** Whether a mirror has completed its first synchronization; always true on other servers. */
+  readonly isSynchronized: () => Promise<boolean>;
   readonly status: Status;
   readonly bodyBudget: ByteBudget;
   /** Concurrent requests by account, without change streams and responses from the cache. */

@@ -1,4 +1,4 @@
-import { displayNamePattern, type TokenScope, type UserId } from '@tenon/protocol';
+import type { TokenScope, UserId } from '@tenon/protocol';
 import {
   type Config,
   type CreatedLink,
@@ -16,7 +16,6 @@ import {
 import { Option } from 'commander';
 import { type Command, withConfirmation } from '../command.ts';
 import { parseLifetimeDays } from '../duration.ts';
-import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Reporter } from '../output.ts';
 import { parseScopes, tokenScopes } from '../scopes.ts';
@@ -24,7 +23,9 @@ import { formatTime, printable } from '../text.ts';
 import { addAdminAuditCommand } from './admin-audit.ts';
 import { addCopyCommand } from './admin-copy.ts';
 import { type AdminOptions, withData, withStore } from './admin-data.ts';
+import { addHostTokenCommands } from './admin-host-token.ts';
 import { addMaintenanceCommands } from './admin-maintenance.ts';
+import { assertName } from './admin-names.ts';
 import { addOperatorCommands } from './admin-operators.ts';
 import { addQuotaCommands } from './admin-quotas.ts';
 import { addSigningKeyCommands } from './admin-signing-key.ts';
@@ -32,8 +33,6 @@ import { addTokenListCommands } from './admin-tokens.ts';
 import { confirmUser } from './admin-user.ts';
 import { addUserCommands } from './admin-users.ts';
 import { addAdminYankCommands } from './admin-yank.ts';
-
-const maxNameLength = 200;
 
 export function addAdminCommands(program: Command, io: Io): void {
   const group = program
@@ -130,6 +129,7 @@ export function addAdminCommands(program: Command, io: Io): void {
   addQuotaCommands(quotas, io);
   addUserCommands(users, io);
   addTokenListCommands(tokens, io);
+  addHostTokenCommands(group, io);
   addAdminYankCommands(group, io);
   addOperatorCommands(group, io);
   addMaintenanceCommands(group, io);
@@ -191,14 +191,6 @@ async function createApiKey(io: Io, deps: Deps, out: Reporter, name: string, opt
   const expiresAt = isoTime(record.expiresAtMs);
   out.note(`Created ${record.id} for ${user} (until ${formatTime(expiresAt)}). The key is shown only once:`);
   out.result({ id: record.id, userId: user, name, expiresAt, apiKey: secret }, () => out.write(`${secret}\n`));
-}
-
-/** The API's own rule for names (`displayName` in the protocol), which nothing checks below it. */
-function assertName(name: string): string {
-  if (name.length <= maxNameLength && new RegExp(displayNamePattern, 'u').test(name)) return name;
-  throw usageError(
-    `A name has 1 to ${maxNameLength} characters, of which one is visible, and no bidirectional control characters.`,
-  );
 }
 
 function isoTime(ms: number): string {

@@ -68,7 +68,8 @@ async function serve(io: Io, command: Command): Promise<void> {
   });
   const out = createReporter(io, options.json === true);
   const onListening = ({ url, port }: RunningServer, start: FirstStart) => {
-    const quickstartFile = usesDataFolder(config) ? join(config.dataDir, 'quickstart.env') : null;
+    const isMirror = config.mirror !== undefined;
+    const quickstartFile = usesDataFolder({ ...config, isMirror }) ? join(config.dataDir, 'quickstart.env') : null;
     out.result({ url, port, version, store: describeStore(config), quickstartFile, ...start }, () =>
       out.write(welcome(io, config, url, start)),
     );
@@ -94,12 +95,12 @@ function readConfig(io: Io, options: Options): Config {
 }
 
 function welcome(io: Io, config: Config, url: string, start: FirstStart): string {
-  const isInstrumentOnly = config.only === 'instrument';
-  const lines = [
-    `Tenon ${version} serves ${isInstrumentOnly ? 'instrumentation at ' : ''}${url}`,
-    `store  ${printable(describeStore(config))}`,
-    '',
-  ];
+  const what = config.mirror
+    ? `a mirror of ${printable(config.mirror.source)} at `
+    : config.only === 'instrument'
+      ? 'instrumentation at '
+      : '';
+  const lines = [`Tenon ${version} serves ${what}${url}`, `store  ${printable(describeStore(config))}`, ''];
   if (start.state === 'demo_made') {
     lines.push('The demo data is an application, an extension point, a guest, and a plugin that greets.');
   }
@@ -136,6 +137,9 @@ function howToBegin(io: Io, { dataDir }: Config, { reason, setUpLink }: FirstSta
       `  ${tenon} admin api-key create "build machine" --store ${folder}`,
       '',
     ];
+  }
+  if (reason === 'mirror') {
+    return ['To create a token for hosts:', '', `  ${tenon} admin host-token create --store ${folder}`, ''];
   }
   const why =
     reason === 'public_host'

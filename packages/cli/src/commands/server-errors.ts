@@ -36,6 +36,9 @@ export function translateServerError(error: unknown, config: Config, option: str
       cause: error,
     });
   }
+  if (error.name === 'ForeignStoreError') {
+    return new CliError('foreign_store', error.message, { exitCode: exitCodes.conflict, cause: error });
+  }
   if (error.name === 'MissingBlobsError') {
     return new CliError('missing_blobs', `${error.message}.`, {
       exitCode: exitCodes.conflict,

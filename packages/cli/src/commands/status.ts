@@ -47,7 +47,8 @@ async function showStatus(session: Session, { watch = false }: StatusOptions): P
   }
 }
 
-function show(out: Reporter, { readAt, metadata, blobs, mail, webhooks, audit, process, nodes }: ServerStatus): void {
+function show(out: Reporter, status: ServerStatus): void {
+  const { readAt, metadata, blobs, mail, webhooks, mirror, audit, process, nodes } = status;
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   out.fields([
     ['as of', formatTime(readAt)],
@@ -59,6 +60,7 @@ function show(out: Reporter, { readAt, metadata, blobs, mail, webhooks, audit, p
     ...(mail === null ? [] : [['mail', `${mail.queued} waiting, ${mail.failed} failed in 7 days`] as Field]),
     ['webhooks', webhooksInWords(webhooks)],
     ['audit head', formatHead(audit)],
+    ...mirrorFields(out, mirror),
     ...processFields(out, process),
   ]);
   if (nodes.length === 0) return;
@@ -80,6 +82,19 @@ function reach(out: Reporter, kind: string, { place, isReachable, pingMs }: Stor
 function webhooksInWords({ pending, oldestPendingAt, failed }: ServerStatus['webhooks']): string {
   const since = oldestPendingAt === null ? '' : ` since ${formatTime(oldestPendingAt)}`;
   return `${pending} pending${since}, ${failed} failed in ${webhookDeliveryRetentionDays} days`;
+}
+
+function mirrorFields(out: Reporter, mirror: ServerStatus['mirror']): Field[] {
+  if (mirror === null) return [];
+  const { source, state, detail, equalAt, lists, missingLists, missingContents } = mirror;
+  const text = detail === null ? state : `${state}: ${printable(detail)}`;
+  const missing = `${formatNumber(missingLists)} differ, ${formatNumber(missingContents)} contents missing`;
+  return [
+    ['mirror of', printable(source)],
+    ['following', { text, style: state === 'following' ? out.style.good : out.style.warning }],
+    ['equal at', equalAt === null ? 'never' : formatTime(equalAt)],
+    ['lists', `${formatNumber(lists)}, ${missing}`],
+  ];
 }
 
 const stateWords = { ready: 'ready', not_ready: 'not ready', stopping: 'stopping' } as const;

@@ -3,6 +3,8 @@ import type { Deps } from '../deps.ts';
 
 /** A lock that expires unless it is renewed. */
 export interface Lease {
+  /** The unique id of its holder. */
+  readonly holder: string;
   /** Renews the lease if a third of its time has passed. Call it often during the work. */
   renew(): Promise<void>;
   /** Releases the lease before it expires. */
@@ -40,6 +42,7 @@ export async function takeLease(
   });
   if (!isTaken) return undefined;
   return {
+    holder,
     async renew() {
       const nowMs = clock();
       if (untilMs - nowMs > (lengthMs * 2) / 3) return;

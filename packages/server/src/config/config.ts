@@ -78,6 +78,7 @@ export function loadConfig(flags: ConfigFlags = {}, environment: Environment = p
     ...unsharedFolder(config),
     ...exposedKey(config),
     ...config.signIn.warnings,
+    ...(config.mirror?.warnings ?? []),
   ];
   const worker = Number(environment[workerVariable] || 1);
   return Object.freeze({ ...config, ...derivedValues(config), demo: flags.demo, worker, warnings });
@@ -111,6 +112,8 @@ function inconsistencies(values: Partial<SettingValues>): string[] {
     faults.push('TENON_S3_ENDPOINT is of use only with TENON_S3_BUCKET');
   if ((s3AccessKeyId === undefined) !== (s3SecretAccessKey === undefined))
     faults.push('TENON_S3_ACCESS_KEY_ID and TENON_S3_SECRET_ACCESS_KEY go together');
+  if (values.mirror !== undefined && values.only !== undefined)
+    faults.push('TENON_MIRROR_FILE is of use only without TENON_ONLY');
   const { memoryMB, maxModuleBytes, maxConfigBytes } = values;
   if (memoryMB !== undefined && maxModuleBytes !== undefined && maxConfigBytes !== undefined) {
     const { maxBodyMemoryBytes } = derivedValues({ memoryMB });

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type KeyFile, signingKeyFile, trustedRootFiles } from './key-files.ts';
+import { type MirrorSettings, mirrorFile } from './mirror-file.ts';
 import { quotaList } from './quota-list.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import {
@@ -181,6 +182,11 @@ export const settings = {
     'the mail server, `smtp://user:password@host:port?from=tenon@example.com`, or `smtps://` for TLS from the start; by default the server sends no mail. See [how to send mail](../how-to/mail.md)',
   ),
 
+  mirror: optional<MirrorSettings>(
+    'TENON_MIRROR_FILE',
+    mirrorFile,
+    'a JSON file with the source of a mirror: the server then follows that server, and is read-only. See [how to run a mirror](../how-to/mirror.md)',
+  ),
   signingKey: optional<KeyFile>(
     'TENON_SIGNING_KEY_FILE',
     signingKeyFile,
@@ -492,6 +498,14 @@ export function derivedValues({ memoryMB }: Pick<SettingValues, 'memoryMB'>) {
     simulationRetryMs: 5 * second,
     /** How long a publish waits for the verdict. */
     simulationWaitMs: 2 * second,
+    /** How long a process that follows the source of a mirror may be silent. It renews the lease three times as often. */
+    mirrorLeaseMs: 10 * second,
+    /** How often a mirror reads which applications and extension points there are. */
+    mirrorRefreshMs: 60 * second,
+    /** How often a mirror compares all lists and versions with the source. */
+    mirrorResyncMs: hour,
+    /** How long a mirror keeps a content that no list names, because hosts may have older lists. */
+    mirrorKeepMs: 7 * day,
     otelTimeoutMs: 10 * second,
     /** Spans that wait to be sent; further ones are dropped and counted. */
     otelQueueSize: 2048,

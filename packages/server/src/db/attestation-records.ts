@@ -11,8 +11,8 @@ import type {
 export interface SigningKeyRecord {
   /** The SHA-256 of the public key's SPKI in DER, in hexadecimal. */
   readonly id: string;
-  /** `file` for a key whose private part is in a file, and not in the store. */
-  readonly origin: 'store' | 'file';
+  /** `file` for a key whose private part is in a file, and not in the store; `source` for one of a mirror's source. */
+  readonly origin: 'store' | 'file' | 'source';
   /** SPKI in PEM. */
   readonly publicKeyPem: string;
   readonly validFromMs: number;

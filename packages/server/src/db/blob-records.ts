@@ -64,6 +64,8 @@ export type LeaseKind =
   | 'copy'
   /** Held by the process that sends the audit trail to a syslog server. */
   | 'syslog'
+  /** Held by the process that follows the source of a mirror. */
+  | 'mirror'
   /** Marks a store as a copy that was not finished. Held until it is. */
   | 'unfinished_copy';
 

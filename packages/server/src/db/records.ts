@@ -42,6 +42,7 @@ import type {
   SessionIdentityRecord,
 } from './identity-records.ts';
 import type { MailedCodeRecord, MailPreferencesRecord, MailRecord } from './mail-records.ts';
+import type { MirroredAppRecord, MirrorRecord } from './mirror-records.ts';
 import type { MaintenanceRunRecord, NodeRecord, OperatorRecord } from './node-records.ts';
 import type { OciChunkRecord, OciImageRecord, OciUploadRecord } from './oci-records.ts';
 import type { PackagePart, PackageRecord } from './package-records.ts';
@@ -545,6 +546,8 @@ export interface Database {
   oci_images: OciImageRecord;
   roll_outs: RollOutRecord;
   call_reports: CallReportRecord;
+  mirror_states: MirrorRecord;
+  mirrored_apps: MirroredAppRecord;
 }
 
 /** The words of a text, separated by single spaces. */
@@ -686,6 +689,9 @@ export const columns = {
   ]),
   rollOuts: columnsOf<RollOutRecord>()('roll_outs', [
     'versionId extensionPointId userId name appId state plan step reason createdAtMs stepAtMs updatedAtMs dueAtMs endedAtMs',
+  ]),
+  mirrors: columnsOf<MirrorRecord>()('mirror_states', [
+    'source state detail equalAtMs completedAtMs lists missingLists missingContents',
   ]),
   changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
 } as const;

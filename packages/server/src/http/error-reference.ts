@@ -82,6 +82,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     when: "the application's team has blocked the publisher: none of their plugins takes a new version, and they can't delete them",
     remedy: "Read the team's reason in the `status` of a plugin, and contact the team.",
   },
+  mirror_read_only: {
+    when: 'you change something on a mirror, which follows another server',
+    remedy: 'Send the request to the source, which the detail names.',
+  },
   not_a_guest: {
     when: 'you publish in an application of which you are not a guest, or for a guest in `guest` that you do not hold',
     remedy: 'Accept an invitation first.',

@@ -22,14 +22,17 @@ interface DemoOptions {
   readonly host: string;
   /** Set when the server runs with one area only. */
   readonly only: 'instrument' | undefined;
+  /** Set when the server follows another one. */
+  readonly isMirror?: boolean;
 }
 
-/** Why an empty data folder gets no demo: `--no-demo`, a host that other machines can reach, or a server without distribution. */
-export type NoDemoReason = 'declined' | 'public_host' | 'instrument_only';
+/** Why an empty data folder gets no demo: `--no-demo`, a host that other machines can reach, a server without distribution, or a mirror. */
+export type NoDemoReason = 'declined' | 'public_host' | 'instrument_only' | 'mirror';
 
 /** Returns why there is no demo; `undefined` if there is one. */
-export function noDemoReason({ demo, host, only }: DemoOptions): NoDemoReason | undefined {
+export function noDemoReason({ demo, host, only, isMirror }: DemoOptions): NoDemoReason | undefined {
   if (only === 'instrument') return 'instrument_only';
+  if (isMirror) return 'mirror';
   if (demo !== undefined) return demo ? undefined : 'declined';
   return isLoopback(host) ? undefined : 'public_host';
 }
@@ -92,7 +95,7 @@ export async function firstStart(deps: Deps, options: FirstStartOptions): Promis
   if (isCreated) return { state: 'demo_made', ...quickstart };
   const isInUse = await deps.store.read.anyUser();
   if (isInUse || reason === undefined) return { state: 'in_use', ...quickstart };
-  if (reason === 'instrument_only') return { state: 'empty', reason, ...quickstart };
+  if (reason === 'instrument_only' || reason === 'mirror') return { state: 'empty', reason, ...quickstart };
   const setUpLink = linkUrl(options.url, await createSetUpLink(deps, true));
   return { state: 'empty', reason, setUpLink, ...quickstart };
 }

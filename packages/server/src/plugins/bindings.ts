@@ -40,11 +40,12 @@ export async function readBindings(
   const fault = guestKeyFault(guestKey);
   if (fault !== undefined) throw new DomainError('invalid_request', `A guest key ${fault}.`);
   const extensionPointId = access.extensionPoint.id;
-  const load = async () => toResponse(await deps.store.read.bindings(extensionPointId, guestKey));
+  const load = async () => toBindingListResponse(await deps.store.read.bindings(extensionPointId, guestKey));
   return deps.cache.of(bindingLists).getOrLoad(listTag(extensionPointId, guestKey), load);
 }
 
-function toResponse(bindings: readonly BoundRecord[]): BindingListResponse {
+/** Serializes a binding list, with its digests. */
+export function toBindingListResponse(bindings: readonly BoundRecord[]): BindingListResponse {
   const json = bindingListJson(bindings);
   const digest = hash('sha256', json, 'buffer');
   return { json, etag: `"${digest.toString('base64url')}"`, reprDigest: `sha-256=:${digest.toString('base64')}:` };

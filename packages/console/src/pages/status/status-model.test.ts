@@ -43,6 +43,7 @@ function status(fields: Partial<ServerStatus> = {}): ServerStatus {
     blobs: { kind: 'folder', place: '/data/blobs', isReachable: true, pingMs: 1 },
     mail: null,
     webhooks: { pending: 0, oldestPendingAt: null, failed: 0 },
+    mirror: null,
     audit: { seq: 3, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M', syslogWaiting: null },
     process: process(),
     nodes: [],
@@ -80,6 +81,25 @@ describe('concernsOf()', () => {
       both.map(({ kind }) => kind),
       ['bad', 'check'],
     );
+  });
+});
+
+describe('concernsOf() of a mirror', () => {
+  const mirror = {
+    source: 'https://tenon.example.org',
+    ...{ detail: null, isComplete: true, equalAt: null, lists: 2, missingLists: 0, missingContents: 0 },
+  };
+
+  it('has none while it follows', () => {
+    assert.deepEqual(concernsOf(status({ mirror: { ...mirror, state: 'following' } })), []);
+  });
+
+  it('says that the source does not accept the token', () => {
+    const [concern] = concernsOf(status({ mirror: { ...mirror, state: 'refused', detail: 'status 401' } }));
+    assert.deepEqual(concern, {
+      kind: 'check',
+      text: 'The mirror serves what it has: the source does not accept the token (status 401).',
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import type { RequestKind, RequestLoad, ServerStatus } from '@tenon/protocol';
+import type { MirrorState, RequestKind, RequestLoad, ServerStatus } from '@tenon/protocol';
 
 /** A problem that an operator should check. */
 export interface Concern {
@@ -8,13 +8,22 @@ export interface Concern {
 
 export const kinds: readonly RequestKind[] = ['lists', 'contents', 'publishes', 'instrument', 'others'];
 
+/** How a mirror follows its source, for people. */
+export const mirrorStates: Readonly<Record<MirrorState, string>> = {
+  synchronizing: 'compares all lists',
+  following: 'applies changes as they come',
+  incomplete: 'lists differ',
+  unreachable: 'the source does not respond',
+  refused: 'the source does not accept the token',
+};
+
 /** Requests of a kind per second. */
 export function perSecond({ requests }: RequestLoad, seconds: number): number {
   return seconds === 0 ? 0 : requests / seconds;
 }
 
 /** The problems that an operator should check, worst first. */
-export function concernsOf({ readAt, metadata, blobs, mail, process, nodes }: ServerStatus): Concern[] {
+export function concernsOf({ readAt, metadata, blobs, mail, mirror, process, nodes }: ServerStatus): Concern[] {
   const failures: Concern[] = [];
   const warnings: Concern[] = [];
   const bad = (text: string) => void failures.push({ kind: 'bad', text });
@@ -30,6 +39,10 @@ export function concernsOf({ readAt, metadata, blobs, mail, process, nodes }: Se
   if (!metadata.knowsCommits) warn('Changes of other processes are not arriving, so nothing is served from the cache.');
   if (mail?.oldestQueuedAt != null && Date.parse(readAt) - Date.parse(mail.oldestQueuedAt) > 10 * 60_000) {
     warn(`${mail.queued} mails wait to be sent, the oldest for more than 10 minutes.`);
+  }
+  if (mirror !== null && mirror.state !== 'following' && mirror.state !== 'synchronizing') {
+    const detail = mirror.detail === null ? '' : ` (${mirror.detail})`;
+    warn(`The mirror serves what it has: ${mirrorStates[mirror.state]}${detail}.`);
   }
   if (new Set(nodes.filter(({ isLost }) => !isLost).map(({ version }) => version)).size > 1) {
     warn('Nodes run different versions.');

@@ -2,9 +2,13 @@ import type { ServerStatus } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { Time } from '../../components/time.tsx';
 import { ReachBadge } from './state-badge.tsx';
-import { duration } from './status-model.ts';
+import { duration, mirrorStates } from './status-model.ts';
 
-export function Stores({ status: { metadata, blobs, mail, webhooks, audit } }: { readonly status: ServerStatus }) {
+export function Stores({
+  status: { readAt, metadata, blobs, mail, webhooks, mirror, audit },
+}: {
+  readonly status: ServerStatus;
+}) {
   const database = metadata.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (
     <ul class="stores">
@@ -33,6 +37,26 @@ export function Stores({ status: { metadata, blobs, mail, webhooks, audit } }: {
           ]}
         />
       </li>
+      {mirror === null ? null : (
+        <li>
+          <div class="node-head">
+            <h3>Mirror</h3>
+          </div>
+          <Facts
+            of={[
+              ['Source', mirror.source],
+              ['State', mirrorStates[mirror.state]],
+              [
+                'Equal to the source',
+                mirror.equalAt === null ? 'never' : `${duration(msBetween(mirror.equalAt, readAt))} ago`,
+              ],
+              ['Binding lists', mirror.lists.toLocaleString('en')],
+              ['Lists that differ', mirror.missingLists.toLocaleString('en')],
+              ['Missing contents', mirror.missingContents.toLocaleString('en')],
+            ]}
+          />
+        </li>
+      )}
       {mail === null ? null : (
         <li>
           <div class="node-head">
@@ -72,6 +96,10 @@ export function Stores({ status: { metadata, blobs, mail, webhooks, audit } }: {
       </li>
     </ul>
   );
+}
+
+function msBetween(from: string, to: string): number {
+  return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
 export function Facts({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) {

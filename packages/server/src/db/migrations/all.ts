@@ -15,6 +15,7 @@ import { attestations } from './0013-attestations.ts';
 import { webhooks } from './0014-webhooks.ts';
 import { ociPush } from './0015-oci-push.ts';
 import { rollOuts } from './0016-roll-outs.ts';
+import { mirror } from './0017-mirror.ts';
 import { callReports } from './0018-call-reports.ts';
 
 /**
@@ -38,5 +39,6 @@ export const migrations: readonly Migration[] = [
   webhooks,
   ociPush,
   rollOuts,
+  mirror,
   callReports,
 ];

@@ -39,6 +39,11 @@ const claim = { ...key, guestId: guest };
 const everyScope = [key, { extensionPointId: point }, { appId: app }];
 const everyOwner = [...everyScope, { userId: user }];
 const page = { after: `${user}/plugin`, limit: 10 };
+const mirroredApp = { id: app, name: 'a', requiresPasskey: false, createdAtMs: 1, updatedAtMs: 1 };
+const mirrorHosts = {
+  ...{ id: user, name: 'a', email: null, createdAtMs: 1, lastSeenAtMs: 0 },
+  ...{ suspendedAtMs: null, deletedAtMs: null },
+};
 
 const everyAuditFilter: readonly AuditFilter[] = [
   {},
@@ -474,12 +479,56 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   ociImage: (ask) => [ask.ociImage(version.id)],
   ociImageOfConfig: (ask) => [ask.ociImageOfConfig(key, 'sha256:a')],
   mailsOfInvitations: (ask) => [ask.mailsOfInvitations([newId('invitation'), newId('invitation')])],
+  mirror: (ask) => [ask.mirror()],
+  mirroredApps: (ask) => [ask.mirroredApps()],
+  hasOwnApp: (ask) => [ask.hasOwnApp()],
+  mirroredExtensionPoints: (ask) => [ask.mirroredExtensionPoints(app)],
+  mirroredGuests: (ask) => [ask.mirroredGuests(app, { after: guest, limit: 9 })],
+  mirroredPlugins: (ask) => [
+    ask.mirroredPlugins(point, { after: undefined, limit: 9 }),
+    ask.mirroredPlugins(point, { after: key, limit: 9 }),
+  ],
+  heldVersions: (ask) => [ask.heldVersions(key)],
+  countMirroredLists: (ask) => [ask.countMirroredLists(app)],
+  unlistedVersions: (ask) => [ask.unlistedVersions(point, 1, 9)],
 };
 
 /** A call of every change that looks for rows; plain insertions don't. */
 const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Transaction) => Promise<unknown> } & {
   insertVersion(tx: Transaction): Promise<unknown>;
 } = {
+  putMirror: (tx) =>
+    tx.putMirror({
+      ...{ source: 'a', state: 'following', detail: null, equalAtMs: 1, completedAtMs: 1 },
+      ...{ lists: 1, missingLists: 0, missingContents: 0 },
+    }),
+  putMirrorPosition: (tx) => tx.putMirrorPosition(app, '1-a'),
+  putMirrorHosts: (tx) => tx.putMirrorHosts(mirrorHosts),
+  putMirroredApp: (tx) => tx.putMirroredApp(mirroredApp, mirrorHosts),
+  putMirroredExtensionPoint: (tx) =>
+    tx.putMirroredExtensionPoint({
+      ...{ id: point, appId: app, name: 'a', schemaJson: '{}', requiresApproval: false, limits: noLimits },
+      ...{ provenance: noProvenancePolicy, simulationsRevision: 0, minVersionAgeSeconds: 0, rollOut: null },
+      ...{ createdAtMs: 1, updatedAtMs: 1 },
+    }),
+  markMirroredExtensionPointDeleted: (tx) => tx.markMirroredExtensionPointDeleted(point, 1),
+  putMirroredVersion: (tx) =>
+    tx.putMirroredVersion({
+      version,
+      plugin: { userName: 'a', description: null, homepage: null, createdAtMs: 1 },
+    }),
+  putMirroredAttestations: (tx) => tx.putMirroredAttestations(version.id, []),
+  updateMirroredVersion: (tx) => tx.updateMirroredVersion(version),
+  putMirroredList: (tx) =>
+    tx.putMirroredList(
+      { extensionPointId: point, guestKey: 'a' },
+      { id: guest, appId: app, label: null, note: null, ring: null, createdAtMs: 1 },
+      [{ name: 'a', userId: user, versionId: version.id, updatedAtMs: 1 }],
+      1,
+    ),
+  deleteUnlistedVersions: (tx) => tx.deleteUnlistedVersions([version.id], 1),
+  putMirroredKeys: (tx) =>
+    tx.putMirroredKeys([{ id: 'a', publicKeyPem: 'a', validFromMs: 1, validUntilMs: null }], ['b'], 1),
   endSigningKey: (tx) => tx.endSigningKey('a', 1),
   startSigningKey: (tx) => tx.startSigningKey('a', 1),
   revokeSigningKey: (tx) => tx.revokeSigningKey('a', 1),
@@ -781,6 +830,9 @@ describe('query plans', () => {
     'packages',
     'signingKeys',
     'usableSigningKeys',
+    'mirror',
+    'mirroredApps',
+    'hasOwnApp',
   ] satisfies (keyof Queries)[];
 
   for (const [method, calls] of Object.entries(everyQuery)) {

@@ -249,7 +249,7 @@ async function takeCopyLease({ source, clock, random }: Copy): Promise<Lease> {
     return lease;
   } catch (error) {
     if (!(error instanceof StorageFullError || error instanceof ReadOnlyError)) throw error;
-    return { async renew() {}, async release() {} };
+    return { holder: '', async renew() {}, async release() {} };
   }
 }
 

@@ -160,6 +160,15 @@ export const definitions = {
     'faults that the last verification of the newest 10,000 links of the chain found; each hour, by the first worker of a node',
   ),
 
+  tenon_mirror_delay_seconds: gauge(
+    [],
+    'time since the mirror was last known to equal its source: at most about a minute in normal operation, `+Inf` before the first synchronization; the first worker of each node has the metrics of the mirror, as last stored by the node that follows',
+  ),
+  tenon_mirror_connected: gauge([], '0 while the source does not respond, or does not accept the token'),
+  tenon_mirror_lists: gauge([], 'binding lists of the mirror that have plugins'),
+  tenon_mirror_missing_lists: gauge([], 'lists of the source that the mirror could not make equal'),
+  tenon_mirror_missing_contents: gauge([], 'contents that these name, and that could not be fetched or verified'),
+
   process_cpu_seconds_total: counter([], 'CPU time of all threads'),
   process_start_time_seconds: gauge([], 'start time of the process since the Unix epoch'),
   process_resident_memory_bytes: gauge([], 'resident memory of the process'),

@@ -6,6 +6,7 @@ import type { RefusalCounts } from '../../auth/refusal-reasons.ts';
 import type { Damage, DamagedContentError } from '../../blobs/stored-contents.ts';
 import { version } from '../../config/version.ts';
 import type { Deps } from '../../deps.ts';
+import type { Mirror } from '../../mirror/mirror.ts';
 import type { StoreSettings } from '../../open-stores.ts';
 import type { Services } from '../../services.ts';
 import type { SimulationRuns } from '../../simulations/simulation-runs.ts';
@@ -112,6 +113,20 @@ export function createMetrics(settings: StoreSettings, listRoute: string) {
         const oldestMs = state.queue?.oldestDueAtMs ?? null;
         return oldestMs === null ? 0 : Math.max(0, Date.now() - oldestMs) / 1000;
       });
+    },
+    /** Reads the state of a mirror at each scrape. */
+    watchMirror({ state }: Pick<Mirror, 'state'>): void {
+      registry.valueAtScrape('tenon_mirror_delay_seconds', () => {
+        const equalAtMs = state.record?.equalAtMs ?? null;
+        return equalAtMs === null ? Number.POSITIVE_INFINITY : Math.max(0, Date.now() - equalAtMs) / 1000;
+      });
+      registry.valueAtScrape('tenon_mirror_connected', () => {
+        const stateName = state.record?.state;
+        return Number(stateName !== undefined && stateName !== 'unreachable' && stateName !== 'refused');
+      });
+      registry.valueAtScrape('tenon_mirror_lists', () => state.record?.lists ?? 0);
+      registry.valueAtScrape('tenon_mirror_missing_lists', () => state.record?.missingLists ?? 0);
+      registry.valueAtScrape('tenon_mirror_missing_contents', () => state.record?.missingContents ?? 0);
     },
     close: eventLoop.close,
   };

@@ -43,7 +43,7 @@ export const healthRoutes: readonly Route[] = [
     area: 'both',
     query: readinessQuery,
     id: 'readReadiness',
-    summary: 'Readiness: the stores can be read, and the server is not stopping',
+    summary: 'Readiness: the stores can be read, the server is not stopping, and a mirror has synchronized once',
     description: 'With `for=writes`, the stores must accept changes too.',
     responses: { 200: json('ready', readinessResponse, { status: 'ok', writes: true }) },
     errors: ['unavailable'],
@@ -64,6 +64,8 @@ export const healthRoutes: readonly Route[] = [
       };
       if (failures.length > 0)
         throw new HttpError('unavailable', `Not ready: ${logAndDescribe(failures, 'not ready')}.`, retryLater);
+      if (!(await services.isSynchronized()))
+        throw new HttpError('unavailable', 'Not ready: the first synchronization is not complete.', retryLater);
       if (writeFailures.length === 0) return { status: 'ok', writes: true };
       const reason = logAndDescribe(writeFailures, 'not ready for changes');
       if (query.for !== 'writes') return { status: 'ok', writes: false, reason };

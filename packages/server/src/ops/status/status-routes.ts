@@ -52,6 +52,7 @@ export const statusExample: ServerStatus = {
   mail: { queued: 2, oldestQueuedAt: '2026-01-15T09:29:58.000Z', failed: 0 },
   webhooks: { pending: 3, oldestPendingAt: '2026-01-15T09:24:11.000Z', failed: 1 },
   audit: { seq: 48_211, hash: 'rIpkzGDfBFDFHVAuUYsGZ0YTvXAHvvIkmEFsnfzFh0M', syslogWaiting: null },
+  mirror: null,
   process: exampleProcess,
   nodes: [
     {

@@ -4,10 +4,12 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { newId, type ServerStatus } from '@tenon/protocol';
 import { readAuditHead } from '../../audit/seal.ts';
+import type { MirrorSettings } from '../../config/mirror-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type StorePlaceSettings, storePlaces } from '../../config/store-places.ts';
 import { version } from '../../config/version.ts';
 import type { MailQueueSummary } from '../../db/mail-records.ts';
+import type { MirrorRecord } from '../../db/mirror-records.ts';
 import type { SeenNode } from '../../db/node-records.ts';
 import type { WebhookBacklog } from '../../db/webhook-records.ts';
 import type { Deps } from '../../deps.ts';
@@ -24,7 +26,7 @@ export const statusTickMs = 5_000;
 const lostAfterMs = 60_000;
 
 export interface StatusDeps extends Pick<Deps, 'store' | 'clock' | 'simulator'> {
-  readonly settings: StorePlaceSettings & Pick<Settings, 'smtp' | 'auditSyslog'>;
+  readonly settings: StorePlaceSettings & Pick<Settings, 'smtp' | 'auditSyslog' | 'mirror'>;
   readonly readiness: Readiness;
   readonly draining: { readonly isOn: boolean };
   readonly contents: { readonly usage: { readonly bytes: number } };
@@ -102,7 +104,7 @@ export function createStatus(deps: StatusDeps) {
     /** @throws UnavailableError when the metadata can't be read */
     async read(): Promise<ServerStatus> {
       const hasNodes = settings.databaseUrl !== undefined;
-      const [pings, failures, writeFailures, nodes, queue, webhooks, audit] = await Promise.all([
+      const [pings, failures, writeFailures, nodes, queue, webhooks, audit, mirror] = await Promise.all([
         readiness.checkStores(),
         readiness.failures(),
         readiness.writeFailures(),
@@ -110,6 +112,7 @@ export function createStatus(deps: StatusDeps) {
         settings.smtp === undefined ? undefined : store.read.mailQueue(),
         store.read.webhookBacklog(),
         readAuditStatus(deps),
+        settings.mirror === undefined ? undefined : store.read.mirror(),
       ]);
       return {
         readAt: time(clock()),
@@ -127,6 +130,7 @@ export function createStatus(deps: StatusDeps) {
         mail: queue === undefined ? null : mailOf(queue),
         webhooks: webhooksOf(webhooks),
         audit,
+        mirror: settings.mirror === undefined ? null : mirrorOf(settings.mirror, mirror),
         process: ownProcess(failures, writeFailures),
         nodes: nodes.map(toNode).toSorted(byNodeAndStart),
       };
@@ -161,6 +165,13 @@ function mailOf({ queued, oldestQueuedAtMs, failed }: MailQueueSummary) {
 
 function webhooksOf({ pending, oldestPendingAtMs, failed }: WebhookBacklog) {
   return { pending, oldestPendingAt: oldestPendingAtMs === null ? null : time(oldestPendingAtMs), failed };
+}
+
+function mirrorOf({ source }: MirrorSettings, record: MirrorRecord | undefined) {
+  const { state = 'synchronizing', detail = null, equalAtMs = null, completedAtMs = null } = record ?? {};
+  const { lists = 0, missingLists = 0, missingContents = 0 } = record ?? {};
+  const equalAt = equalAtMs === null ? null : time(equalAtMs);
+  return { source, state, detail, isComplete: completedAtMs !== null, equalAt, lists, missingLists, missingContents };
 }
 
 function time(ms: number): string {

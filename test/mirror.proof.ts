@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient, type SigningKey } from '@tenon/client';
+import { purgeChanges } from '../packages/server/src/changes/purge-changes.ts';
+import { isRefusedByMirror } from '../packages/server/src/mirror/mirror-routes.ts';
+import { allRoutes } from '../packages/server/src/routes.ts';
+import { openService, type TestService } from '../packages/server/test/helpers/service.ts';
+import {
+  makeExtensionPoint,
+  makeGuest,
+  makeWorld,
+  ok,
+  publishAs,
+  tinyModule,
+  type World,
+} from '../packages/server/test/helpers/world.ts';
+import { corrupt, type FaultProxy, openFaultProxy } from './helpers/fault-proxy.ts';
+import { type MirrorOptions, type MirrorProcess, makeMirror } from './helpers/mirror-process.ts';
+import { until } from './helpers/until.ts';
+
+/** A source behind a proxy, and what a mirror of it needs. */
+interface Stage {
+  readonly source: TestService;
+  readonly world: World;
+  readonly proxy: FaultProxy;
+  /** A token of a viewer, for the mirror. */
+  readonly token: string;
+}
+
+async function openStage(config: NonNullable<Parameters<typeof openService>[0]>['config'] = {}): Promise<Stage> {
+  const source = await openService({ config: { changeHeartbeatMs: 300, ...config } });
+  const world = await makeWorld(source);
+  const proxy = await openFaultProxy(await source.listen());
+  const token = await source.token(world.viewer.id, { scopes: ['read'] });
+  return { source, world, proxy, token };
+}
+
+async function closeStage({ source, proxy }: Stage): Promise<void> {
+  await proxy.close();
+  await source.close();
+}
+
+const mirrorOf = ({ proxy, token }: Stage, options: MirrorOptions = {}) =>
+  makeMirror({ source: proxy.url, token }, options);
+
+const listPath = ({ extensionPointId }: Pick<World, 'extensionPointId'>, guestKey: string) =>
+  `/api/v1/extension-points/${extensionPointId}/bindings/${encodeURIComponent(guestKey)}`;
+
+/** What a host gets, without the date and the id of the request. */
+async function answerOf(response: Response) {
+  const {
+    date: _date,
+    'x-request-id': _id,
+    connection: _connection,
+    'keep-alive': _alive,
+    ...headers
+  } = Object.fromEntries(response.headers);
+  return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()).toString('base64') };
+}
+
+/** Compares a list, its 304, and all its contents with the source's. */
+async function assertEqual(stage: Stage, mirror: MirrorProcess, guestKey: string): Promise<void> {
+  const { source, world, token } = stage;
+  const base = await baseOf(source);
+  const at = (path: string, headers: Record<string, string> = {}) =>
+    fetch(base + path, { headers: { authorization: `Bearer ${token}`, ...headers } });
+  const path = listPath(world, guestKey);
+  const [here, there] = [await answerOf(await at(path)), await answerOf(await mirror.get(path))];
+  assert.deepEqual(there, here);
+  const unchanged = { 'if-none-match': String(here.headers.etag) };
+  assert.deepEqual(await answerOf(await mirror.get(path, unchanged)), await answerOf(await at(path, unchanged)));
+  for (const { contentAddress } of Object.values(
+    JSON.parse(Buffer.from(here.body, 'base64').toString()) as Record<string, { contentAddress: string }>,
+  )) {
+    const content = `/api/v1/c/${contentAddress}`;
+    const range = { range: 'bytes=2-9' };
+    assert.deepEqual(await answerOf(await mirror.get(content)), await answerOf(await at(content)));
+    assert.deepEqual(await answerOf(await mirror.get(content, range)), await answerOf(await at(content, range)));
+  }
+}
+
+const jsonOf = async <T>(response: Promise<Response>): Promise<T> => (await response).json() as Promise<T>;
+
+const baseOf = async ({ services }: TestService) => services.addresses.base();
+
+const etagAt = async (mirror: MirrorProcess, path: string) => (await mirror.get(path)).headers.get('etag');
+const etagOf = async ({ source, token }: Stage, path: string) =>
+  (await source.call('GET', path, { token })).headers.etag;
+
+/** Waits until the mirror's list is the source's. @returns how long it took, in milliseconds */
+async function untilEqual(stage: Stage, mirror: MirrorProcess, guestKey: string): Promise<number> {
+  const startMs = performance.now();
+  const path = listPath(stage.world, guestKey);
+  const wanted = await etagOf(stage, path);
+  await until(async () => (await etagAt(mirror, path)) === wanted, {
+    message: () => `the list differs:\n${mirror.log()}`,
+  });
+  return performance.now() - startMs;
+}
+
+const untilReady = (mirror: MirrorProcess) => until(mirror.isReady, { message: () => `not ready:\n${mirror.log()}` });
+
+const publish = ({ source, world }: Stage, name: string, number: number) =>
+  publishAs(source, world.guest, world.extensionPointId, name, tinyModule(number));
+
+describe('a mirror', () => {
+  let stage: Stage;
+  let mirror: MirrorProcess;
+  let client: Client;
+
+  before(async () => {
+    stage = await openStage();
+    mirror = await mirrorOf(stage);
+    await publish(stage, '10', 20);
+    await publish(stage, 'constructor', 21);
+    stage.proxy.inject(({ response }) => void response.writeHead(503).end());
+    await mirror.start();
+    client = createClient({ baseUrl: mirror.url(), token: mirror.token });
+  });
+  after(async () => {
+    await client.close();
+    await mirror.close();
+    await closeStage(stage);
+  });
+
+  it('is not ready before its first synchronization', async () => {
+    const response = await fetch(`${mirror.url()}/readyz`);
+    assert.equal(response.status, 503);
+    assert.match(await response.text(), /first synchronization is not complete/);
+    stage.proxy.inject(undefined);
+    await untilReady(mirror);
+  });
+
+  it('answers lists, conditional requests, contents, and ranges as the source does, byte for byte', async () => {
+    const { guestKey } = stage.world;
+    assert.notEqual(
+      await etagAt(mirror, listPath(stage.world, guestKey)),
+      await etagAt(mirror, listPath(stage.world, 'nobody')),
+    );
+    for (const key of [guestKey, 'customers/initech', 'nobody']) await assertEqual(stage, mirror, key);
+  });
+
+  it('serves the client library, and follows changes while it streams', async () => {
+    const { extensionPointId, guestKey } = stage.world;
+    const key = { extensionPointId, guestKey };
+    const { bindings } = await client.getBindings(key);
+    assert.deepEqual(Object.keys(bindings).sort(), ['10', 'constructor', 'median']);
+    const changed = new Promise<void>((resolve) => client.on('change', () => resolve()));
+    await sleep(1500); // the client opens a stream for a list that is in use
+    await client.getBindings(key);
+    const { contentAddress } = await publish(stage, 'median', 2);
+    await changed;
+    await until(async () => (await client.getBindings(key)).bindings.median?.contentAddress === contentAddress);
+    assert.deepEqual(Buffer.from(await client.getContent(contentAddress)), tinyModule(2));
+    await assertEqual(stage, mirror, guestKey);
+  });
+
+  it('follows publishes, yanks, blocks, and unblocks in a short time', async () => {
+    const { source, world } = stage;
+    const { guestKey, owner, extensionPointId, guest } = world;
+    const path = `/api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/median`;
+    const reason = { token: owner.token, json: { reason: 'why' } };
+    const delays: Record<string, number> = {};
+    await publish(stage, 'median', 3);
+    delays.publish = await untilEqual(stage, mirror, guestKey);
+    await ok(source, 'POST', `${path}/versions/3/yank`, reason);
+    delays.yank = await untilEqual(stage, mirror, guestKey);
+    await until(async () => (await jsonOf<{ state: string }>(mirror.get(`${path}/versions/3`))).state === 'yanked');
+    await ok(source, 'PUT', `${path}/block`, reason);
+    delays.block = await untilEqual(stage, mirror, guestKey);
+    const list = await jsonOf<object>(mirror.get(listPath(world, guestKey)));
+    assert.deepEqual(Object.keys(list), ['10', 'constructor']);
+    await ok(source, 'DELETE', `${path}/block`, { token: owner.token });
+    delays.unblock = await untilEqual(stage, mirror, guestKey);
+    console.log('delays in milliseconds', delays);
+    for (const [change, delay] of Object.entries(delays)) assert.ok(delay < 5000, `${change}: ${delay}`);
+    await assertEqual(stage, mirror, guestKey);
+  });
+
+  it('has the attestations and the signing keys of the source', async () => {
+    const { extensionPointId, guest } = stage.world;
+    const path = `/api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/median/versions/2/attestations`;
+    const base = await baseOf(stage.source);
+    const found = await jsonOf<{ objects: { state: string }[] }>(mirror.get(path));
+    const expected = await (await fetch(base + path, { headers: { authorization: `Bearer ${stage.token}` } })).json();
+    assert.deepEqual(found, expected);
+    assert.equal(found.objects[0]?.state, 'verified');
+    const keys = '/.well-known/tenon-signing-keys.json';
+    const { keys: trustedKeys } = await jsonOf<{ keys: SigningKey[] }>(fetch(mirror.url() + keys));
+    assert.deepEqual(trustedKeys, (await jsonOf<{ keys: SigningKey[] }>(fetch(base + keys))).keys);
+    const verifying = createClient({
+      baseUrl: mirror.url(),
+      token: mirror.token,
+      verify: 'require',
+      trustedKeys,
+      streaming: false,
+    });
+    const key = { extensionPointId, guestKey: stage.world.guestKey, name: 'median' };
+    const loaded = await verifying.loadPlugin(key);
+    assert.equal(loaded.provenance?.state, 'verified');
+    await verifying.close();
+  });
+
+  it('mirrors new guests and new extension points, and forgets deleted ones', async () => {
+    const { source, world } = stage;
+    const { owner, guest, appId } = world;
+    const extensionPointId = await makeExtensionPoint(source, owner, appId);
+    await makeGuest(source, owner, appId, 'customers/ä b/1', guest);
+    await publishAs(source, guest, extensionPointId, 'mean', tinyModule(30));
+    const other = { ...stage, world: { ...world, extensionPointId } };
+    await untilEqual(other, mirror, 'customers/ä b/1');
+    await assertEqual(other, mirror, 'customers/ä b/1');
+    await ok(source, 'DELETE', `/api/v1/extension-points/${extensionPointId}`, { token: owner.token });
+    await until(async () => (await mirror.get(listPath({ extensionPointId }, world.guestKey))).status === 404);
+  });
+
+  it('refuses every change with one error that names the source, and reads no body', async () => {
+    const refused = allRoutes.filter(isRefusedByMirror);
+    assert.ok(refused.length > 60);
+    for (const { method, path, errorFormat } of refused) {
+      const response = await fetch(mirror.url() + path.replace(/:\w+/g, 'x').replace(/\*$/, 'x'), { method });
+      assert.equal(response.status, 403, `${method} ${path}`);
+      const text = await response.text();
+      assert.match(text, /mirror_read_only/, `${method} ${path}: ${text}`);
+      if (errorFormat === undefined) assert.ok(JSON.parse(text).detail.includes(stage.proxy.url), text);
+    }
+    const kept = allRoutes.filter((route) => route.method !== 'GET' && !isRefusedByMirror(route));
+    assert.deepEqual([...new Set(kept.map(({ tag }) => tag))].sort(), [
+      'Account',
+      'Browser session',
+      'Command-line login',
+      'Instrumentation',
+      'Tokens and keys',
+    ]);
+    const { extensionPointId, guest } = stage.world;
+    const big = await fetch(`${mirror.url()}/api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/median`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${mirror.token}`, 'content-type': 'application/wasm' },
+      body: tinyModule(99),
+    });
+    assert.equal(big.status, 403);
+  });
+
+  it('knows no token of the source, and its own token reads only', async () => {
+    const path = listPath(stage.world, stage.world.guestKey);
+    const response = await fetch(mirror.url() + path, { headers: { authorization: `Bearer ${stage.token}` } });
+    assert.equal(response.status, 401);
+    const status = await mirror.get('/api/v1/status');
+    assert.equal(status.status, 403);
+  });
+
+  it('serves while the source is away, also after a crash, and catches up', async () => {
+    const { guestKey } = stage.world;
+    const path = listPath(stage.world, guestKey);
+    const before = await answerOf(await mirror.get(path));
+    const listings = () => stage.proxy.requests.filter(({ path: each }) => each.endsWith('/guests?limit=1000')).length;
+    const listed = listings();
+    await stage.proxy.goDown();
+    await until(async () => (await mirror.metric('tenon_mirror_connected')) === 0);
+    await mirror.kill();
+    await mirror.start();
+    assert.equal(await mirror.isReady(), true);
+    assert.deepEqual(await answerOf(await mirror.get(path)), before);
+    await publish(stage, 'median', 40);
+    await publish(stage, 'later', 41);
+    await until(async () => (await mirror.metric('tenon_mirror_delay_seconds')) > 0.5);
+    await stage.proxy.comeUp();
+    await untilEqual(stage, mirror, guestKey);
+    await assertEqual(stage, mirror, guestKey);
+    await until(async () => (await mirror.metric('tenon_mirror_connected')) === 1);
+    await until(async () => (await mirror.metric('tenon_mirror_delay_seconds')) < 3);
+    // The stream continued, so not all guests were listed again.
+    assert.equal(listings(), listed);
+  });
+
+  it('compares all lists after the changes that it missed were deleted', async () => {
+    const { source, world } = stage;
+    await stage.proxy.goDown();
+    await until(async () => (await mirror.metric('tenon_mirror_connected')) === 0);
+    await publish(stage, 'median', 50);
+    await purgeChanges(source.services.deps, -1000);
+    await publish(stage, 'later', 51);
+    await stage.proxy.comeUp();
+    await untilEqual(stage, mirror, world.guestKey);
+    await assertEqual(stage, mirror, world.guestKey);
+  });
+
+  it('never shows a corrupted content, counts it as missing, and keeps the version before', async () => {
+    const { guestKey } = stage.world;
+    const path = listPath(stage.world, guestKey);
+    const before = await (await mirror.get(path)).json();
+    stage.proxy.injectBy(({ path: each }) => (each.startsWith('/api/v1/c/') ? corrupt : undefined));
+    const { contentAddress } = await publish(stage, 'median', 60);
+    await until(async () => (await mirror.metric('tenon_mirror_missing_contents')) === 1);
+    // The publisher holds two guests.
+    assert.equal(await mirror.metric('tenon_mirror_missing_lists'), 2);
+    assert.deepEqual(await (await mirror.get(path)).json(), before);
+    assert.equal((await mirror.get(`/api/v1/c/${contentAddress}`)).status, 404);
+    await publish(stage, 'later', 61); // another list entry, whose content is corrupted too
+    await until(async () => (await mirror.metric('tenon_mirror_missing_contents')) === 2);
+    stage.proxy.inject(undefined);
+    await untilEqual(stage, mirror, guestKey);
+    await until(async () => (await mirror.metric('tenon_mirror_missing_lists')) === 0);
+    await assertEqual(stage, mirror, guestKey);
+  });
+
+  it('removes a withdrawn version at once, even if the content that replaces it cannot be fetched', async () => {
+    const { source, world } = stage;
+    const { guestKey, owner, extensionPointId, guest } = world;
+    await publish(stage, 'fresh', 70);
+    await untilEqual(stage, mirror, guestKey);
+    stage.proxy.injectBy(({ path: each }) => (each.startsWith('/api/v1/c/') ? corrupt : undefined));
+    await publish(stage, 'fresh', 71);
+    await until(async () => (await mirror.metric('tenon_mirror_missing_contents')) === 1);
+    const path = `/api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/fresh/versions/1/yank`;
+    await ok(source, 'POST', path, { token: owner.token, json: { reason: 'why' } });
+    await publish(stage, 'fresh', 72);
+    await until(
+      async () => !Object.keys(await jsonOf<object>(mirror.get(listPath(world, guestKey)))).includes('fresh'),
+    );
+    stage.proxy.inject(undefined);
+    await untilEqual(stage, mirror, guestKey);
+  });
+
+  it('never applies a corrupted list', async () => {
+    const { guestKey } = stage.world;
+    const path = listPath(stage.world, guestKey);
+    const before = await etagAt(mirror, path);
+    stage.proxy.injectBy(({ path: each }) => (each.includes('/bindings/') ? corrupt : undefined));
+    await publish(stage, 'median', 62);
+    await until(async () => (await mirror.metric('tenon_mirror_missing_lists')) >= 1);
+    assert.equal(await etagAt(mirror, path), before);
+    stage.proxy.inject(undefined);
+    await untilEqual(stage, mirror, guestKey);
+  });
+
+  it('serves after the token was revoked, says so, and continues with another token of the file', async () => {
+    const { source, world, proxy } = stage;
+    const { objects } = await ok<{ objects: { id: string; name: string }[] }>(source, 'GET', '/api/v1/tokens', {
+      token: world.viewer.token,
+    });
+    const before = await answerOf(await mirror.get(listPath(world, world.guestKey)));
+    for (const { id } of objects.slice(1))
+      await ok(source, 'DELETE', `/api/v1/tokens/${id}`, { token: world.viewer.token });
+    await until(async () => (await mirror.metric('tenon_mirror_connected')) === 0);
+    assert.match(mirror.log(), /"state":"refused"/);
+    assert.deepEqual(await answerOf(await mirror.get(listPath(world, world.guestKey))), before);
+    assert.equal(await mirror.isReady(), true);
+    await publish(stage, 'median', 80);
+    const token = await source.token(world.viewer.id, { scopes: ['read'] });
+    await mirror.write({ source: proxy.url, token });
+    stage = { ...stage, token };
+    await untilEqual(stage, mirror, world.guestKey);
+  });
+});
+
+describe('a mirror that is killed during its first synchronization', () => {
+  it('resumes, and fetches no content again that it holds', async () => {
+    const stage = await openStage({ changesPerApp: 1000 });
+    const { source, world, proxy } = stage;
+    const count = 40;
+    for (let number = 0; number < count; number++) {
+      const guest = await source.user();
+      await makeGuest(source, world.owner, world.appId, `tenants/${number}`, guest);
+      await publishAs(source, guest, world.extensionPointId, `plugin-${number}`, tinyModule(1000 + number));
+    }
+    const mirror = await mirrorOf(stage);
+    const fetched = () => proxy.requests.filter(({ path }) => path.startsWith('/api/v1/c/')).map(({ path }) => path);
+    let kills = 0;
+    for (; kills < 3; kills++) {
+      const seen = fetched().length;
+      await mirror.start();
+      await until(() => fetched().length >= seen + 6, { intervalMs: 1 });
+      await mirror.kill();
+    }
+    await mirror.start();
+    await untilReady(mirror);
+    for (const number of [0, 17, count - 1]) await assertEqual(stage, mirror, `tenants/${number}`);
+    await assertEqual(stage, mirror, world.guestKey);
+    const contents = new Set(fetched());
+    assert.equal(contents.size, count + 1);
+    // Each kill may interrupt as many as are fetched at once.
+    assert.ok(fetched().length <= contents.size + kills * 8, `${fetched().length} fetches`);
+    await mirror.close();
+    await closeStage(stage);
+  });
+});
+
+describe('a mirror of chosen extension points', () => {
+  it('has those alone', async () => {
+    const stage = await openStage();
+    const { source, world, proxy, token } = stage;
+    const other = await makeExtensionPoint(source, world.owner, world.appId);
+    await publishAs(source, world.guest, other, 'mean', tinyModule(31));
+    const mirror = await makeMirror({ source: proxy.url, token, extensionPoints: [other] });
+    await mirror.start();
+    await untilReady(mirror);
+    await assertEqual({ ...stage, world: { ...world, extensionPointId: other } }, mirror, world.guestKey);
+    assert.equal((await mirror.get(listPath(world, world.guestKey))).status, 404);
+    await mirror.close();
+    await closeStage(stage);
+  });
+
+  it('can be mirrored itself', async () => {
+    const stage = await openStage();
+    const first = await mirrorOf(stage, { constants: { changeHeartbeatMs: 300 } });
+    await first.start();
+    await untilReady(first);
+    const second = await makeMirror({ source: first.url(), token: first.token });
+    await second.start();
+    await untilReady(second);
+    await assertEqual(stage, second, stage.world.guestKey);
+    await publish(stage, 'median', 90);
+    await untilEqual(stage, second, stage.world.guestKey);
+    await assertEqual(stage, second, stage.world.guestKey);
+    await second.close();
+    await first.close();
+    await closeStage(stage);
+  });
+});
