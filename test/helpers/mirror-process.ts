@@ -66,7 +66,7 @@ export async function makeMirror(content: MirrorFile, options: MirrorOptions = {
   const { stdout } = await promisify(execFile)(process.execPath, [tenon, ...words], { env });
   const token: string = JSON.parse(stdout).token;
   let child: ReturnType<typeof spawn> | undefined;
-  let [url, log] = ['', ''];
+  let [url, log, metricsPort] = ['', '', ''];
   const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -82,11 +82,12 @@ export async function makeMirror(content: MirrorFile, options: MirrorOptions = {
     url: () => url,
     log: () => log,
     async start() {
-      log = '';
+      [log, metricsPort] = ['', ''];
       const started = spawn(process.execPath, [script, dataDir], { env, stdio: ['ignore', 'pipe', 'pipe'] });
       child = started;
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
         log = (log + text).slice(-50_000);
+        metricsPort ||= /"metricsPort":(\d+)/.exec(log)?.[1] ?? '';
       });
       const ended = once(started, 'exit').then(() => undefined);
       const said = await Promise.race([once(started.stdout.setEncoding('utf8'), 'data'), ended]);
@@ -95,8 +96,8 @@ export async function makeMirror(content: MirrorFile, options: MirrorOptions = {
     },
     kill: () => end('SIGKILL'),
     async metric(name) {
-      const port = await until(() => /"metricsPort":(\d+)/.exec(log)?.[1]);
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      await until(() => metricsPort !== '');
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
       assert.ok(value !== undefined, `there is no metric ${name}`);
       return Number(value.replace('+Inf', 'Infinity'));

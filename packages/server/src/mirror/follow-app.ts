@@ -4,7 +4,6 @@ import { parseChangeId } from '../db/change-records.ts';
 import { readAllPages } from '../db/paging.ts';
 import { UnavailableError } from '../db/store.ts';
 import type { ReceivedEvent } from './event-reader.ts';
-import { linkedController, waitAtMost } from './linked-controller.ts';
 import type { MirroredList } from './mirror-queries.ts';
 import { SourceError, type SourceGuest } from './source.ts';
 import { syncStructure } from './structure.ts';
@@ -16,6 +15,7 @@ import {
   type SyncDeps,
   type SyncOptions,
 } from './sync-list.ts';
+import { waitAtMost } from './wait.ts';
 
 /*
  * Follows one application of the source. The change stream says which lists have changed; the lists themselves are requested. The position in
@@ -73,8 +73,8 @@ interface Failure {
  * @throws SourceError, store errors, the reason of the signal
  */
 export async function followApp(appId: AppId, options: FollowOptions): Promise<never> {
-  const stopping = linkedController(options.signal);
-  const { signal } = stopping;
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopping.signal]);
   const own = { ...options, signal };
   const { deps, source } = own;
   const stored = (await deps.store.read.mirroredApps()).find((each) => each.appId === appId)?.position ?? null;

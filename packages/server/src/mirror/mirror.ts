@@ -6,9 +6,9 @@ import { type MirrorSettings, mirrorFile } from '../config/mirror-file.ts';
 import type { MirrorRecord } from '../db/mirror-records.ts';
 import type { Transaction } from '../db/store.ts';
 import { type AppProgress, type FollowOptions, followApp } from './follow-app.ts';
-import { linkedController, waitAtMost } from './linked-controller.ts';
 import { openSource, type Source, SourceError } from './source.ts';
 import { hostsUser } from './structure.ts';
+import { waitAtMost } from './wait.ts';
 
 /*
  * Follows the source of a mirror. One process of all nodes does so at a time: it holds a lease. Each application has its own change stream, and
@@ -74,8 +74,8 @@ export function startMirror({ deps, settings, log }: MirrorOptions) {
   const state = { record: undefined as MirrorRecord | undefined, isFollowing: false };
 
   const followWithLease = async (lease: Lease): Promise<void> => {
-    const ended = linkedController(signal);
-    const following = ended.signal;
+    const ended = new AbortController();
+    const following = AbortSignal.any([signal, ended.signal]);
     const assertFollowing = async (tx: Transaction): Promise<void> => {
       const holders = await tx.leaseHolders('mirror', clock());
       if (holders.length !== 1 || holders[0] !== lease.holder)
