@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, type SigningKey } from '@tenon/client';
-import { purgeChanges } from '../packages/server/src/changes/purge-changes.ts';
-import { isRefusedByMirror } from '../packages/server/src/mirror/mirror-routes.ts';
-import { allRoutes } from '../packages/server/src/routes.ts';
+import { loadConfig, serve } from '@tenon/server';
+import { deleteChanges, mirrorRefusals } from '../packages/server/test/helpers/mirror.ts';
+import { noPostgres, startPostgres } from '../packages/server/test/helpers/postgres.ts';
 import { openService, type TestService } from '../packages/server/test/helpers/service.ts';
 import {
   makeExtensionPoint,
@@ -216,7 +217,7 @@ describe('a mirror', () => {
   });
 
   it('refuses every change with one error that names the source, and reads no body', async () => {
-    const refused = allRoutes.filter(isRefusedByMirror);
+    const { refused, kept } = mirrorRefusals;
     assert.ok(refused.length > 60);
     for (const { method, path, errorFormat } of refused) {
       const response = await fetch(mirror.url() + path.replace(/:\w+/g, 'x').replace(/\*$/, 'x'), { method });
@@ -225,7 +226,6 @@ describe('a mirror', () => {
       assert.match(text, /mirror_read_only/, `${method} ${path}: ${text}`);
       if (errorFormat === undefined) assert.ok(JSON.parse(text).detail.includes(stage.proxy.url), text);
     }
-    const kept = allRoutes.filter((route) => route.method !== 'GET' && !isRefusedByMirror(route));
     assert.deepEqual([...new Set(kept.map(({ tag }) => tag))].sort(), [
       'Account',
       'Browser session',
@@ -279,7 +279,7 @@ describe('a mirror', () => {
     await stage.proxy.goDown();
     await until(async () => (await mirror.metric('tenon_mirror_connected')) === 0);
     await publish(stage, 'median', 50);
-    await purgeChanges(source.services.deps, -1000);
+    await deleteChanges(source);
     await publish(stage, 'later', 51);
     await stage.proxy.comeUp();
     await untilEqual(stage, mirror, world.guestKey);
@@ -416,6 +416,58 @@ describe('a mirror of chosen extension points', () => {
     await assertEqual(stage, second, stage.world.guestKey);
     await second.close();
     await first.close();
+    await closeStage(stage);
+  });
+});
+
+describe('two nodes of a mirror on PostgreSQL', { skip: noPostgres }, () => {
+  it('serve both, while one of them follows, and the other one takes over', async () => {
+    const [stage, postgres] = await Promise.all([openStage(), startPostgres()]);
+    const { url } = await postgres.createDatabase();
+    const settings = { TENON_DATABASE_URL: url };
+    const first = await mirrorOf(stage, { settings });
+    const second = await mirrorOf(stage, { settings, nodeOf: first });
+    const nodes = [first, second];
+    await Promise.all(nodes.map((node) => node.start()));
+    const { guestKey } = stage.world;
+    for (const node of nodes) {
+      await untilReady(node);
+      await assertEqual(stage, node, guestKey);
+    }
+    const following = () => stage.proxy.requests.filter(({ path }) => path.endsWith('/changes')).length;
+    assert.equal(following(), 1);
+    for (const [at, node] of nodes.entries()) {
+      const other = nodes[1 - at];
+      assert.ok(other);
+      await node.kill();
+      await publish(stage, 'median', 100 + at);
+      await untilEqual(stage, other, guestKey);
+      await assertEqual(stage, other, guestKey);
+      assert.ok((await other.metric('tenon_mirror_delay_seconds')) < 30);
+      await node.start();
+      await assertEqual(stage, node, guestKey);
+    }
+    for (const node of nodes) await node.close();
+    await closeStage(stage);
+    postgres.stop();
+  });
+});
+
+describe('a server whose data is another one’s', () => {
+  it('refuses to become a mirror, and a mirror refuses to become a server', async () => {
+    const stage = await openStage();
+    const mirror = await mirrorOf(stage);
+    await mirror.start();
+    await untilReady(mirror);
+    await mirror.kill();
+    await mirror.write({ source: 'http://127.0.0.1:9', token: 'tnn_other' });
+    await assert.rejects(mirror.start(), /is a mirror of http.*cannot become a mirror of http:\/\/127\.0\.0\.1:9/);
+    const data = { dataDir: join(mirror.folder, 'data'), port: '0', logLevel: 'silent' };
+    await assert.rejects(serve(loadConfig(data, {})), { name: 'ForeignStoreError', message: /Set TENON_MIRROR_FILE/ });
+    const file = join(mirror.folder, 'mirror.json');
+    const own = { dataDir: stage.source.dataDir, port: '0', logLevel: 'silent' };
+    await assert.rejects(serve(loadConfig(own, { TENON_MIRROR_FILE: file })), { name: 'ForeignStoreError' });
+    await mirror.close();
     await closeStage(stage);
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Config } from '../../packages/server/src/config/config.ts';
+import type { ServiceOptions } from '../../packages/server/test/helpers/service.ts';
 import { tenon } from './server.ts';
 import { until } from './until.ts';
 
@@ -41,15 +41,17 @@ export interface MirrorFile {
 }
 
 export interface MirrorOptions {
+  /** Another node of the same mirror, whose data folder and token this one uses. */
+  readonly nodeOf?: MirrorProcess;
   readonly settings?: Readonly<Record<string, string>>;
-  readonly constants?: Partial<Config>;
+  readonly constants?: ServiceOptions['config'];
 }
 
 /** Makes a mirror that was not started. */
 export async function makeMirror(content: MirrorFile, options: MirrorOptions = {}): Promise<MirrorProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-mirror-'));
   const file = join(folder, 'mirror.json');
-  const dataDir = join(folder, 'data');
+  const dataDir = join(options.nodeOf?.folder ?? folder, 'data');
   const write = (next: MirrorFile) => writeFile(file, JSON.stringify(next), { mode: 0o600 });
   await write(content);
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('TENON_'));
@@ -63,8 +65,9 @@ export async function makeMirror(content: MirrorFile, options: MirrorOptions = {
     ...options.settings,
   };
   const words = ['admin', 'host-token', 'create', '--json', ...(options.settings ? [] : ['--store', dataDir])];
-  const { stdout } = await promisify(execFile)(process.execPath, [tenon, ...words], { env });
-  const token: string = JSON.parse(stdout).token;
+  const createToken = async (): Promise<string> =>
+    JSON.parse((await promisify(execFile)(process.execPath, [tenon, ...words], { env })).stdout).token;
+  const token = options.nodeOf?.token ?? (await createToken());
   let child: ReturnType<typeof spawn> | undefined;
   let [url, log, metricsPort] = ['', '', ''];
   const end = async (signal: 'SIGKILL' | 'SIGTERM') => {

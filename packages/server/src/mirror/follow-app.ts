@@ -6,15 +6,8 @@ import { UnavailableError } from '../db/store.ts';
 import type { ReceivedEvent } from './event-reader.ts';
 import type { MirroredList } from './mirror-queries.ts';
 import { SourceError, type SourceGuest } from './source.ts';
-import { syncStructure } from './structure.ts';
-import {
-  createListSync,
-  isOutage,
-  type ListSync,
-  MissingContentsError,
-  type SyncDeps,
-  type SyncOptions,
-} from './sync-list.ts';
+import { type StructureOptions, syncStructure } from './structure.ts';
+import { createListSync, isOutage, type ListSync, MissingContentsError, type SyncDeps } from './sync-list.ts';
 import { waitAtMost } from './wait.ts';
 
 /*
@@ -37,13 +30,11 @@ const pageSize = 1000;
 /** How many versions one transaction deletes. */
 const pruneBatchSize = 100;
 
-export interface FollowOptions extends Omit<SyncOptions, 'deps'> {
+export interface FollowOptions extends Omit<StructureOptions, 'deps'> {
   readonly deps: SyncDeps & {
     readonly settings: SyncDeps['settings'] & { readonly mirrorRefreshMs: number; readonly mirrorResyncMs: number };
   };
   readonly log: Logger;
-  /** The extension points to follow; `undefined` for all. */
-  readonly chosen: ReadonlySet<string> | undefined;
   /** Called when the progress has changed. */
   readonly onProgress: (progress: AppProgress) => void;
 }

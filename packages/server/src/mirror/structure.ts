@@ -1,7 +1,7 @@
 import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import type { AppRecord, ExtensionPointRecord, UserRecord } from '../db/records.ts';
-import type { FollowOptions } from './follow-app.ts';
 import type { SourceExtensionPoint } from './source.ts';
+import type { SyncOptions } from './sync-list.ts';
 
 /**
  * The user of the hosts' tokens at a mirror: a viewer of all mirrored applications. The id is the same on every mirror, so that `tenon admin`
@@ -21,6 +21,11 @@ export function hostsUser(nowMs: number): UserRecord {
   };
 }
 
+export interface StructureOptions extends SyncOptions {
+  /** The extension points to follow; `undefined` for all. */
+  readonly chosen: ReadonlySet<string> | undefined;
+}
+
 interface Structure {
   /** The extension points that are mirrored. */
   readonly points: ReadonlySet<ExtensionPointId>;
@@ -35,13 +40,7 @@ interface Structure {
  */
 export async function syncStructure(
   appId: AppId,
-  {
-    deps,
-    source,
-    chosen,
-    assertFollowing,
-    signal,
-  }: Pick<FollowOptions, 'deps' | 'source' | 'chosen' | 'assertFollowing' | 'signal'>,
+  { deps, source, chosen, assertFollowing, signal }: StructureOptions,
 ): Promise<Structure> {
   const { store, clock } = deps;
   const [app, listed] = await Promise.all([source.app(appId, signal), source.extensionPoints(appId, signal)]);
