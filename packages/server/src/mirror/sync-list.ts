@@ -293,5 +293,6 @@ function toRecord({ extensionPointId, userId, name }: PluginKey, version: Source
     createdAtMs: Date.parse(version.createdAt),
     stateAtMs: Date.parse(version.stateChangedAt),
     releaseAtMs: version.releaseAt === null ? null : Date.parse(version.releaseAt),
+    manifestDigest: null,
   };
 }
