@@ -261,6 +261,32 @@ describe('getBindings() after an error', () => {
     }
   });
 
+  it('sends a rejected token again only after a backoff, with and without a cached list', async () => {
+    for (const isCached of [true, false]) {
+      const server = createFakeServer(() => listResponse(one));
+      const { client, clock } = openClient(server, { retry: { baseDelayMs: 200, maxDelayMs: 1_000 } });
+      if (isCached) await client.getBindings(key);
+      clock.pass(40_000);
+      server.respond(() => problemResponse(401, 'invalid_token'));
+      const before = server.requests.length;
+      const call = async () => {
+        if (isCached) assert.equal((await client.getBindings(key)).error?.code, 'invalid_token');
+        else await assert.rejects(client.getBindings(key), { code: 'invalid_token', status: 401 });
+        return server.requests.length - before;
+      };
+      for (let time = 0; time < 50; time++) assert.equal(await call(), 1);
+      clock.pass(200);
+      for (let time = 0; time < 50; time++) assert.equal(await call(), 2);
+      clock.pass(199);
+      assert.equal(await call(), 2, 'the second wait is 200 to 400 ms');
+      clock.pass(201);
+      assert.equal(await call(), 3);
+      server.respond(() => listResponse(one));
+      clock.pass(1_000);
+      assert.equal((await client.getBindings(key)).isStale, false);
+    }
+  });
+
   it('serves no list older than `maxAgeMs` plus `staleIfErrorMs`', async () => {
     const server = createFakeServer(() => listResponse(one));
     const { client, clock } = openClient(server, { staleIfErrorMs: 60_000 });

@@ -2,6 +2,7 @@ import { backoffMs, type CircuitBreaker } from './circuit-breaker.ts';
 import { sleep } from './clock.ts';
 import { ClientError, isTransient } from './errors.ts';
 import type { Settings } from './options.ts';
+import { createTokenRejection } from './token-rejection.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export type Requester = ReturnType<typeof createRequester>;
@@ -9,6 +10,7 @@ export type Requester = ReturnType<typeof createRequester>;
 /** Sends requests and retries them. */
 export function createRequester(settings: Settings, transport: Transport, breaker: CircuitBreaker) {
   const { clock, random, retry } = settings;
+  const rejection = createTokenRejection(settings);
 
   /** Waits for the end of the server's `retry-after`. */
   async function waitForRetryAfter(signal: AbortSignal): Promise<void> {
@@ -32,15 +34,19 @@ export function createRequester(settings: Settings, transport: Transport, breake
       let hasRefreshedToken = false;
       let retries = 0;
       for (let attempt = 1, cache = request.cache; ; attempt++) {
+        const rejected = rejection.error();
+        if (rejected !== undefined) throw rejected;
         await waitForRetryAfter(signal);
         const startedMs = clock.monotonicMs();
         try {
           const response = await transport.exchange({ ...request, cache, attempt }, signal);
           breaker.succeeded();
+          rejection.succeeded();
           return await accept(response);
         } catch (cause) {
           const error = cause as ClientError;
           breaker.failed(error, startedMs);
+          rejection.failed(error, startedMs);
           if (error.status === 401 && settings.canRefreshToken && !hasRefreshedToken) {
             hasRefreshedToken = true;
             continue;
