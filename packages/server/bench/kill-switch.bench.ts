@@ -9,7 +9,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { raisedQuotas } from '../../../test/helpers/raised-quotas.ts';
@@ -27,6 +26,7 @@ const { values } = parseArgs({
     hosts: { type: 'string', default: '200' },
     guests: { type: 'string', default: '20' },
     blocks: { type: 'string', default: '200' },
+    store: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -36,6 +36,7 @@ const help = `How long after a block hosts still have the plugin.
   --hosts <n>    hosts with a stream each; 200 without it
   --guests <n>   guest keys that bind the plugin, which hosts share; 20 without it
   --blocks <n>   blocks on each set-up; 200 without it
+  --store <s>    embedded or postgres alone
 `;
 
 const rounds = 4;
@@ -99,13 +100,14 @@ function caller(port: number, token: string): Call {
 async function startHosts(order: HostsOrder, defer: Defer): Promise<(isBound: boolean) => Promise<HostsReport>> {
   const child: ChildProcess = fork(new URL('./support/streaming-hosts.ts', import.meta.url));
   defer(() => child.disconnect());
-  child.on('exit', (code) => code !== 0 && process.exit(1));
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error('The hosts ended')));
+  failed.catch(() => {});
   child.send(order);
   return async (isBound) => {
     const question: HostsQuestion = { isBound };
     const reported = once(child, 'message') as Promise<[HostsReport]>;
     child.send(question);
-    return (await reported)[0];
+    return (await Promise.race([reported, failed]))[0];
   };
 }
 
@@ -148,11 +150,13 @@ async function start(setUp: SetUp, folder: string, defer: Defer): Promise<Conten
     async block(isCounted) {
       await sleep(Math.random() * maxPauseMs);
       const arrived = untilAll(false);
+      arrived.catch(() => {}); // the hosts may fail during the call
       const sentMs = machineMs();
       await call('PUT', `${path}/block`, { reason: 'bench' });
       const answeredMs = machineMs();
       const arrivals = await arrived;
       const isBoundAgain = untilAll(true);
+      isBoundAgain.catch(() => {});
       await call('DELETE', `${path}/block`);
       await isBoundAgain;
       if (!isCounted) return;
@@ -186,6 +190,7 @@ async function measure(): Promise<void> {
   await withFolder(async (folder, defer) => {
     const contenders: Contender[] = [];
     for (const [at, setUp] of setUps.entries()) {
+      if (values.store !== undefined && values.store !== setUp.store) continue;
       const missing = missingStores(setUp.store);
       if (missing !== false) console.error(`Not measured: ${setUp.name}: ${missing}`);
       else {

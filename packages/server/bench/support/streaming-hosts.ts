@@ -1,5 +1,5 @@
 /** Hosts that follow the change feed of an extension point, in a process of their own: see `kill-switch.bench.ts`. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 
 /** What the hosts are to follow. */
@@ -30,25 +30,31 @@ function openHost(
   { port, guestKey }: HostsOrder['hosts'][number],
   onList: (isBound: boolean) => void,
 ): void {
-  const open = (onText: (text: string) => string) => {
+  const open = (onText: (text: string) => string, onEnd: () => void) => {
     let rest = '';
     const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('utf8');
     socket.on('data', (text) => {
       rest = onText(rest + text);
     });
-    for (const event of ['error', 'end'] as const) socket.on(event, (error?: Error) => fail(event, error));
-    const path = `/api/v1/extension-points/${extensionPointId}`;
-    const head = `HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}\r\n\r\n`;
-    return (below: string): void => void socket.write(`GET ${path}${below} ${head}`);
+    socket.on('end', onEnd).on('error', fail);
+    return socket;
   };
+  const requestOf = (below: string): string =>
+    `GET /api/v1/extension-points/${extensionPointId}${below} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}\r\n\r\n`;
+  let lists: Socket | undefined;
   let isAsking = false;
   let isChanged = false;
   const ask = (): void => {
-    if (!isAsking) askForList(`/bindings/${encodeURIComponent(guestKey)}`);
+    if (!isAsking) {
+      lists ??= open(onListText, () => {
+        lists = undefined; // the server closes idle connections
+      });
+      lists.write(requestOf(`/bindings/${encodeURIComponent(guestKey)}`));
+    }
     isChanged = isAsking;
     isAsking = true;
   };
-  const askForList = open((text) => {
+  const onListText = (text: string): string => {
     const bodyAt = text.indexOf('\r\n\r\n') + 4;
     const length = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1]);
     if (bodyAt < 4) return text;
@@ -58,15 +64,15 @@ function openHost(
     onList(plugin in JSON.parse(text.slice(bodyAt)));
     if (isChanged) ask();
     return '';
-  });
-  const follow = open((text) => {
+  };
+  const onEvents = (text: string): string => {
     const end = text.lastIndexOf('\n\n') + 2;
     const events = text.slice(0, end);
     if (/^event: (end|reset)$/m.test(events)) fail(events);
     if (events.includes(`"guestKey":${JSON.stringify(guestKey)}`) || events.includes('event: ready')) ask();
     return text.slice(end);
-  });
-  follow('/changes');
+  };
+  open(onEvents, () => fail('its stream ended')).write(requestOf('/changes'));
 }
 
 function fail(...reasons: unknown[]): never {
