@@ -4,6 +4,7 @@ import type { Queries } from '../db/store.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import type { ChangeEvent, ChangeFeed } from './change-feed.ts';
 import type { StreamOptions } from './event-stream.ts';
+import { createQuietTimer } from './quiet-timer.ts';
 
 /** A step of a change stream. `at` is the stream's position after it. */
 export type ChangeStep =
@@ -12,7 +13,7 @@ export type ChangeStep =
   | { readonly kind: 'changes'; readonly at: ChangePosition; readonly records: readonly ChangeEvent[] }
   /** All earlier events were sent. Comes once at the start, and once after each reset. */
   | { readonly kind: 'ready'; readonly at: ChangePosition }
-  /** No event came within `quietMs`. */
+  /** Comes about every `quietMs`, because there may be no event for the client. */
   | { readonly kind: 'quiet'; readonly at: ChangePosition };
 
 export interface FollowOptions extends Pick<StreamOptions, 'quietMs' | 'signal'> {
@@ -39,6 +40,7 @@ export async function* followChanges(
     const start = await findStart(read, appId, lastId);
     let at = start.at;
     let isReady = false;
+    const quiet = createQuietTimer(quietMs);
     if (start.isReset) yield { kind: 'reset', at };
     while (!signal.aborted) {
       if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Try again shortly.');
@@ -56,10 +58,11 @@ export async function* followChanges(
       } else {
         if (!isReady) yield { kind: 'ready', at };
         isReady = true;
-        if (await watch.next(quietMs())) {
-          await renew();
-          yield { kind: 'quiet', at };
-        }
+        await watch.next(quiet.remainingMs());
+      }
+      if (quiet.takeDue()) {
+        await renew();
+        yield { kind: 'quiet', at };
       }
     }
   } finally {

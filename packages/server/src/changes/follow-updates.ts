@@ -7,6 +7,7 @@ import type { AuthContext } from '../http/route.ts';
 import { type ChangeFeed, newestActionCount } from './change-feed.ts';
 import type { StreamOptions } from './event-stream.ts';
 import { eventText, heartbeat } from './event-text.ts';
+import { createQuietTimer } from './quiet-timer.ts';
 
 /** The access rule of the stream: members and guests of the application. */
 export const updateAccess = { kind: 'app', purpose: 'readApp' } as const;
@@ -37,6 +38,7 @@ export async function* followUpdates(
   signal.addEventListener('abort', watch.wake);
   try {
     let known: ReadonlySet<string> | undefined;
+    const quiet = createQuietTimer(quietMs);
     while (!signal.aborted) {
       if (feed.isClosed) throw new DomainError('unavailable', 'The server is stopping. Try again shortly.');
       const newest = await feed.readNewestActions(appId);
@@ -48,7 +50,8 @@ export async function* followUpdates(
         yield updateText('update');
         await sleep(coalesceMs, undefined, { signal }).catch(() => undefined);
       }
-      if (await watch.next(quietMs())) {
+      await watch.next(quiet.remainingMs());
+      if (quiet.takeDue()) {
         await renew();
         yield heartbeat;
       }
