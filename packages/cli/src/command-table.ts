@@ -42,6 +42,11 @@ export const commandGroups: readonly { readonly title: string; readonly commands
         load: async () => (await import('./commands/plugin.ts')).addPluginCommands,
       },
       {
+        name: 'roll-out',
+        summary: 'versions that reach the guests step by step',
+        load: async () => (await import('./commands/roll-out.ts')).addRollOutCommands,
+      },
+      {
         name: 'bindings',
         summary: 'list the plugins bound to a guest key, as a host does',
         load: async () => (await import('./commands/bindings.ts')).addBindingsCommand,

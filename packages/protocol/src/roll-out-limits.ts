@@ -1,3 +1,8 @@
+/** Whether a roll-out in the state decides which guests get the version. */
+export function isRollOutOpen(state: string): boolean {
+  return state === 'running' || state === 'paused' || state === 'halted';
+}
+
 /** How many steps a plan has at most. */
 export const maxRollOutSteps = 10;
 

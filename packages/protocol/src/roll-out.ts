@@ -99,11 +99,6 @@ export const rollOutState = oneOf(['planned', 'running', 'paused', 'halted', 'co
 });
 export type RollOutState = Static<typeof rollOutState>;
 
-/** Whether a roll-out in the state decides which guests get the version. */
-export function isRollOutOpen(state: RollOutState): boolean {
-  return state === 'running' || state === 'paused' || state === 'halted';
-}
-
 /** The part of a roll-out that its version has. */
 export const rollOutSummary = Type.Object({
   state: rollOutState,
@@ -138,10 +133,22 @@ export const rollOut = Type.Object({
 });
 export type RollOut = Static<typeof rollOut>;
 
+/** The states that a list can be of. */
+export const rollOutListStates = [
+  'open',
+  'running',
+  'paused',
+  'halted',
+  'completed',
+  'aborted',
+  'superseded',
+  'planned',
+] as const;
+
 export const rollOutListQuery = Type.Object({
   ...pageQuery.properties,
   state: Type.Optional(
-    oneOf(['open', 'running', 'paused', 'halted', 'completed', 'aborted', 'superseded', 'planned'], {
+    oneOf(rollOutListStates, {
       description: 'lists only those in the state',
     }),
   ),

@@ -174,6 +174,11 @@ export async function everyPage(
       act: (page) => page.getByText('says what it does').waitFor(),
     }),
     owner('approvals', `${team}/approvals`),
+    owner('roll-outs', `${team}/roll-outs`, { heading: 'No roll-outs' }),
+    owner('roll-out-plan', `${points}/${extensionPoint.id}/rules`, {
+      act: (page) => page.getByLabel('Guests in steps').check(),
+      heading: 'Roll-out',
+    }),
     owner('withdraw', `${team}/withdraw`),
     owner('trusted-publishing', `${team}/trusted-publishing`),
     owner('webhooks', `${team}/webhooks`, { heading: 'No webhooks' }),

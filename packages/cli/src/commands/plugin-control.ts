@@ -15,15 +15,24 @@ import { type ListOptions, showList, withLimit } from '../listing.ts';
 import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plugin-reference.ts';
 import { callingForPlugin, type PluginSession } from '../project/plugin-session.ts';
 import { resolveApp, resolveGuest } from '../resolve.ts';
+import { type PlanOptions, planField } from '../roll-out-plan.ts';
 import { calling, type Session } from '../session.ts';
 import { count, countGuests, formatSize, formatTime, printable, shellWord } from '../text.ts';
-import { aboutPlugin, aboutVersion, assertVersion, type VersionReference } from './plugin-versions.ts';
+import { aboutPlugin, aboutVersion, assertVersion, type VersionReference, withReleasePlan } from './plugin-versions.ts';
 
 /** Decisions of the application's team about plugins. */
 export function addControlCommands(group: Command, io: Io): void {
   group.commandsGroup("For the application's team:");
-  aboutVersion(group.command('approve').description('approve a version that awaits approval, so that it is bound'))
-    .examples('tenon plugin approve greet@3', 'tenon plugin approve ext_01j29…/plugin/usr_01j29…/greet@3')
+  aboutVersion(
+    withReleasePlan(
+      group.command('approve').description('approve a version that awaits approval, so that it is bound'),
+    ),
+  )
+    .examples(
+      'tenon plugin approve greet@3',
+      'tenon plugin approve ext_01j29…/plugin/usr_01j29…/greet@3',
+      'tenon plugin approve greet@3 --roll-out 1%:1h,10%:1d,100% --halt errors=2%',
+    )
     .action(callingForPlugin(io, approve));
 
   aboutVersion(
@@ -40,7 +49,8 @@ export function addControlCommands(group: Command, io: Io): void {
     group
       .command('release')
       .requiredOption('--reason <text>', 'the reason, for the audit trail')
-      .description('publish a version that waits for its minimum age now'),
+      .description('publish a version that waits for its minimum age now')
+      .use(withReleasePlan),
   )
     .examples('tenon plugin release greet@3 --reason "Fixes the wrong totals"')
     .action(callingForPlugin(io, release));
@@ -96,12 +106,14 @@ export function addApprovalsCommand(group: Command, io: Io): void {
 
 async function approve(
   session: PluginSession,
-  options: PluginChoice,
+  options: PluginChoice & PlanOptions,
   { plugin: named, number }: VersionReference,
 ): Promise<void> {
   const { api, out } = session;
+  const plan = planField(options);
   const place = await findPlugin(session, options, named, 'team');
-  const version = await api.send('POST', `${place.path}/versions/${number}/approve`, undefined, versionSchema);
+  const body = plan.rollOut === undefined ? undefined : plan;
+  const version = await api.send('POST', `${place.path}/versions/${number}/approve`, body, versionSchema);
   out.result(version, () =>
     out.note(
       version.state === 'cooling_down'
@@ -113,12 +125,12 @@ async function approve(
 
 async function release(
   session: PluginSession,
-  options: PluginChoice & { reason: string },
+  options: PluginChoice & PlanOptions & { reason: string },
   { plugin: named, number }: VersionReference,
 ): Promise<void> {
   const { api, out } = session;
+  const body = { reason: options.reason, ...planField(options) };
   const place = await findPlugin(session, options, named, 'team');
-  const body = { reason: options.reason };
   const version = await api.send('POST', `${place.path}/versions/${number}/release`, body, versionSchema);
   out.result(version, () => out.note(`Released version ${number} of ${place.name}. ${activity(version)}`));
 }

@@ -4,6 +4,7 @@ import {
   ociReferencesOf,
   type Plugin,
   plugin as pluginSchema,
+  type RollOutPlan,
   type Version,
   versionDiff as versionDiffSchema,
   version as versionSchema,
@@ -21,6 +22,7 @@ import { findPlugin, type PluginChoice, type PluginPlace } from '../project/plug
 import { callingForPlugin, type PluginSession, withProject } from '../project/plugin-session.ts';
 import { stateInWords } from '../project/plugin-words.ts';
 import { verdictCell } from '../project/version-verdict.ts';
+import { type PlanOptions, planField, withPlan } from '../roll-out-plan.ts';
 import { countGuests, formatSize, formatTime, printable, shellWord } from '../text.ts';
 
 const pluginHelp = "its name, or its id ext_…/plugin/usr_…/<name> (default: tenon.toml's)";
@@ -41,6 +43,11 @@ export interface VersionReference {
 export function aboutVersion(command: Command): Command {
   const help = "such as greet@3, with the plugin's name or id; @3 means tenon.toml's plugin";
   return command.argument('<plugin@version>', help, parseVersion).use(withProject, withServer);
+}
+
+/** Adds the plan of a roll-out, for commands that publish a version. */
+export function withReleasePlan(command: Command): Command {
+  return withPlan(command, "the extension point's plan, else all");
 }
 
 /** A plugin and perhaps a version of it. */
@@ -108,11 +115,11 @@ export function addVersionCommands(group: Command, io: Io): void {
     .examples('tenon plugin yank greet@3 --reason "Divides by zero on empty ranges"')
     .action(callingForPlugin(io, yank));
 
-  aboutVersion(group.command('restore').description('undo the yank of a version'))
-    .examples('tenon plugin restore greet@3')
+  aboutVersion(withReleasePlan(group.command('restore').description('undo the yank of a version')))
+    .examples('tenon plugin restore greet@3', 'tenon plugin restore greet@3 --roll-out ring:staff:1h,10%:1d,100%')
     .action(
-      callingForPlugin(io, (session: PluginSession, options: PluginChoice, version: VersionReference) =>
-        decide(session, options, version, 'restore'),
+      callingForPlugin(io, (session: PluginSession, options: PluginChoice & PlanOptions, version: VersionReference) =>
+        decide(session, options, version, 'restore', planField(options)),
       ),
     );
 
@@ -279,7 +286,7 @@ async function yank(
   options: PluginChoice & { reason: string },
   version: VersionReference,
 ): Promise<void> {
-  await decide(session, options, version, 'yank', options.reason);
+  await decide(session, options, version, 'yank', { reason: options.reason });
 }
 
 /** Decides on a version as its publisher, or as the application's team. */
@@ -288,12 +295,13 @@ async function decide(
   options: PluginChoice,
   { plugin: named, number }: VersionReference,
   decision: 'yank' | 'restore',
-  reason?: string,
+  body: { readonly reason?: string; readonly rollOut?: RollOutPlan | null },
 ): Promise<void> {
   const { api, out } = session;
   const place = await findPlugin(session, options, named, 'publisher');
   const address = `${place.path}/versions/${number}/${decision}`;
-  const version = await api.send('POST', address, reason === undefined ? undefined : { reason }, versionSchema);
+  const sent = Object.keys(body).length === 0 ? undefined : body;
+  const version = await api.send('POST', address, sent, versionSchema);
   const { status } = await api.get(place.path, pluginSchema);
   const what = decision === 'yank' ? 'Yanked' : 'Restored';
   out.result(version, () => out.note(`${what} version ${number} of ${place.name}. ${printable(status.detail)}`));

@@ -94,6 +94,12 @@ export const teamRoutes: readonly PageRoute[] = [
     load: async () => (await import('../pages/team/approvals.tsx')).ApprovalsPage,
   },
   {
+    path: '/apps/:appId/roll-outs',
+    access: 'signedIn',
+    data: appData,
+    load: async () => (await import('../pages/roll-outs/roll-outs.tsx')).RollOutsPage,
+  },
+  {
     path: '/apps/:appId/audit',
     access: 'signedIn',
     data: appData,

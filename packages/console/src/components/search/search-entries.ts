@@ -36,6 +36,7 @@ export function staticEntries(account: Pick<Account, 'isOperator' | 'mayCreateAp
       add('Pages', 'Extension points', `${base}/extension-points`, app.name);
       add('Pages', 'Guests', `${base}/guests`, app.name);
       add('Pages', 'Approvals', `${base}/approvals`, app.name);
+      add('Pages', 'Roll-outs', `${base}/roll-outs`, app.name);
       add('Pages', 'Team', `${base}/members`, app.name);
       if (mayOwn(app.role)) add('Pages', 'Audit trail', `${base}/audit`, app.name);
       add('Pages', 'Settings', `${base}/settings`, app.name);

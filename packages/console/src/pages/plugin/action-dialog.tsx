@@ -57,7 +57,7 @@ export function ActionDialog(
   };
   const confirm = async (reason?: string): Promise<void> => {
     try {
-      const wanted = reason === undefined ? action : { ...action, json: { reason } };
+      const wanted = reason === undefined ? action : withReason(action, { reason });
       const changed = await perform(session.api, wanted);
       if (isUnconfirmed(changed)) await confirmBlock(wanted);
     } catch (error) {
@@ -92,7 +92,7 @@ export function ActionDialog(
       <p>{words.text}</p>
       {props.lastUseOf === undefined ? null : <LastUse apiPath={props.lastUseOf} />}
       {props.children}
-      <Effects action={reasonHint === undefined ? action : { ...action, json: anyReason }} guests={props.guests} />
+      <Effects action={reasonHint === undefined ? action : withReason(action, anyReason)} guests={props.guests} />
     </>
   );
   const missing = isOutdated ? 'The plugin has changed. Cancel to see its current state.' : props.missing;
@@ -109,6 +109,10 @@ export function ActionDialog(
       {content}
     </ConfirmDialog>
   );
+}
+
+function withReason(action: PluginAction, reason: { readonly reason: string }): PluginAction {
+  return { ...action, json: { ...action.json, ...reason } };
 }
 
 function isUnconfirmed(changed: unknown): boolean {

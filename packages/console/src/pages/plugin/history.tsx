@@ -1,4 +1,5 @@
 import type { Version } from '@tenon/protocol';
+import { isRollOutOpen } from '@tenon/protocol/roll-out-limits';
 import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -9,6 +10,8 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
+import { RollOutDetails } from '../roll-outs/roll-out-panel.tsx';
+import { rollOutStates } from '../roll-outs/roll-out-words.ts';
 import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { OciDetails } from './oci-details.tsx';
 import { decisionWords, stateBadges, stateWords } from './plugin-words.ts';
@@ -33,6 +36,8 @@ interface HistoryProps {
   readonly apiPath: string;
   readonly guests: ReadonlyMap<string, string>;
   readonly roles: Roles;
+  /** Whether the user is a member of the team. */
+  readonly isMember: boolean;
   readonly onAction: (action: VersionAction, version: Version) => void;
   /** Called after the simulations of a version were started again. */
   readonly onTested: () => void;
@@ -68,9 +73,9 @@ interface EntryProps extends Omit<HistoryProps, 'onOlder'> {
   readonly version: Version;
 }
 
-function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTested }: EntryProps) {
+function HistoryEntry({ data, apiPath, version, guests, roles, isMember, onAction, onTested }: EntryProps) {
   const { name } = data.plugin;
-  const { number, semver, note, state, createdAt, size, contentAddress, boundGuestIds } = version;
+  const { number, semver, note, state, createdAt, size, contentAddress, boundGuestIds, rollOut } = version;
   return (
     <li class={`history-entry history-${state}`}>
       <div class="history-head">
@@ -82,6 +87,9 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
         {state === 'published' ? null : <Badge kind={stateBadges[state]}>{stateWords[state]}</Badge>}
         {wereTested(data) && !saysVerdict(version) ? <VerdictBadge version={version} /> : null}
         <ProvenanceBadge version={version} />
+        {rollOut != null && isRollOutOpen(rollOut.state) ? (
+          <Badge kind={rollOutStates[rollOut.state].kind}>{rollOutStates[rollOut.state].word}</Badge>
+        ) : null}
       </div>
       {note === null ? null : <p class="history-note">{note}</p>}
       <Decision version={version} />
@@ -137,6 +145,16 @@ function HistoryEntry({ data, apiPath, version, guests, roles, onAction, onTeste
         }
         of={`version ${number}`}
       />
+      {rollOut == null || isRollOutOpen(rollOut.state) ? null : (
+        <RollOutDetails
+          versionPath={`${apiPath}/versions/${number}`}
+          version={version}
+          roles={roles}
+          isMember={isMember}
+          guests={guests}
+          onChanged={onTested}
+        />
+      )}
       <SbomDetails versionPath={`${apiPath}/versions/${number}`} version={version} name={name} />
       <OciDetails version={version} name={name} isBlocked={data.plugin.status.state === 'blocked'} />
     </li>

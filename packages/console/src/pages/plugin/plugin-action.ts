@@ -5,7 +5,7 @@ import type { ApiClient, RequestOptions } from '../../api/client.ts';
 export interface PluginAction {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  readonly json?: unknown;
+  readonly json?: object;
 }
 
 /** @returns the body of the response; `undefined` if it has none */

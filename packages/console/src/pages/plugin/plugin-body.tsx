@@ -1,4 +1,5 @@
 import type { App, Version } from '@tenon/protocol';
+import { isRollOutOpen } from '@tenon/protocol/roll-out-limits';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
@@ -8,6 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { UsageSection } from '../../components/usage/usage-section.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
+import { RollOutSection } from '../roll-outs/roll-out-panel.tsx';
 import { AboutPlugin } from './about.tsx';
 import { BlockDialog, BlockPublisherDialog } from './block-dialog.tsx';
 import { BoundTable } from './bound-table.tsx';
@@ -64,6 +66,7 @@ export function PluginBody(props: {
         endsRollback={isNewestEverywhere(data, version)}
         apiPath={apiPath}
         isPublishedByOther={!roles.isPublisher}
+        extensionPointId={roles.isHost ? plugin.extensionPointId : undefined}
         undo={undoOfVersionAction(action, version, data, { name: plugin.name, apiPath, roles })}
       />,
     );
@@ -120,6 +123,19 @@ export function PluginBody(props: {
             : setDialog(<BlockDialog {...shared} plugin={plugin} apiPath={apiPath} />)
         }
       />
+      {versions
+        .filter(({ rollOut }) => rollOut != null && isRollOutOpen(rollOut.state))
+        .map((version) => (
+          <RollOutSection
+            key={version.id}
+            versionPath={`${apiPath}/versions/${version.number}`}
+            version={version}
+            roles={roles}
+            isMember={app.role !== 'guest'}
+            guests={guests}
+            onChanged={onDone}
+          />
+        ))}
       <Section
         title="Active versions"
         intro={`The version that ${publisher === undefined ? `${app.name} gets` : 'hosts get'} for each guest.`}
@@ -141,6 +157,7 @@ export function PluginBody(props: {
           apiPath={apiPath}
           guests={guests}
           roles={roles}
+          isMember={app.role !== 'guest'}
           onAction={confirm}
           onTested={props.onChanged}
           onOlder={props.onOlderVersions}

@@ -51,10 +51,24 @@ describe('whyBound()', () => {
       guestIds: [],
       hasMoreGuests: false,
       decidedBy: null,
+      rollOut: null,
     }));
     const why = (bound: (typeof status.bindings)[number]) =>
       whyBound({ plugin: { status, hasMoreGuests: false }, versions }, bound);
     assert.deepEqual(status.bindings.map(why), ['the newest for this guest', 'no version is published for this guest']);
+  });
+
+  it('says whether a roll-out has reached the guest', () => {
+    const { status } = plugin(3, 'published', [3, 2]);
+    const summary = { state: 'paused' as const, step: 0, steps: 1, percent: 1 };
+    const versions = [3, 2].map((number) => ({
+      ...{ number, state: 'published' as const, guestIds: ['gst_x' as const], hasMoreGuests: false, decidedBy: null },
+      rollOut: number === 3 ? summary : null,
+    }));
+    assert.deepEqual(
+      status.bindings.map((bound) => whyBound({ plugin: { status, hasMoreGuests: false }, versions }, bound)),
+      ['reached by the roll-out', 'version 3 has not reached it'],
+    );
   });
 });
 

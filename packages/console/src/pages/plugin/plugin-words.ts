@@ -1,4 +1,5 @@
 import type { Plugin, PluginSummary, Version, VersionState } from '@tenon/protocol';
+import { isRollOutOpen } from '@tenon/protocol/roll-out-limits';
 import { counted } from '../../components/count.ts';
 import type { Binding, PluginHistory } from './version-actions.ts';
 
@@ -69,6 +70,10 @@ export function whyBound({ plugin, versions }: PluginHistory, binding: Binding):
     return bound === null ? `${pinned}, which is ${stateOf(versions, pinnedTo)}` : 'pinned by the team';
   if (bound === null) return 'no version is published for this guest';
   if (rolledBackTo === bound) return 'rolled back';
+  const rollingOut = versions.filter(({ rollOut }) => rollOut !== null && isRollOutOpen(rollOut.state));
+  if (rollingOut.some(({ number }) => number === bound)) return 'reached by the roll-out';
+  const missed = rollingOut.find(({ number, guestIds }) => number > bound && guestIds.includes(binding.guestId));
+  if (missed !== undefined) return `version ${missed.number} has not reached it`;
   return versions.every(({ number }) => number <= bound) ? 'the newest' : 'the newest for this guest';
 }
 

@@ -17,6 +17,7 @@ function historyOf(rolledBackTo: readonly (number | null)[], hasMoreGuests = fal
     guestIds,
     hasMoreGuests: false,
     decidedBy: null,
+    rollOut: null,
     stateReason: null,
   }));
   return { plugin: { status: { bindings }, hasMoreGuests }, versions } as unknown as PluginHistory;

@@ -7,7 +7,7 @@ const states: readonly VersionState[] = ['published', 'yanked', 'rejected', 'awa
 const guestIds = ['gst_a', 'gst_b'];
 
 function version(number: number, state: VersionState, decidedBy: 'host' | 'publisher' | null = null) {
-  return { number, state, decidedBy, guestIds, hasMoreGuests: false };
+  return { number, state, decidedBy, guestIds, hasMoreGuests: false, rollOut: null };
 }
 
 /** Two published versions under two guests, which are rolled back to a version. */

@@ -18,7 +18,10 @@ export type Binding = PluginStatus['bindings'][number];
 /** A plugin with its versions, the newest first. */
 export interface PluginHistory {
   readonly plugin: Pick<Plugin, 'status' | 'hasMoreGuests'>;
-  readonly versions: readonly Pick<Version, 'number' | 'state' | 'guestIds' | 'hasMoreGuests' | 'decidedBy'>[];
+  readonly versions: readonly Pick<
+    Version,
+    'number' | 'state' | 'guestIds' | 'hasMoreGuests' | 'decidedBy' | 'rollOut'
+  >[];
 }
 
 export type VersionAction = 'rollBack' | 'approve' | 'reject' | 'release' | 'yank' | 'restore';

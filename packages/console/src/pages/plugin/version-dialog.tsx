@@ -1,34 +1,96 @@
-import type { Version } from '@tenon/protocol';
+import type { ExtensionPoint, Version } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useApi } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
+import { chosenPlan, type PlanChoice, PlanChoiceFields, useLastGood } from '../roll-outs/plan-choice.tsx';
+import { draftOfPlan, suggestedPlan } from '../roll-outs/plan-draft.ts';
 import { ActionDialog, type ActionDialogProps, type ActionWords } from './action-dialog.tsx';
 import type { PluginAction } from './plugin-action.ts';
 import type { UndoAction } from './undo-action.ts';
 import type { VersionAction } from './version-actions.ts';
 
+interface Props extends ActionDialogProps {
+  readonly action: VersionAction;
+  /** The plugin's name. */
+  readonly name: string;
+  readonly version: Pick<Version, 'number' | 'rollOut'>;
+  /** Whether this is the newest version, so that rolling back to it only ends earlier rollbacks. */
+  readonly endsRollback?: boolean;
+  /** The plugin's path in the API. */
+  readonly apiPath: string;
+  /** Whether the plugin belongs to another user. */
+  readonly isPublishedByOther: boolean;
+  readonly isBlocked?: boolean;
+  readonly undo?: UndoAction | undefined;
+  /** The extension point, for the team, which may plan a roll-out. */
+  readonly extensionPointId?: string | undefined;
+}
+
 /** Confirms an action on a version. */
-export function VersionDialog(
-  props: ActionDialogProps & {
-    readonly action: VersionAction;
-    /** The plugin's name. */
-    readonly name: string;
-    readonly version: Pick<Version, 'number'>;
-    /** Whether this is the newest version, so that rolling back to it only ends earlier rollbacks. */
-    readonly endsRollback?: boolean;
-    /** The plugin's path in the API. */
-    readonly apiPath: string;
-    /** Whether the plugin belongs to another user. */
-    readonly isPublishedByOther: boolean;
-    readonly isBlocked?: boolean;
-    readonly undo?: UndoAction | undefined;
+export function VersionDialog(props: Props) {
+  const { action, version, extensionPointId } = props;
+  const isRelease = action === 'approve' || action === 'release' || action === 'restore';
+  // The first version of a plugin has none before it, which the other guests could keep.
+  if (!isRelease || extensionPointId === undefined || version.number === 1) return <PlainDialog {...props} />;
+  return <ReleaseDialog {...props} extensionPointId={extensionPointId} />;
+}
+
+/** Asks also how the version reaches the guests. */
+function ReleaseDialog(props: Props & { readonly extensionPointId: string }) {
+  const api = useApi();
+  const path = `/api/v1/extension-points/${encodeURIComponent(props.extensionPointId)}`;
+  const point = useCachedData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
+  if (point.status === 'loading') return null;
+  // Without the extension point, the default can still be chosen.
+  return <PlannedDialog {...props} usual={point.status === 'ready' ? point.data.rollOut : null} />;
+}
+
+function PlannedDialog(props: Props & { readonly usual: ExtensionPoint['rollOut'] }) {
+  const { usual, action, version } = props;
+  const wasPlanned = action !== 'approve' && version.rollOut !== null;
+  const [choice, setChoice] = useState<PlanChoice>({
+    mode: wasPlanned || usual !== null ? 'default' : 'all',
+    draft: usual === null ? suggestedPlan : draftOfPlan(usual),
+  });
+  const chosen = chosenPlan(choice);
+  const plan = useLastGood(chosen, {});
+  return (
+    <PlainDialog {...props} plan={plan} missing={chosen === 'faulty' ? 'Correct the plan of the roll-out.' : undefined}>
+      <PlanChoiceFields choice={choice} usual={usual} wasPlanned={wasPlanned} onChange={setChoice} />
+    </PlainDialog>
+  );
+}
+
+function PlainDialog(
+  props: Props & {
+    /** What is added to the request. */
+    readonly plan?: object;
+    readonly missing?: string | undefined;
+    readonly children?: ComponentChildren;
   },
 ) {
-  const { action, name, version, endsRollback = false, apiPath, isPublishedByOther, isBlocked = false } = props;
+  const {
+    plan = {},
+    action,
+    name,
+    version,
+    endsRollback = false,
+    apiPath,
+    isPublishedByOther,
+    isBlocked = false,
+  } = props;
   const { number } = version;
   const needsReason = action === 'yank' || action === 'reject' || action === 'release';
   const hint = isPublishedByOther ? 'The publisher will see this.' : 'You and the team see this in the history.';
   const request: PluginAction =
     action === 'rollBack'
       ? { method: 'POST', path: `${apiPath}/rollback`, json: { version: number } }
-      : { method: 'POST', path: `${apiPath}/versions/${number}/${action}` };
+      : {
+          method: 'POST',
+          path: `${apiPath}/versions/${number}/${action}`,
+          ...(Object.keys(plan).length > 0 && { json: plan }),
+        };
   return (
     <ActionDialog
       {...props}

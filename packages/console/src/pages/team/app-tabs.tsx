@@ -18,7 +18,7 @@ export function AppTabs({ app, approvals }: { readonly app: App; readonly approv
     { label: 'Plugins', to: `${base}/plugins` },
     { label: 'Extension points', to: `${base}/extension-points` },
     { label: 'Guests', to: `${base}/guests`, parts: [`${base}/guests/import`, `${base}/invitations`] },
-    { label: 'Approvals', to: `${base}/approvals`, count: waiting },
+    { label: 'Approvals', to: `${base}/approvals`, count: waiting, parts: [`${base}/roll-outs`] },
     { label: 'Team', to: `${base}/members` },
     ...(mayOwn(app.role) ? [{ label: 'Audit trail', to: `${base}/audit` }] : []),
     {

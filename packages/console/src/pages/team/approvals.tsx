@@ -1,6 +1,6 @@
 import type { App, Approval } from '@tenon/protocol';
 import { useState } from 'preact/hooks';
-import { Button } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { byteSize } from '../../components/byte-size.ts';
 import { ContentAddressView } from '../../components/content-address.tsx';
 import { DownloadButton } from '../../components/download-button.tsx';
@@ -52,6 +52,11 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
     <Section
       title="Approvals"
       intro="Versions that await approval, the oldest first. Hosts don’t get a version before the team has approved it."
+      actions={
+        <LinkButton kind="quiet" isSmall to={`/apps/${app.id}/roll-outs`}>
+          Roll-outs
+        </LinkButton>
+      }
     >
       <ListView
         list={approvals}
@@ -90,6 +95,7 @@ function Approvals({ app, approvals }: { readonly app: App; readonly approvals: 
           apiPath={apiPathOf(asked.approval)}
           guests={undefined}
           isPublishedByOther
+          extensionPointId={asked.approval.extensionPoint.id}
           onDone={() => {
             const { id } = asked.approval.version;
             keepFocus();

@@ -1,0 +1,182 @@
+import type { RollOut, Version } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { Section } from '../../components/page.tsx';
+import { Time } from '../../components/time.tsx';
+import { useApi } from '../../state/services.ts';
+import { useCachedData } from '../../state/use-cached.ts';
+import type { GuestNames } from '../plugin/effects.tsx';
+import type { Roles } from '../plugin/version-actions.ts';
+import { ReportsView } from './reports-view.tsx';
+import { RollOutDialog } from './roll-out-dialog.tsx';
+import {
+  previousInWords,
+  type RollOutAction,
+  rollOutActions,
+  rollOutStates,
+  shareInWords,
+  stepInWords,
+} from './roll-out-words.ts';
+import { StepsBar } from './steps-bar.tsx';
+import './roll-outs.css';
+
+interface Props {
+  /** The version's path in the API. */
+  readonly versionPath: string;
+  readonly version: Pick<Version, 'number'>;
+  readonly roles: Roles;
+  /** Whether the user is a member of the team, who may read plans and reports. */
+  readonly isMember: boolean;
+  readonly guests: GuestNames;
+  readonly onChanged: () => void;
+}
+
+/** The roll-out of a version as a section: its steps, its share, what hosts report, and its actions. */
+export function RollOutSection(props: Props) {
+  return (
+    <Section title={`Roll-out of version ${props.version.number}`}>
+      <RollOutPanel {...props} />
+    </Section>
+  );
+}
+
+/** A roll-out that doesn't decide which guests have the version. Fetched when it is opened. */
+export function RollOutDetails(props: Props) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Roll-out<span class="visually-hidden"> of version {props.version.number}</span>
+      </summary>
+      {isOpen ? <RollOutPanel {...props} /> : null}
+    </details>
+  );
+}
+
+/** A roll-out with its steps, share, reports, and actions. */
+function RollOutPanel(props: Props) {
+  const api = useApi();
+  const path = `${props.versionPath}/roll-out`;
+  const rollOut = useCachedData(path, (signal) => api.get<RollOut>(path, { signal }));
+  return (
+    <Loaded of={rollOut}>{(data) => <Panel {...props} rollOut={data} apiPath={path} reload={rollOut.reload} />}</Loaded>
+  );
+}
+
+function Panel(props: Props & { readonly rollOut: RollOut; readonly apiPath: string; readonly reload: () => void }) {
+  const { rollOut, apiPath, roles, isMember, guests } = props;
+  const [action, setAction] = useState<RollOutAction>();
+  const { state } = rollOut;
+  return (
+    <div class="roll-out-panel">
+      <p class="roll-out-facts">
+        <Badge kind={rollOutStates[state].kind}>{rollOutStates[state].word}</Badge>
+        {rollOut.steps === 0 ? null : <span>{stepInWords(rollOut)}</span>}
+        <span>
+          <strong>{shareInWords(rollOut)}</strong> {rollOut.totalGuests === 1 ? 'has' : 'have'} it
+        </span>
+      </p>
+      <StepsBar {...rollOut} />
+      <Situation rollOut={rollOut} />
+      {roles.isHost ? (
+        <div class="actions">
+          {rollOutActions(rollOut).map((one, at) => (
+            <Button
+              key={one}
+              kind={one === 'abort' ? 'danger' : at === 0 ? 'primary' : 'quiet'}
+              isSmall
+              onClick={() => setAction(one)}
+            >
+              {buttonWords[one]}
+            </Button>
+          ))}
+        </div>
+      ) : null}
+      {isMember && state !== 'planned' ? <ReportsView path={`${apiPath}/reports`} rollOut={rollOut} /> : null}
+      {action === undefined ? null : (
+        <RollOutDialog
+          action={action}
+          rollOut={rollOut}
+          apiPath={apiPath}
+          guests={guests}
+          isPublishedByOther={!roles.isPublisher}
+          onDone={() => {
+            props.reload();
+            props.onChanged();
+          }}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+const buttonWords: Readonly<Record<RollOutAction, string>> = {
+  promote: 'Promote…',
+  promoteToAll: 'Promote to all guests…',
+  pause: 'Pause…',
+  resume: 'Resume…',
+  abort: 'Abort…',
+};
+
+/** What the state means for guests, and what happens next. */
+function Situation({ rollOut }: { readonly rollOut: RollOut }) {
+  const { state, reason, endedAt } = rollOut;
+  const previous = previousInWords(rollOut);
+  const words = situations(rollOut, previous);
+  const isNotice = state === 'halted' || state === 'aborted';
+  const content = (
+    <>
+      <p>{words}</p>
+      {reason === null ? null : <blockquote>{reason}</blockquote>}
+    </>
+  );
+  if (!isNotice) return <div class="stack">{content}</div>;
+  return (
+    <Notice kind="warning" title={state === 'halted' ? 'Halted by the reports of hosts' : 'Aborted'}>
+      {content}
+      {endedAt === null ? null : (
+        <p class="soft small">
+          <Time at={endedAt} />
+        </p>
+      )}
+    </Notice>
+  );
+}
+
+function situations(rollOut: RollOut, previous: string): ComponentChildren {
+  const { state, nextStepAt, waitsForReports, endedAt } = rollOut;
+  switch (state) {
+    case 'planned':
+      return 'It starts when the version has its minimum age.';
+    case 'running':
+      if (waitsForReports !== null && (nextStepAt === null || Date.parse(nextStepAt) <= Date.now())) {
+        const { calls, minCalls } = waitsForReports;
+        return `The next step waits for reports: ${calls} of ${minCalls} calls.`;
+      }
+      if (nextStepAt === null) return `The other guests keep ${previous}, until a member promotes the version.`;
+      return (
+        <>
+          The other guests keep {previous}. The step ends <Time at={nextStepAt} />.
+        </>
+      );
+    case 'paused':
+      return `Guests keep the version that they have. The other guests keep ${previous}.`;
+    case 'halted':
+      return `All guests are back on ${previous}.`;
+    case 'completed':
+      return (
+        <>
+          All guests got it <Time at={endedAt} />.
+        </>
+      );
+    case 'aborted':
+      return `All guests got ${previous}.`;
+    case 'superseded':
+      return 'A newer version reached all guests.';
+  }
+}
