@@ -23,14 +23,14 @@ export const errorTypeAttribute = 'error.type';
 export const callReportRetentionDays = 30;
 
 /** A request to export metrics. It is only described here: other metrics, and unknown fields, are allowed. */
-export const otlpMetrics = Type.Object({
+export const metricsRequest = Type.Object({
   resourceMetrics: Type.Optional(
     Type.Array(Type.Object({}, { additionalProperties: true }), {
       description: `OTLP's \`ResourceMetrics\`. \`${callDurationMetric}\` is a delta histogram in seconds with explicit bounds; \`${pluginMemoryMetric}\` is a gauge in bytes. Both have the attributes \`${pluginIdAttribute}\` and \`${contentAddressAttribute}\`, and the durations of failed calls \`${errorTypeAttribute}\``,
     }),
   ),
 });
-export type OtlpMetrics = Static<typeof otlpMetrics>;
+export type MetricsRequest = Static<typeof metricsRequest>;
 
 export const otlpMetricsResult = Type.Object({
   partialSuccess: Type.Optional(

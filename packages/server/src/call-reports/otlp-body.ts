@@ -1,8 +1,8 @@
 import {
   callDurationMetric,
   contentAddressAttribute,
-  type OtlpMetrics,
-  otlpMetrics,
+  type MetricsRequest,
+  metricsRequest,
   pluginIdAttribute,
 } from '@tenon/protocol';
 import type { BodyReader } from '../http/bodies/body-reader.ts';
@@ -45,7 +45,7 @@ const metricsExample = {
 };
 
 /** Exporters send the metrics of many plugins at once. */
-const json = jsonBody(otlpMetrics, metricsExample, ({ maxJsonBytes }) => ({
+const json = jsonBody(metricsRequest, metricsExample, ({ maxJsonBytes }) => ({
   maxBytes: 4 * maxJsonBytes,
   maxValues: 200_000,
   maxDepth: 32,
@@ -53,7 +53,7 @@ const json = jsonBody(otlpMetrics, metricsExample, ({ maxJsonBytes }) => ({
 }));
 
 /** Reads the JSON of OTLP metrics, also compressed with gzip. */
-export const otlpBody: BodyReader<OtlpMetrics> = {
+export const otlpBody: BodyReader<MetricsRequest> = {
   ...json,
   async read(source) {
     if (source.mediaType === 'application/x-protobuf') {

@@ -5,6 +5,7 @@ import type { PluginKey } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import type { RolledOutVersion } from './call-report-queries.ts';
+import { haltIfExceeded } from './halt-if-exceeded.ts';
 import { type ReportedCalls, readOtlp } from './read-otlp.ts';
 import { slotOf } from './slots.ts';
 
@@ -15,7 +16,7 @@ interface RollOutReports {
 }
 
 /**
- * Stores what a host reports about calls. Only reports about versions in an open roll-out, and
+ * Stores what a host reports about calls, and halts roll-outs whose limits are exceeded. Only reports about versions in an open roll-out, and
  * about the versions before them, are stored. The time of a report is when it arrives.
  *
  * @returns how many data points were not used
@@ -71,6 +72,7 @@ async function storeReports(
     if (remaining.length === found.length) throw error;
     await store.writeLocking((tx) => tx.addCallReports(remaining.flatMap(({ rows }) => rows)));
   }
+  for (const { rollOut } of found) await haltIfExceeded(deps, rollOut);
 }
 
 /** Finds the open roll-outs that reports belong to. */
