@@ -3,8 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { createClient } from '@tenon/client';
-import { createExtismPlugin } from '@tenon/client/extism';
 import type { CallReports, OtlpMetricsResult, RollOut, RollOutHalt, RollOutPlan, TokenCreated } from '@tenon/protocol';
 import { purgeCallReports } from '../src/call-reports/purge-call-reports.ts';
 import type { Config } from '../src/config/config.ts';
@@ -25,12 +23,6 @@ const plan: RollOutPlan = {
   ],
   halt,
 };
-
-/** As {@link tinyModule}, but its function traps. */
-const trapping = Buffer.from(
-  tinyModule(3).toString('hex').replace('0a040102000b', '0a05010300000b'), // `unreachable` in the body
-  'hex',
-);
 
 /** Calls of a version, as a host would report them. */
 interface Calls {
@@ -255,27 +247,6 @@ describe('reports of hosts', () => {
     await ok(service, 'POST', path, { token: stage.workshop.owner.token });
     await stage.report([{ address: stage.new, calls: 20 }]);
     assert.equal((await stage.rollOut()).state, 'running');
-  });
-
-  it('come from createExtismPlugin() by themselves', async () => {
-    const stage = await Stage.open(service, trapping);
-    const { extensionPointId, viewer } = stage.workshop;
-    const client = createClient({ baseUrl: url, token: viewer.token, reports: true, streaming: false, maxAgeMs: 0 });
-    const key = (await stage.workshop.list('first')).median?.contentAddress === stage.new ? 'first' : 'second';
-    const reached = (await stage.workshop.list(key)).median?.contentAddress === stage.new;
-    if (!reached) {
-      const path = `${stage.workshop.path()}/versions/2/roll-out/promote`;
-      service.advance(1000);
-      await ok(service, 'POST', path, { token: stage.workshop.owner.token, json: {} });
-    }
-    const plugin = await createExtismPlugin(client, { extensionPointId, guestKey: key, name: 'median' });
-    for (let call = 0; call < 20; call++) await assert.rejects(plugin.call('evaluate'), /unreachable/);
-    await plugin.close();
-    await client.close();
-    const { state, reason } = await stage.rollOut();
-    assert.equal(state, 'halted');
-    assert.match(reason ?? '', /100 % of 20 calls failed/);
-    assert.equal((await stage.workshop.list(key)).median?.contentAddress, stage.old);
   });
 
   it('are refused from guests, strangers, and restricted tokens', async () => {
