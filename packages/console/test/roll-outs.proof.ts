@@ -317,7 +317,7 @@ describe('staged roll-outs', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Roll-out of version 2' }).waitFor({ state: 'detached' });
     await entry.locator('summary', { hasText: 'Roll-out' }).click();
     await entry.locator('.roll-out-panel').getByText('Rounds <b>down</b>').waitFor();
-    assert.deepEqual(await steps(page), ['ring staff\nfor 1 hour', '100%\nfor 1 day']);
+    assert.deepEqual(await steps(page), ['ring staff\nfor 1 hour\ndone', '100%\nfor 1 day']);
     assert.equal((await rollOut(2)).state, 'aborted');
     assert.deepEqual(await faultsInBothColours(page), []);
   });
