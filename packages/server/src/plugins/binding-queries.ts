@@ -141,14 +141,15 @@ export const bindingQueries = {
         .where(isOfPlugin('versions', key)),
     ),
 
-  /** Whether the plugin is rolled back under any of these guests. */
-  isRolledBack: (db: Db, key: PluginKey, guestIds: readonly GuestId[]): Promise<boolean> =>
+  /** Whether the plugin is rolled back under any of these guests, since its newest version had this number or a greater one. */
+  isRolledBack: (db: Db, key: PluginKey, guestIds: readonly GuestId[], atNumber: number): Promise<boolean> =>
     hasRow(
       db
         .selectFrom('bindings')
         .select('guestId')
         .where(isOfPlugin('bindings', key))
         .where('selectedVersionId', 'is not', null)
+        .where((eb) => eb(eb.fn.coalesce('selectedAtNumber', eb.lit(0)), '>=', atNumber))
         .where('guestId', 'in', setOf(guestIds)),
     ),
 

@@ -1,4 +1,4 @@
-import type { AppId, GuestId, UserId, VersionId } from '@tenon/protocol';
+import { type AppId, type GuestId, isRollOutOpen, type UserId, type VersionId } from '@tenon/protocol';
 import type { HeldGuest, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -113,7 +113,7 @@ async function requireNameNotReserved(
 /**
  * Whether publishing the newest version's bytes again would create an equal version. This is so in four cases: the newest version
  * is published and no guest is rolled back, it awaits approval and so would the new one, it is being tested, or it waits for its minimum
- * age.
+ * age. During its roll-out, a guest may still be rolled back since before it.
  *
  * @param needsApproval whether a new version would need approval
  */
@@ -125,11 +125,27 @@ export async function isUnchanged(
 ): Promise<boolean> {
   if (newest.state === 'testing' || newest.state === 'cooling_down') return true;
   if (newest.state !== 'published') return newest.state === 'awaiting_approval' && needsApproval;
-  let isRolledBack = false;
+  if (!(await isRolledBack(tx, newest, guestIds, 0))) return true;
+  return (await isInRollOut(tx, newest)) && !(await isRolledBack(tx, newest, guestIds, newest.number));
+}
+
+async function isRolledBack(
+  tx: Transaction,
+  key: PluginKey,
+  guestIds: readonly GuestId[],
+  atNumber: number,
+): Promise<boolean> {
+  let isFound = false;
   await inBatches(guestIds, async (batch) => {
-    isRolledBack ||= await tx.isRolledBack(newest, batch);
+    isFound ||= await tx.isRolledBack(key, batch, atNumber);
   });
-  return !isRolledBack;
+  return isFound;
+}
+
+/** Whether a version has an open roll-out. */
+export async function isInRollOut(tx: Transaction, { id }: Pick<VersionRecord, 'id'>): Promise<boolean> {
+  const rollOut = await tx.rollOut(id);
+  return rollOut !== undefined && isRollOutOpen(rollOut.state);
 }
 
 /** Publishes a version under guests. */

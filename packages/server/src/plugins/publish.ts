@@ -24,6 +24,7 @@ import {
   addVersionToGuests,
   endRollBacks,
   guestsOfVersion,
+  isInRollOut,
   isUnchanged,
   readHeldGuests,
   requireNameAvailable,
@@ -310,7 +311,9 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     const isOffered = version.state === 'published';
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
     const release = { actor, appId, version, plan: extensionPoint.rollOut };
-    const isStaged = isOffered && !isCurrent && (await startRollOut(deps, tx, release));
+    const isStaged =
+      isOffered &&
+      (isCurrent ? added.length > 0 && (await isInRollOut(tx, version)) : await startRollOut(deps, tx, release));
     if (isOffered && added.length > 0 && !isStaged) await endRollBacks(tx, key, added);
     if (present === undefined) await storeSimilarNames(deps, tx, appId, key);
     const isPending = await rebind(tx, key, nowMs, { guestIds });

@@ -54,6 +54,10 @@ export async function advanceRollOuts(deps: AdvanceDeps, signal?: AbortSignal): 
 
 /** @returns whether it moved */
 async function advanceRollOut(deps: AdvanceDeps, id: VersionId): Promise<boolean> {
+  const { read } = deps.store;
+  const present = await read.rollOut(id);
+  // Other writers would wait for a transaction, and a roll-out may wait for reports for weeks.
+  if (present === undefined || (await missingCalls(read, present)) !== undefined) return false;
   const advance = () => deps.store.write((tx) => advanceInTransaction(deps, tx, id));
   const { version, isPending } = await retryAfterPendingRebind(deps, advance);
   if (version !== undefined && isPending) await finishRebind(deps, version);
