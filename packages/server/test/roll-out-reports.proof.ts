@@ -238,6 +238,20 @@ describe('reports of hosts', () => {
     assert.equal((await stage.rollOut()).state, 'completed');
   });
 
+  it('compare the last step with the calls that the version before had in earlier steps', async () => {
+    const stage = await Stage.open(service);
+    await stage.report([
+      { address: stage.old, calls: 40, errors: 4 },
+      { address: stage.new, calls: 40, errors: 4 },
+    ]);
+    await advance(61_000);
+    assert.equal((await stage.rollOut()).step, 1);
+    await stage.report([{ address: stage.new, calls: 40, errors: 4 }]);
+    assert.equal((await stage.rollOut()).state, 'running');
+    await stage.report([{ address: stage.new, calls: 40, errors: 8 }]);
+    assert.equal((await stage.rollOut()).state, 'halted');
+  });
+
   it('do not halt a resumed roll-out because of what was reported before', async () => {
     const stage = await Stage.open(service);
     await stage.report([{ address: stage.new, calls: 20, errors: 20 }]);

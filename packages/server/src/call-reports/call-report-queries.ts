@@ -24,6 +24,9 @@ const maxVersions = 10_000;
 /** How many periods of a series are read, the newest first. */
 const maxSlots = 2000;
 
+/** How many steps are summed up. A resumed step counts again. */
+const maxSteps = 100;
+
 /** How many rows one statement inserts. Databases limit the number of a statement's parameters. */
 const insertBatchSize = 100;
 
@@ -77,6 +80,19 @@ export const callReportQueries = {
       .where('series', 'in', ['version', 'previous'])
       .where('kind', '=', 'step')
       .where('fromMs', '=', stepAtMs)
+      .execute(),
+
+  /** The sums of the version before in the last steps of a roll-out that began at a time. */
+  previousReports: (db: Db, versionId: VersionId, createdAtMs: number): Promise<CallReportRecord[]> =>
+    db
+      .selectFrom('call_reports')
+      .select(columns.callReports)
+      .where('versionId', '=', versionId)
+      .where('series', '=', 'previous')
+      .where('kind', '=', 'step')
+      .where('fromMs', '>=', createdAtMs)
+      .orderBy('fromMs', 'desc')
+      .limit(maxSteps)
       .execute(),
 
   /** The last periods of a series, the newest first. */

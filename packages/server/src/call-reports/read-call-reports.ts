@@ -8,7 +8,7 @@ import { time } from '../http/wire-time.ts';
 import { findPlugin, findVersion, type PluginTarget } from '../plugins/plugins.ts';
 import { toCallTotals } from './judge.ts';
 
-const none: CallSums = { calls: 0, errors: 0, durations: {}, memoryBytes: null };
+export const noCalls: CallSums = { calls: 0, errors: 0, durations: {}, memoryBytes: null };
 
 /**
  * Returns what hosts have reported about a version in a roll-out, and about the version before.
@@ -31,7 +31,7 @@ export async function readCallReports(
     read.reportSlots(version.id, 'previous'),
     read.versionBefore(plugin, version.number),
   ]);
-  const sums = (series: CallReportRecord['series']) => steps.find((one) => one.series === series) ?? none;
+  const sums = (series: CallReportRecord['series']) => steps.find((one) => one.series === series) ?? noCalls;
   return {
     stepAt: time(rollOut.stepAtMs),
     version: toSeries(rollOut, version.number, sums('version'), slots),

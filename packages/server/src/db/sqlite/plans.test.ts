@@ -369,6 +369,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   versionsOfContents: (ask) => [ask.versionsOfContents(app, point, [addressOf('a'), addressOf('b')])],
   rollOutsToReport: (ask) => [ask.rollOutsToReport(point, ['plugin', 'other'])],
   stepReports: (ask) => [ask.stepReports(version.id, 1)],
+  previousReports: (ask) => [ask.previousReports(version.id, 1)],
   reportSlots: (ask) => [ask.reportSlots(version.id, 'previous')],
   reportedCalls: (ask) => [ask.reportedCalls(version.id, 1)],
   webhookEvents: (ask) => [ask.webhookEvents([newId('auditEvent')])],
