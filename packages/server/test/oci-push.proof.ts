@@ -9,15 +9,17 @@ import { after, before, describe, it } from 'node:test';
 import {
   type ContentAddress,
   type ExtensionPointId,
+  newId,
   ociRepositoryOf,
   type TokenCreated,
   type Version,
 } from '@tenon/protocol';
 import type { Response } from 'light-my-request';
 import { deleteUser } from '../src/apps/delete-account.ts';
+import { authenticateToken } from '../src/auth/authenticate.ts';
 import { collect } from '../src/blobs/collect.ts';
 import type { PluginKey } from '../src/db/records.ts';
-import { maxUploads, uploadLifetimeMs } from '../src/oci/oci-uploads.ts';
+import { maxUploads, startUpload as startOciUpload, uploadLifetimeMs } from '../src/oci/oci-uploads.ts';
 import { purgeOciUploads } from '../src/oci/purge-uploads.ts';
 import { copy, embedded } from './helpers/copies.ts';
 import { noOciClients, skopeo as runSkopeo, withRegistry } from './helpers/oci-clients.ts';
@@ -269,6 +271,23 @@ describe('uploads', () => {
     assertError(await call('GET', `${repository}/blobs/${digest}`), 404, 'NAME_UNKNOWN');
   });
 
+  it('leave nothing of a blob in one request that was refused', async () => {
+    const user = await guest('refused-uploads');
+    const options = { token: user.token };
+    const uploads = `${repositoryOf('refused', user)}/blobs/uploads/`;
+    const wrong = await call('POST', `${uploads}?digest=${digestOf('other')}`, { ...options, body: bytes });
+    assertError(wrong, 400, 'DIGEST_INVALID');
+    assertError(await call('POST', `${uploads}?digest=${digestOf('')}`, options), 400, 'SIZE_INVALID');
+    assert.equal(await service.store.read.countOciUploads(user.id, 0), 0);
+  });
+
+  it('are refused if the extension point is deleted while one starts', async () => {
+    const { deps } = service.services;
+    const actor = await authenticateToken(deps, world.guest.token);
+    const key = { ...keyOf('deleted'), extensionPointId: newId('extensionPoint') };
+    await assert.rejects(startOciUpload(deps, { actor, key }), { code: 'not_found' });
+  });
+
   it('are at most as large as a module', async () => {
     const repository = repositoryOf('huge');
     const huge = Buffer.alloc(100_001);
@@ -468,6 +487,9 @@ describe('a pushed manifest', () => {
     }
     assertCreated(await push(repository, '2', second));
     assert.equal((await versionsOf('again')).length, 2);
+    for (const { module } of [first, second]) {
+      assert.equal(await service.store.read.finishedOciUpload(keyOf('again'), addressOf(module), 0), undefined);
+    }
     const other = imageOf(first.module, { annotations: { other: 'manifest' } });
     assertError(await push(repository, '1.0.0', other), 409, 'DENIED', /1 \(1\.0\.0\), whose manifest is sha256:/);
     assertError(await push(repository, '1', imageOf()), 409, 'DENIED', /Push another version/);
@@ -580,6 +602,8 @@ describe('a pushed manifest', () => {
       const path = `/v2/${world.appId}/${world.extensionPointId}/${world.guest.id}/${name}`;
       assertError(await putManifest(path, '1.0.0', image.manifest), 400, 'NAME_INVALID');
       assertError(await call('POST', `${path}/blobs/uploads/`), 400, 'NAME_INVALID');
+      const { token } = world.otherGuest;
+      assertError(await call('POST', `${path}/blobs/uploads/`, { token }), 403, 'DENIED');
     }
     assertCreated(await putManifest(repository, '1.0.0', image.manifest));
   });

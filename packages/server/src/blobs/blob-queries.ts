@@ -58,7 +58,7 @@ export const blobQueries = {
   blob: (db: Db, address: ContentAddress): Promise<BlobRecord | undefined> =>
     db.selectFrom('blobs').select(columns.blobs).where('address', '=', address).executeTakeFirst(),
 
-  /** All blobs, by address. `isReferenced`: whether a version or a simulation references the blob. */
+  /** All blobs, by address. `isReferenced`: whether a version, a simulation, or an upload references the blob. */
   async blobs(db: Db, { after, limit }: BlobPage): Promise<(BlobRecord & { readonly isReferenced: boolean })[]> {
     const rows = await db
       .selectFrom('blobs')

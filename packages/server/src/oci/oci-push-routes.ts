@@ -8,7 +8,7 @@ import { disconnectSignal } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Route } from '../http/route.ts';
 import type { PluginTarget } from '../plugins/plugins.ts';
-import { authorizePublish } from '../plugins/publish.ts';
+import { authorizePublisher } from '../plugins/publish.ts';
 import { invalidDigest, OciError } from './oci-error.ts';
 import { maxDocumentBytes } from './oci-manifest.ts';
 import { pendingReason, pushManifest } from './oci-push.ts';
@@ -23,6 +23,7 @@ import {
   type SentBytes,
   startUpload,
   type Uploader,
+  uploadBlob,
 } from './oci-uploads.ts';
 
 const push = { access: { kind: 'repository', purpose: 'publish' }, ...options } as const;
@@ -95,20 +96,18 @@ export const ociPushRoutes: readonly Route[] = [
       requirePush(call);
       if (call.query.digest !== undefined) addressOf(call.query.digest);
     },
-    handle: async (services, { request, auth, params, query: { digest }, body }, reply) => {
-      const { deps, settings } = services;
+    handle: async ({ deps, settings }, { auth, params, query: { digest }, body }, reply) => {
       const uploader = uploaderOf(auth);
-      const { id } = await startUpload(deps, uploader);
-      if (digest === undefined) {
-        const minLength = Math.ceil(settings.maxModuleBytes / maxChunks);
-        return reply
-          .code(202)
-          .headers({ ...uploadFields(nameOf(params), id, 0), 'oci-chunk-min-length': String(minLength) })
-          .send();
+      if (digest !== undefined) {
+        await uploadBlob(deps, uploader, { bytes: body, contentAddress: addressOf(digest) });
+        return reply.headers(blobFields(nameOf(params), digest)).send();
       }
-      const reserve = reserveFrom(services, auth, request, reply.response);
-      await finishUpload(deps, uploader, id, { bytes: body, contentAddress: addressOf(digest), reserve });
-      return reply.headers(blobFields(nameOf(params), digest)).send();
+      const { id } = await startUpload(deps, uploader);
+      const minLength = Math.ceil(settings.maxModuleBytes / maxChunks);
+      return reply
+        .code(202)
+        .headers({ ...uploadFields(nameOf(params), id, 0), 'oci-chunk-min-length': String(minLength) })
+        .send();
     },
   }),
   route('GET', `${uploadsPath}/:uploadId`, {
@@ -234,11 +233,10 @@ export const ociPushRoutes: readonly Route[] = [
 
 /** @throws DomainError `forbidden`, `not_a_guest`; `invalid_request` for a name that no plugin can have */
 function requirePush({ auth: { actor, access, target } }: PushCall): void {
-  if (!isPluginName(target.name)) {
-    const message = 'The last component of the repository is not the encoded name of a plugin.';
-    throw new OciError('invalid_request', 'NAME_INVALID', message);
-  }
-  authorizePublish(actor, access, target);
+  authorizePublisher(actor, access, target);
+  if (isPluginName(target.name)) return;
+  const message = 'The last component of the repository is not the encoded name of a plugin.';
+  throw new OciError('invalid_request', 'NAME_INVALID', message);
 }
 
 function uploaderOf({ actor, access, target }: PushCall['auth']): Uploader {

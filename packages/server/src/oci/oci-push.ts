@@ -65,9 +65,11 @@ export async function pushManifest(
   const plugin = await read.plugin(key);
   requireNotBlocked(plugin);
   requirePublisherNotBlocked(plugin?.publisherBlock ?? null);
+  const uploaded = [manifest.config, manifest.layer].map((blob) => addressOf(blob.digest));
   const present = plugin && (await findVersion(read, uploader, tag));
   if (present !== undefined) {
     requireSameImage(present, tag, digest);
+    await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
     return { version: requirePublishable(present), digest };
   }
   const config = await readConfig(deps, uploader, manifest);
@@ -83,7 +85,6 @@ export async function pushManifest(
     },
   };
   await publish(deps, actor, access, key, release, { signal });
-  const uploaded = [manifest.config, manifest.layer].map((blob) => addressOf(blob.digest));
   await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
   const version = await read.version(key, number);
   if (version === undefined) throw new DomainError('conflict', 'The version was deleted while it was published.');

@@ -4,10 +4,10 @@ import { chargeStoredBytes } from '../auth/quotas.ts';
 import { writeWithBlob } from '../blobs/with-blob.ts';
 import type { OciChunkRecord, OciUploadRecord } from '../db/oci-records.ts';
 import type { PluginKey } from '../db/records.ts';
-import type { Transaction } from '../db/store.ts';
+import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { tooLarge } from '../http/bodies/read-bytes.ts';
-import type { DomainError } from '../http/domain-errors.ts';
+import { type DomainError, notFound } from '../http/domain-errors.ts';
 import type { PluginTarget } from '../plugins/plugins.ts';
 import { contentAddressOf } from '../plugins/publish.ts';
 import { OciError, unknownUpload, wrongDigest } from './oci-error.ts';
@@ -39,25 +39,56 @@ export interface SentBytes {
   readonly startByte?: number | undefined;
 }
 
-/** @throws DomainError `limit_exceeded`, `invalid_token` */
-export async function startUpload(deps: Deps, { actor, key }: Uploader): Promise<OciUploadRecord> {
-  const { extensionPointId, userId, name } = key;
-  const nowMs = deps.clock();
-  const upload = {
-    id: newId('ociUpload'),
-    extensionPointId,
-    userId,
-    name,
-    size: 0,
-    contentAddress: null,
-    expiresAtMs: nowMs + uploadLifetimeMs,
-  };
+/** @throws DomainError `limit_exceeded`, `invalid_token`, `not_found` for an extension point that was deleted */
+export async function startUpload(deps: Deps, uploader: Uploader): Promise<OciUploadRecord> {
+  const upload = newUpload(deps, uploader);
   await deps.store.write(async (tx) => {
-    await requireActiveToken(tx, actor);
-    if ((await tx.countOciUploads(userId, nowMs)) >= maxUploads) throw tooManyUploads();
-    await tx.insertOciUpload(upload);
+    await requireActiveToken(tx, uploader.actor);
+    await insertUpload(deps, tx, upload);
   });
   return upload;
+}
+
+/**
+ * Uploads a whole blob. If it throws, there is no upload.
+ *
+ * @throws DomainError as {@link startUpload} and {@link finishUpload}
+ */
+export async function uploadBlob(
+  deps: Deps,
+  uploader: Uploader,
+  { bytes, contentAddress }: { readonly bytes: Uint8Array; readonly contentAddress: ContentAddress },
+): Promise<void> {
+  const size = bytes.length;
+  if (size === 0) throw emptyBlob();
+  if (contentAddressOf(bytes) !== contentAddress) throw wrongDigest();
+  const upload = newUpload(deps, uploader);
+  await requireUploadsLeft(deps, deps.store.read, upload);
+  await storeReceived(deps, uploader, { address: contentAddress, bytes, received: size }, async (tx) => {
+    await insertUpload(deps, tx, upload);
+    await tx.finishOciUpload({ id: upload.id, size, contentAddress, expiresAtMs: upload.expiresAtMs }, 0);
+  });
+}
+
+function newUpload({ clock }: Deps, { key: { extensionPointId, userId, name } }: Uploader): OciUploadRecord {
+  const expiresAtMs = clock() + uploadLifetimeMs;
+  return { id: newId('ociUpload'), extensionPointId, userId, name, size: 0, contentAddress: null, expiresAtMs };
+}
+
+/** @throws DomainError `limit_exceeded`, `not_found` */
+async function insertUpload(deps: Deps, tx: Transaction, upload: OciUploadRecord): Promise<void> {
+  await requireUploadsLeft(deps, tx, upload);
+  if ((await tx.extensionPoint(upload.extensionPointId)) === undefined) throw notFound('extension point');
+  await tx.insertOciUpload(upload);
+}
+
+/** @throws DomainError `limit_exceeded` */
+async function requireUploadsLeft(
+  { clock }: Deps,
+  read: Pick<Queries, 'countOciUploads'>,
+  { userId }: OciUploadRecord,
+): Promise<void> {
+  if ((await read.countOciUploads(userId, clock())) >= maxUploads) throw tooManyUploads();
 }
 
 /** Finds an unfinished upload. @throws DomainError `not_found` */
@@ -122,7 +153,7 @@ export async function finishUpload(
   if (upload.contentAddress === contentAddress && sent.bytes.length === 0) return;
   if (upload.contentAddress !== null) throw unknownUpload();
   const size = sizeAfter(deps, upload, sent);
-  if (size === 0) throw new OciError('invalid_request', 'SIZE_INVALID', 'A blob must have at least one byte.');
+  if (size === 0) throw emptyBlob();
   const finish = async (tx: Transaction): Promise<void> => {
     const finished = { id: upload.id, size, contentAddress, expiresAtMs: deps.clock() + uploadLifetimeMs };
     if (!(await tx.finishOciUpload(finished, upload.size))) throw changedMeanwhile(upload.size);
@@ -196,7 +227,11 @@ async function join(
   for (const { contentAddress, startByte } of chunks) {
     const found = await contents.find(contentAddress);
     if (found === undefined) throw unknownUpload();
-    bytes.set(await found.read(), startByte);
+    let end = startByte;
+    for await (const part of await found.open()) {
+      bytes.set(part, end);
+      end += part.length;
+    }
   }
   bytes.set(rest, size - rest.length);
   return bytes;
@@ -221,6 +256,10 @@ function outOfOrder(message: string, size: number): DomainError {
 
 function changedMeanwhile(size: number): DomainError {
   return outOfOrder('Another request has changed the upload. Read its status.', size);
+}
+
+function emptyBlob(): DomainError {
+  return new OciError('invalid_request', 'SIZE_INVALID', 'A blob must have at least one byte.');
 }
 
 function tooManyUploads(): DomainError {

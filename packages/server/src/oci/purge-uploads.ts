@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 
-/** How many rows one transaction deletes. It is limited because other writers wait for the transaction. */
-const batchSize = 1000;
+/** How many uploads one transaction deletes, with their chunks. It is limited because other writers wait for the transaction. */
+const batchSize = 100;
 
 /** Deletes expired uploads. The garbage collector deletes their bytes. */
 export async function purgeOciUploads({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<void> {

@@ -68,6 +68,18 @@ export function contentAddressOf(bytes: Uint8Array): ContentAddress {
  *   `invalid_request` for an invalid plugin name
  */
 export function authorizePublish(actor: Actor, access: ExtensionPointAccess, target: PublishTarget): void {
+  authorizePublisher(actor, access, target);
+  if (!isPluginName(target.name)) {
+    throw new DomainError('invalid_request', `The plugin name does not match ${pluginNamePattern}.`);
+  }
+}
+
+/** Makes the checks of {@link authorizePublish} that don't concern the name. @throws DomainError `forbidden`, `not_a_guest` */
+export function authorizePublisher(
+  actor: Actor,
+  access: ExtensionPointAccess,
+  target: Pick<PublishTarget, 'userId' | 'guestId'>,
+): void {
   if (target.userId !== actor.userId) {
     throw new DomainError('forbidden', `You can publish only under your own user id, ${actor.userId}.`);
   }
@@ -75,9 +87,6 @@ export function authorizePublish(actor: Actor, access: ExtensionPointAccess, tar
   const guestId = guestWithinRestriction(actor, target.guestId);
   if (guestId !== undefined && !hasMoreGuests && !guests.some(({ id }) => id === guestId)) {
     throw new DomainError('not_a_guest', 'You do not hold the guest named by "guest".');
-  }
-  if (!isPluginName(target.name)) {
-    throw new DomainError('invalid_request', `The plugin name does not match ${pluginNamePattern}.`);
   }
 }
 
