@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { RollOutPlan, VersionId } from '@tenon/protocol';
+import { maxOpenRollOuts, type RollOutPlan, type VersionId } from '@tenon/protocol';
+import { releaseDueVersions } from '../src/plugins/release-versions.ts';
 import { advanceRollOuts } from '../src/plugins/roll-outs/advance.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { openService, type TestService } from './helpers/service.ts';
@@ -66,5 +67,38 @@ describe('a version in a roll-out', () => {
     const write = () => assert.fail('a transaction');
     assert.equal(await advanceRollOuts({ ...deps, store: { ...deps.store, write } }), 0);
     assert.equal((await stored(workshop))?.step, 0);
+  });
+
+  it('stays paused when its publisher yanks and restores it', async () => {
+    const workshop = await openWorkshop(service);
+    const { publisher, call } = workshop;
+    await workshop.publish(1);
+    await workshop.settings({ rollOut: plan });
+    await workshop.publish(2);
+    assert.equal((await call('POST', '/versions/2/roll-out/pause')).statusCode, 200);
+    assert.equal((await call('POST', '/versions/2/yank', { reason: 'why' }, publisher)).statusCode, 200);
+    assert.equal((await call('POST', '/versions/2/restore', undefined, publisher)).statusCode, 200);
+    const found = await stored(workshop);
+    assert.deepEqual([found?.state, found?.step, found?.dueAtMs], ['paused', 0, null]);
+    assert.equal((await call('POST', '/versions/2/roll-out/resume', undefined, publisher)).statusCode, 403);
+    assert.equal((await call('POST', '/versions/2/roll-out/resume')).statusCode, 200);
+    // The team's own restore starts it.
+    await call('POST', '/versions/2/yank', { reason: 'why' });
+    assert.equal((await call('POST', '/versions/2/restore')).statusCode, 200);
+    assert.equal((await stored(workshop))?.state, 'running');
+  });
+
+  it('awaits approval after its minimum age, while too many others of the plugin are in a roll-out', async () => {
+    const workshop = await openWorkshop(service);
+    await workshop.publish(1);
+    await workshop.settings({ rollOut: plan, minVersionAgeSeconds: 60 });
+    for (let number = 2; number <= maxOpenRollOuts + 2; number++) await workshop.publish(number);
+    service.advance(61_000);
+    await releaseDueVersions(service.services.deps);
+    const states = (await workshop.versions()).map(({ state }) => state);
+    assert.deepEqual(states, ['awaiting_approval', ...Array<string>(maxOpenRollOuts + 1).fill('published')]);
+    const approve = `/versions/${maxOpenRollOuts + 2}/approve`;
+    assert.equal((await workshop.call('POST', approve)).statusCode, 409);
+    assert.equal((await workshop.call('POST', approve, { rollOut: null })).statusCode, 200);
   });
 });

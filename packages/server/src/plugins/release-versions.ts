@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { queueApprovalNotices } from '../mail/notices.ts';
 import { pluginAuditEntry } from './plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from './rebind.ts';
-import { planOfRelease, startRollOut } from './roll-outs/start.ts';
+import { lacksRoom, planOfRelease, startRollOut } from './roll-outs/start.ts';
 import { isEarly } from './version-states.ts';
 
 /** How many due versions one query reads. */
@@ -69,7 +69,9 @@ async function releaseInTransaction(deps: ReleaseDeps, tx: Transaction, id: Vers
   await requireNoPendingRebind(tx, version);
   const isApproved = version.stateRole === 'host';
   const isBlocked = plugin.block !== null || plugin.publisherBlock !== null;
-  const needsApproval = isBlocked || (extensionPoint.requiresApproval && !isApproved);
+  const plan = await planOfRelease(tx, version, extensionPoint);
+  const needsApproval =
+    isBlocked || (extensionPoint.requiresApproval && !isApproved) || (await lacksRoom(tx, version, plan));
   const state = needsApproval ? 'awaiting_approval' : 'published';
   await tx.decideVersions([id], { state, stateReason: null, stateAtMs: nowMs, stateRole: null });
   const { appId } = extensionPoint;
@@ -77,7 +79,6 @@ async function releaseInTransaction(deps: ReleaseDeps, tx: Transaction, id: Vers
   await record(deps, tx, 'system', pluginAuditEntry(appId, version, 'version.release', { details }));
   if (needsApproval) await queueApprovalNotices(deps, tx, appId);
   if (needsApproval) return { version, state, isPending: false };
-  const plan = await planOfRelease(tx, version, extensionPoint);
   const isStaged = await startRollOut(deps, tx, { actor: 'system', appId, version, plan });
   // As a publish without a minimum age, it ends the rollbacks that were made before it.
   const selection = isStaged ? null : ({ kind: 'end_earlier', version } as const);

@@ -158,7 +158,10 @@ export function decideVersion(
         return undefined;
       }
       const plan = await planOfRelease(tx, version, access.extensionPoint, chosen);
-      const isStaged = await startRollOut(deps, tx, { ...release, plan });
+      // The publisher may yank and restore a version, but must not resume what the team paused, or the reports halted.
+      const isAborted = !roles.includes('host') && (await tx.rollOut(version.id))?.state === 'aborted';
+      const pauseReason = isAborted ? 'The publisher has restored the version.' : undefined;
+      const isStaged = await startRollOut(deps, tx, { ...release, plan, pauseReason });
       if (action === 'restore') return undefined;
       // An approved or released version ends roll backs to older versions, as a publish without approval does.
       return { selection: { kind: isStaged ? 'date_before' : 'end_before', version } };

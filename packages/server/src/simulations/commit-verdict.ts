@@ -8,7 +8,7 @@ import { queueApprovalNotices } from '../mail/notices.ts';
 import { isSameRequirements } from '../plugins/module-checker.ts';
 import { pluginAuditEntry } from '../plugins/plugin-changes.ts';
 import { finishRebind, rebind, requireNoPendingRebind, retryAfterPendingRebind } from '../plugins/rebind.ts';
-import { planOfRelease, startRollOut } from '../plugins/roll-outs/start.ts';
+import { lacksRoom, planOfRelease, startRollOut } from '../plugins/roll-outs/start.ts';
 import { isEarly } from '../plugins/version-states.ts';
 import { isReleasing } from '../plugins/version-tester.ts';
 import type { SimulationsResult } from './run-simulations.ts';
@@ -144,7 +144,9 @@ async function nextState(
   const others = withdrawals.filter((one) => one.state !== 'blocked' || one.name !== name);
   const yanked = others.find(({ state }) => state !== 'rejected');
   if (yanked !== undefined) return { state: 'yanked', stateReason: yanked.reason, stateRole: 'host' };
-  const needsApproval = extensionPoint.requiresApproval || isBlocked || others.length > 0;
+  const plan = await planOfRelease(tx, version, extensionPoint);
+  const needsApproval =
+    extensionPoint.requiresApproval || isBlocked || others.length > 0 || (await lacksRoom(tx, version, plan));
   const passed = isEarly(version, nowMs) ? 'cooling_down' : 'published';
   return { state: needsApproval ? 'awaiting_approval' : passed, stateReason: null, stateRole: null };
 }

@@ -19,6 +19,8 @@ export interface Release {
   readonly version: VersionRecord;
   /** `null` for all guests at once. */
   readonly plan: RollOutPlan | null;
+  /** Why the roll-out waits in its first step until the team resumes it. Default: it does not wait. */
+  readonly pauseReason?: string | undefined;
 }
 
 /**
@@ -26,20 +28,19 @@ export interface Release {
  * goes to all guests at once: there is no other version to compare it with.
  *
  * @returns whether the version reaches its guests in steps
- * @throws DomainError `conflict` if {@link maxOpenRollOuts} versions of the plugin are in a roll-out, unless the system releases the version
+ * @throws DomainError `conflict` if {@link maxOpenRollOuts} other versions of the plugin are in a roll-out
  */
 export async function startRollOut(deps: RollOutDeps, tx: Transaction, release: Release): Promise<boolean> {
-  const { actor, appId, version, plan } = release;
+  const { actor, appId, version, plan, pauseReason } = release;
   if (plan === null || !(await isStaged(tx, version, plan))) {
     await tx.deleteRollOut(version.id);
     await supersedeRollOuts(deps, tx, release);
     return false;
   }
-  const open = await tx.openRollOuts([version]);
-  if (open.length >= maxOpenRollOuts && actor !== 'system') {
+  if (await isFull(tx, version)) {
     throw new DomainError(
       'conflict',
-      `${open.length} versions of the plugin are in a roll-out, the maximum. Complete or abort one of them.`,
+      `${maxOpenRollOuts} versions of the plugin are in a roll-out, the maximum. Complete or abort one of them.`,
     );
   }
   const nowMs = deps.clock();
@@ -48,19 +49,33 @@ export async function startRollOut(deps: RollOutDeps, tx: Transaction, release: 
     versionId: version.id,
     appId,
     ...{ extensionPointId, userId, name },
-    state: 'running',
+    state: pauseReason === undefined ? 'running' : 'paused',
     plan,
     step: 0,
-    reason: null,
+    reason: pauseReason ?? null,
     createdAtMs: nowMs,
     stepAtMs: nowMs,
     updatedAtMs: nowMs,
-    dueAtMs: dueAt(plan, 0, nowMs),
+    dueAtMs: pauseReason === undefined ? dueAt(plan, 0, nowMs) : null,
     endedAtMs: null,
   });
   const details = { ...rollOutDetails(version), plan };
   await record(deps, tx, actor, pluginAuditEntry(appId, version, 'roll_out.start', { details }));
+  if (pauseReason !== undefined) {
+    const pause = { ...rollOutDetails(version), step: 0, reason: pauseReason };
+    await record(deps, tx, actor, pluginAuditEntry(appId, version, 'roll_out.pause', { details: pause }));
+  }
   return true;
+}
+
+/** Whether a version needs the team's approval because its roll-out can't start: too many others of the plugin are open. */
+export async function lacksRoom(tx: Transaction, version: VersionRecord, plan: RollOutPlan | null): Promise<boolean> {
+  return plan !== null && (await isFull(tx, version)) && (await isStaged(tx, version, plan));
+}
+
+async function isFull(tx: Transaction, version: VersionRecord): Promise<boolean> {
+  const open = await tx.openRollOuts([version]);
+  return open.filter(({ versionId }) => versionId !== version.id).length >= maxOpenRollOuts;
 }
 
 async function isStaged(tx: Transaction, version: VersionRecord, { steps }: RollOutPlan): Promise<boolean> {
