@@ -48,7 +48,10 @@ export function withEffects(store: Store, options: EffectOptions): Store {
       throw error;
     }
   };
-  return { ...store, write, ...(spans && { read: callAround(store.read, spans.query) }) };
+  if (spans === undefined) return { ...store, write };
+  const readSnapshot: Store['readSnapshot'] = (work) =>
+    store.readSnapshot((read) => work(callAround(read, spans.query)));
+  return { ...store, write, read: callAround(store.read, spans.query), readSnapshot };
 }
 
 function returnDryRun(error: unknown): DryRunComplete {

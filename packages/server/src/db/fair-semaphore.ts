@@ -23,7 +23,7 @@ export function createFairSemaphore(permits = 1) {
         };
         const timer = setTimeout(() => {
           waiting.delete(caller, onAcquired);
-          reject(new UnavailableError(`Cannot write: other transactions took longer than ${waitMs} ms`));
+          reject(new UnavailableError(`Cannot begin: other transactions took longer than ${waitMs} ms`));
         }, waitMs);
         waiting.add(caller, onAcquired);
       });

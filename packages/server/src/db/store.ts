@@ -28,6 +28,13 @@ export type CommitListener = (invalidated: readonly CacheTag[] | undefined) => v
 export interface Store {
   readonly read: Queries;
   /**
+   * Runs queries that all see the same snapshot: everything that was committed before the first of them began. Few run at once, the others
+   * wait.
+   *
+   * @throws UnavailableError, and the errors of the work
+   */
+  readSnapshot<T>(work: (read: Queries) => Promise<T>): Promise<T>;
+  /**
    * Runs the work in a transaction that is serializable among all processes. Committed changes survive a crash. The work may
    * run more than once. Therefore it must have no side effects outside the transaction, and must not begin another one.
    *
@@ -59,6 +66,9 @@ export interface Store {
   pingWrite(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** How many snapshots of a store are read at once. Each needs a connection. */
+export const maxSnapshots = 2;
 
 /** Milliseconds since the Unix epoch. */
 export type Clock = () => number;

@@ -10,6 +10,7 @@ import { translateError } from './errors.ts';
 import { type ConnectionOptions, createSockets, openPool, silentMs } from './pool.ts';
 import { watchRevision } from './revision.ts';
 import { requireSessions } from './sessions.ts';
+import { createSnapshots } from './snapshots.ts';
 import { createWriter } from './writer.ts';
 
 interface PostgresStoreOptions {
@@ -53,6 +54,7 @@ export async function openPostgresStore(statements: Statements, options: Postgre
     let closing: Promise<void> | undefined;
     return {
       read: statements.queries(readDb),
+      readSnapshot: createSnapshots(statements, readDb, waitMs),
       write: (work) => writer.write('serializable', work),
       writeLocking: (work) => writer.write('read committed', work),
       revision: () => watch.current(),

@@ -13,6 +13,7 @@ import { columnTypes, readingDialect, writingDialect } from './dialect.ts';
 import { readOnlyError, retryWhileBusy, translateError } from './errors.ts';
 import { createDatabaseFile, hasLog, openReader, openWriter } from './files.ts';
 import { createReserve, type Reserve } from './reserve.ts';
+import { createSnapshots } from './snapshots.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const defaultWaitMs = 10_000;
@@ -69,7 +70,7 @@ async function openWritable(
     await retryWhileBusy(() => createCommitTable(writer), waitMs);
     const db = new Kysely<Database>({ dialect });
     const transactions = createWriter({ statements, db, connection: writer, file, reserve });
-    const store = await createStore(statements, openReader(file), transactions, waitMs);
+    const store = await createStore(statements, file, openReader(file), transactions, waitMs);
     fillIfPossible(reserve);
     return {
       ...store,
@@ -104,7 +105,7 @@ async function openReadOnly(
     assertSchema(reader, refusal);
     const refuse = () => Promise.reject(refusal);
     const writer = { write: refuse, ping: refuse, settle: async () => {}, close() {} };
-    const store = await createStore(statements, reader, writer, waitMs);
+    const store = await createStore(statements, file, reader, writer, waitMs);
     const assertUnchanged = (): void => {
       if (wasClosed && hasLog(file)) {
         throw new UnavailableError(
@@ -140,6 +141,7 @@ function assertSchema(reader: DatabaseSync, refusal: Error): void {
 
 async function createStore(
   statements: Statements,
+  file: string,
   reader: DatabaseSync,
   writer: Writer,
   waitMs: number,
@@ -166,6 +168,7 @@ async function createStore(
 
   return {
     read: statements.queries(readDb),
+    readSnapshot: createSnapshots(statements, file, waitMs),
     write,
     writeLocking: write, // a transaction locks the whole file
     revision() {

@@ -123,6 +123,34 @@ export function transactionsContract(backend: Backend): void {
     });
   });
 
+  describe('readSnapshot()', () => {
+    const store = opened(backend, backend.openStore);
+
+    it('shows one state to all queries, while others see new commits', async () => {
+      const { id } = await createRecords(store.it).app({ name: 'Before' });
+      const name = async (read: typeof store.it.read) => (await read.app(id))?.name;
+      const seen = await store.it.readSnapshot(async (read) => {
+        const first = await name(read);
+        await store.it.write((tx) => tx.updateApp(id, { name: 'After', updatedAtMs: someTimeMs + 1 }));
+        const other = await store.it.readSnapshot(name);
+        return [first, await name(read), await name(store.it.read), other];
+      });
+      assert.deepEqual(seen, ['Before', 'Before', 'After', 'After']);
+    });
+
+    it('rethrows the errors of the work, and runs more than fit at once', async () => {
+      const reason = new Error('enough');
+      for (let count = 0; count < 5; count++) {
+        await assert.rejects(
+          store.it.readSnapshot(() => Promise.reject(reason)),
+          (error) => error === reason,
+        );
+      }
+      const many = Array.from({ length: 9 }, (_, index) => store.it.readSnapshot(async () => index));
+      assert.deepEqual(await Promise.all(many), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+  });
+
   describe('ping() and close()', () => {
     it('works until it is closed, finishes running transactions, and can be closed twice', async () => {
       const { location, remove } = await backend.makeLocation();
