@@ -9,6 +9,7 @@ export * from './credential-expiry.ts';
 export * from './docs.ts';
 export * from './dry-run.ts';
 export * from './error-codes.ts';
+export * from './extension-point-attestation.ts';
 export * from './extension-points.ts';
 export * from './guests.ts';
 export * from './ids.ts';

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
-import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Attestation, Plugin, ProvenancePolicyInput, SigningKey } from '@tenon/protocol';
+import {
+  type Attestation,
+  bindingLine,
+  extensionPointLine,
+  type Plugin,
+  type ProvenancePolicyInput,
+  type SigningKey,
+} from '@tenon/protocol';
 import { keyIdOf, openOwnBundle, signStatement } from '../src/attestations/dsse.ts';
+import { attestExtensionPoint } from '../src/attestations/extension-point-attestation.ts';
 import { readAttestations, toAttestation, verifyAttestations } from '../src/attestations/read-attestations.ts';
 import {
   currentSigningKey,
@@ -15,7 +23,7 @@ import type { Queries } from '../src/db/store.ts';
 import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { formOf, freshModule, type List, makeGuest, makeWorld, type World } from './helpers/world.ts';
+import { formOf, freshModule, type List, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
 
 const api = '/api/v1';
 
@@ -549,6 +557,119 @@ async function setClaims(token: string, claims: object): Promise<void> {
     await tx.insertToken({ ...record, claims } as never);
   });
 }
+
+describe('the attestation of an extension point', () => {
+  const path = () => `${api}/extension-points/${world.extensionPointId}`;
+  const plugins = () => `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}`;
+
+  async function read() {
+    const response = await service.call('GET', `${path()}/attestation`, { token: world.viewer.token });
+    assert.equal(response.statusCode, 200, response.payload);
+    const { predicate, bundle } = response.json();
+    const pems = new Map((await keys()).map(({ keyId, publicKey }) => [keyId, publicKey]));
+    const opened = openOwnBundle(JSON.stringify(bundle), (id) => pems.get(id));
+    assert.ok('statement' in opened, JSON.stringify(opened));
+    assert.deepEqual(opened.statement.predicate, predicate);
+    const digest: string = Object(opened.statement.subject?.[0]).digest.sha256;
+    return { ...predicate, digest, statement: opened.statement, payload: response.payload };
+  }
+
+  it('names the extension point, the server, the time of the newest change, and the digest of its state', async () => {
+    const { version } = await publish(freshModule(), { name: 'attested' });
+    const { statement, digest, bindings, changedAt } = await read();
+    const { extensionPointId, appId } = world;
+    assert.ok(changedAt >= version.createdAt, changedAt);
+    assert.deepEqual(statement, {
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ name: extensionPointId, digest: { sha256: digest } }],
+      predicateType: 'urn:tenon:attestation:extension-point:v1',
+      predicate: { server: 'http://localhost:8366', appId, extensionPointId, bindings, changedAt },
+    });
+    const point = (await service.call('GET', path(), { token: world.viewer.token })).json();
+    const guests = await service.store.read.guestsToAttest(appId as never, undefined, 1000);
+    const guestIds = guests.map(({ id }) => id);
+    const rows = await service.store.read.bindingsToAttest(point.id, guestIds, undefined, 1000);
+    const bound = rows.filter(({ number }) => number !== null);
+    assert.equal(bound.length, bindings);
+    const lines = bound.map(({ userId, number, updatedAtMs: _, ...row }) =>
+      bindingLine({ ...row, plugin: `${extensionPointId}/plugin/${userId}/${row.name}`, version: number } as never),
+    );
+    assert.equal(hash('sha256', [extensionPointLine(point), ...lines].join(''), 'hex'), digest);
+  });
+
+  it('has the same bytes until something that it covers changes', async () => {
+    const { id } = await publish(freshModule(), { name: 'changing' });
+    let last = await read();
+    assert.equal((await read()).payload, last.payload);
+    await ok(service, 'PUT', `${api}/apps/${world.appId}`, { token: world.owner.token, json: { name: 'Renamed' } });
+    assert.equal((await read()).payload, last.payload, 'the name of the application is not covered');
+    const owner = { token: world.owner.token };
+    const changes: readonly (() => Promise<unknown>)[] = [
+      () => publish(freshModule(), { name: 'changing' }),
+      () => ok(service, 'POST', `${plugins()}/changing/rollback`, { ...owner, json: { version: 1 } }),
+      () => ok(service, 'POST', `${plugins()}/changing/versions/1/yank`, { ...owner, json: { reason: 'Wrong.' } }),
+      () => ok(service, 'PUT', path(), { ...owner, json: { name: 'Other' } }),
+      () => ok(service, 'PUT', path(), { ...owner, json: { schema: { exports: ['evaluate'], more: 1 } } }),
+      () => ok(service, 'PUT', path(), { ...owner, json: { requiresApproval: true } }),
+      () => ok(service, 'PUT', path(), { ...owner, json: { minVersionAgeSeconds: 1 } }),
+      () => ok(service, 'PUT', path(), { ...owner, json: { limits: { allowWasi: false } } }),
+    ];
+    for (const change of changes) {
+      await change();
+      const { digest, changedAt } = await read();
+      assert.notEqual(digest, last.digest, String(change));
+      assert.ok(changedAt >= last.changedAt, String(change));
+      last = await read();
+    }
+    const reset = { requiresApproval: false, minVersionAgeSeconds: 0, limits: { allowWasi: true } };
+    await ok(service, 'PUT', path(), { ...owner, json: reset });
+    const { bindings } = await read();
+    assert.equal((await service.call('DELETE', `${api}/artifacts/${id}`, owner)).statusCode, 204);
+    assert.equal((await read()).bindings, bindings - 1);
+  });
+
+  it('is of one state, whatever changes while it is read', async () => {
+    for (const count of [1, 2]) await publish(freshModule(), { name: `moving-${count}` });
+    const { digest } = await read();
+    const { deps } = service.services;
+    let count = 0;
+    const change = async () => {
+      await publish(freshModule(), { name: `moving-${++count}` });
+      await ok(service, 'PUT', path(), { token: world.owner.token, json: { name: `Moved ${count}` } });
+    };
+    const readSnapshot: typeof deps.store.readSnapshot = (work) =>
+      deps.store.readSnapshot((snapshot) => {
+        const extensionPoint: typeof snapshot.extensionPoint = async (id) => {
+          const found = await snapshot.extensionPoint(id);
+          await change();
+          return found;
+        };
+        return work({ ...snapshot, extensionPoint });
+      });
+    const access = { id: world.extensionPointId, appId: world.appId } as never;
+    const changing = { ...deps, store: { ...deps.store, readSnapshot } };
+    const { bundle } = await attestExtensionPoint(changing, access, new AbortController().signal);
+    const statement = JSON.parse(Buffer.from(JSON.parse(bundle).dsseEnvelope.payload, 'base64').toString());
+    assert.equal(statement.subject[0].digest.sha256, digest);
+    assert.notEqual((await read()).digest, digest);
+  });
+
+  it('is signed with the key of now, and not with a revoked one', async () => {
+    const before = await read();
+    const { previous } = await rotateSigningKey(service.services.deps, 0);
+    const after = await read();
+    assert.equal(after.digest, before.digest);
+    assert.notEqual(after.payload, before.payload);
+    await revokeSigningKey(service.services.deps, previous.id);
+    assert.equal((await read()).payload, after.payload);
+  });
+
+  it('ends with its client', async () => {
+    const access = { id: world.extensionPointId, appId: world.appId } as never;
+    const attested = attestExtensionPoint(service.services.deps, access, AbortSignal.abort());
+    await assert.rejects(attested, { name: 'AbortError' });
+  });
+});
 
 describe('the origin of an import', () => {
   const pair = generateKeyPairSync('ed25519');

@@ -415,6 +415,11 @@ const rows: Readonly<Record<string, Row>> = {
     scope: 'read',
     target: (world) => inSimulation(world, '/mock-host'),
   },
+  'GET /api/v1/extension-points/:extensionPointId/attestation': {
+    cells: `${refused} 403s 404 403f 403f 200 200 200`,
+    scope: 'read',
+    target: inExtensionPoint('/attestation'),
+  },
   'GET /api/v1/extension-points/:extensionPointId/schema/revisions': {
     cells: `${refused} 403s 404 403f 403f 200 200 200`,
     scope: 'read',

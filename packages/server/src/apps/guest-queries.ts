@@ -5,7 +5,7 @@ import type { Db } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import { naturalKey } from '../db/natural-key.ts';
 import { atMost, contains, countMatches, equals, inChunks, type Orders, setOf, sorted } from '../db/page-queries.ts';
-import type { GuestSearch, GuestSort, SortedPage } from '../db/query-types.ts';
+import type { GuestSearch, GuestSort, GuestToAttest, SortedPage } from '../db/query-types.ts';
 import {
   columns,
   type GuestRecord,
@@ -58,6 +58,17 @@ const everything: GuestSearch = { nowMs: 0 };
 export const guestQueries = {
   guest: (db: Db, id: GuestId): Promise<GuestRecord | undefined> =>
     db.selectFrom('guests').select(columns.guests).where('id', '=', id).executeTakeFirst(),
+
+  /** Returns an application's guests in the order of the bytes of their keys. */
+  guestsToAttest(db: Db, appId: AppId, afterKey: string | undefined, limit: number): Promise<GuestToAttest[]> {
+    const guests = db
+      .selectFrom('guests')
+      .select(['id', 'guestKey'])
+      .where('appId', '=', appId)
+      .orderBy('guestKey')
+      .limit(limit);
+    return (afterKey === undefined ? guests : guests.where('guestKey', '>', afterKey)).execute();
+  },
 
   /** Returns the keys of guests, by id. */
   async guestKeys(db: Db, ids: readonly GuestId[]): Promise<ReadonlyMap<GuestId, string>> {

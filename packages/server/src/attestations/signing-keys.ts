@@ -20,6 +20,12 @@ function parseKey({ cache }: Pick<Deps, 'cache'>, privateKeyPem: string): Promis
 /** The clocks of nodes differ. A new key is valid this long before the clock of the node that created it. */
 const backdatedMs = 5 * 60_000;
 
+/** As {@link currentSigningKey}, for statements about what is committed. Begins a transaction only if the key is not ready. */
+export async function readSigningKey(deps: Pick<Deps, 'store'> & KeyDeps): Promise<SigningKey> {
+  const ready = await readyKey(deps, deps.store.read, deps.clock());
+  return ready ?? deps.store.write((tx) => currentSigningKey(deps, tx));
+}
+
 /**
  * Returns the key with which the server signs: that of the file, or else the newest valid one of the store. Creates it at the first need.
  * The store's transactions are serializable, so that several nodes create one key together.
@@ -31,6 +37,23 @@ export async function currentSigningKey(
   tx: Transaction,
   nowMs: number = deps.clock(),
 ): Promise<SigningKey> {
+  return (await readyKey(deps, tx, nowMs)) ?? prepareKey(deps, tx, nowMs);
+}
+
+/** @returns `undefined` if a key must be created, or the stored periods of the keys must change */
+async function readyKey({ settings }: KeyDeps, read: Queries, nowMs: number): Promise<SigningKey | undefined> {
+  const { signingKey: file } = settings;
+  if (file !== undefined) {
+    const key = signingKeyOf(file.privateKeyPem);
+    const known = await read.signingKey(key.id);
+    if (known === undefined || known.validUntilMs !== null) return undefined;
+    if (known.revokedAtMs === null) return key;
+  }
+  const present = (await read.usableSigningKeys()).find((key) => isValidAt(key, nowMs));
+  return present && signingKeyOf(present.privateKeyPem ?? '');
+}
+
+async function prepareKey(deps: KeyDeps, tx: Transaction, nowMs: number): Promise<SigningKey> {
   const { signingKey: file } = deps.settings;
   if (file !== undefined) {
     const key = await parseKey(deps, file.privateKeyPem);

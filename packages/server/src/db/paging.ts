@@ -50,7 +50,7 @@ export function readPageById<T extends { readonly id: string }, P extends Page>(
 }
 
 /** Reads a list to its end, `limit` entries at once, with backpressure. */
-export async function* readAllPages<T, C extends string>(
+export async function* readAllPages<T, C>(
   limit: number,
   cursorOf: (item: T) => C,
   list: (page: { readonly after: C | undefined; readonly limit: number }) => Promise<readonly T[]>,

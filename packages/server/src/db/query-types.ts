@@ -164,6 +164,27 @@ export interface FoundPendingRebind extends PendingRebind {
 /** A binding with its guest's key. */
 export type PluginBinding = BindingRecord & Pick<GuestRecord, 'guestKey'>;
 
+export type GuestToAttest = Pick<GuestRecord, 'id' | 'guestKey'>;
+
+/** Where a list of the bindings by guest key and name continues. */
+export interface BindingPosition {
+  readonly guestKey: string;
+  readonly name: string;
+}
+
+/** A binding with what an attestation says about the version that it binds. */
+export interface BindingToAttest extends BindingPosition {
+  readonly userId: UserId;
+  readonly userName: string;
+  readonly updatedAtMs: number;
+  /** `null` for a binding that binds no version. */
+  readonly number: number | null;
+  readonly semver: string | null;
+  readonly note: string | null;
+  readonly contentAddress: string | null;
+  readonly size: number | null;
+}
+
 /** A binding with the extension point's name, the plugin's publisher, and the blocks of both. */
 export type GuestBinding = BindingRecord & {
   readonly extensionPointName: string;

@@ -143,6 +143,17 @@ export const attestationExample = {
   bundle: { mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json' },
 };
 
+export const extensionPointAttestationExample = {
+  predicate: {
+    server: 'https://plugins.example.com',
+    appId: example.appId,
+    extensionPointId: example.extensionPointId,
+    bindings: 12,
+    changedAt: example.time,
+  },
+  bundle: { mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json' },
+};
+
 export const dryRunExample = {
   changed: 1,
   unchanged: 0,

@@ -7,7 +7,9 @@ import { contains, countMatches, inChunks, type Orders, setOf, sorted } from '..
 import type {
   BindingKey,
   BindingMove,
+  BindingPosition,
   BindingSort,
+  BindingToAttest,
   GuestBinding,
   Page,
   PluginBinding,
@@ -107,6 +109,37 @@ export const bindingQueries = {
       .limit(limit)
       .execute();
     return rows.map(({ guestId }) => guestId);
+  },
+
+  /**
+   * Returns the bindings of an extension point under these guests with their versions, by guest key and name. The versions of bindings that
+   * bind none are `null`. Plugins that are marked as deleted have none.
+   */
+  bindingsToAttest(
+    db: Db,
+    extensionPointId: ExtensionPointId,
+    guestIds: readonly GuestId[],
+    after: BindingPosition | undefined,
+    limit: number,
+  ): Promise<BindingToAttest[]> {
+    const bindings = db
+      .selectFrom('bindings')
+      .innerJoin('guests', 'guests.id', 'bindings.guestId')
+      .innerJoin('plugins', (join) => join.on(areOfSamePlugin('plugins', 'bindings')))
+      .innerJoin('users', 'users.id', 'bindings.userId')
+      .leftJoin('versions', 'versions.id', 'bindings.versionId')
+      .select(['guests.guestKey', 'bindings.userId', 'bindings.name', 'bindings.updatedAtMs'])
+      .select(['users.name as userName', 'versions.number', 'versions.semver', 'versions.note'])
+      .select(['versions.contentAddress', 'versions.size'])
+      .where('bindings.extensionPointId', '=', extensionPointId)
+      .where('bindings.guestId', 'in', setOf(guestIds))
+      .where('plugins.deletedAtMs', 'is', null)
+      .orderBy('guests.guestKey')
+      .orderBy('bindings.name')
+      .limit(limit);
+    if (after === undefined) return bindings.execute();
+    const { guestKey, name } = after;
+    return bindings.where(sql<boolean>`(guests."guestKey", bindings.name) > (${guestKey}, ${name})`).execute();
   },
 
   guestsWithNameTaken,

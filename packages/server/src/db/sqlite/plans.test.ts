@@ -314,6 +314,11 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ask.bindingsOfPlugins([key], 10),
   ],
   bindings: (ask) => [ask.bindings(point, 'key')],
+  bindingsToAttest: (ask) => [
+    ask.bindingsToAttest(point, [guest], undefined, 10),
+    ask.bindingsToAttest(point, [guest], { guestKey: 'key', name: 'plugin' }, 10),
+  ],
+  guestsToAttest: (ask) => [ask.guestsToAttest(app, undefined, 10), ask.guestsToAttest(app, 'key', 10)],
   binding: (ask) => [ask.binding(point, guest, 'plugin')],
   countOwnedApps: (ask) => [ask.countOwnedApps(user)],
   countTokens: (ask) => [ask.countTokens(user, 1)],
@@ -845,8 +850,8 @@ describe('query plans', () => {
     });
   }
 
-  for (const method of ['auditOfApp', 'auditOfAccount'] as const) {
-    it(`${method}() finds the newest rows of every filter in their order, and sorts none`, async () => {
+  for (const method of ['auditOfApp', 'auditOfAccount', 'guestsToAttest'] as const) {
+    it(`${method}() finds the rows of every page in their order, and sorts none`, async () => {
       const plans = await plansOf((on) => Promise.all(everyQuery[method](queries(on))));
       assert.deepEqual(
         plans.filter((line) => line.includes('TEMP B-TREE')),
@@ -880,6 +885,8 @@ describe('query plans', () => {
     openRollOuts: ['roll_outs … (extensionPointId=? AND userId=? AND name=?)', 'versions … (id=?)'],
     openRollOutsOfGuest: ['roll_outs … (appId=?)'],
     bindings: ['bindings … (extensionPointId=? AND guestId=?)', 'guests … (appId=? AND guestKey=?)'],
+    bindingsToAttest: ['bindings … (extensionPointId=? AND guestId=?)'],
+    guestsToAttest: ['guests … (appId=?)', 'guests … (appId=? AND guestKey>?)'],
     boundLists: [
       'bindings … (extensionPointId=? AND guestId=? AND name=?)',
       'bindings … (guestId=? AND userId=?)',

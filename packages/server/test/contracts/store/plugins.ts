@@ -115,6 +115,54 @@ export function pluginsContract(backend: Backend): void {
       assert.equal(await store.it.read.countBindings(extensionPoint.id, guest.id), 1);
     });
 
+    it('returns what an extension point binds to attest, by guest key and name in bytes, in pages of any length', async () => {
+      const { app, key, guest, extensionPoint, publisher } = await records().stage();
+      const guests = [guest];
+      for (const guestKey of ['\u{1F600}', '\uffff', 'Z', 'a', 'ä/1'])
+        guests.push(await records().guest(app, guestKey));
+      const expected: object[] = [];
+      for (const name of ['b', 'B', '10']) {
+        const version = await records().version(key(name), { semver: '1.0.0', note: name, size: 9 });
+        const { number, semver, note, contentAddress, size } = version;
+        for (const one of guests) {
+          await records().binding(version, one.id, someTimeMs + 5);
+          const bound = { number, semver, note, contentAddress, size };
+          const common = { guestKey: one.guestKey, userId: publisher.id, userName: publisher.name, name };
+          expected.push({ ...common, updatedAtMs: someTimeMs + 5, ...bound });
+        }
+      }
+      await store.it.write((tx) =>
+        tx.moveBindings(key('b'), [guest], { versionId: null, nowMs: someTimeMs + 9, notifiesEachList: true }),
+      );
+      const nothing = { number: null, semver: null, note: null, contentAddress: null, size: null };
+      Object.assign(expected[0] ?? {}, { updatedAtMs: someTimeMs + 9, ...nothing });
+      const otherPoint = await records().extensionPoint(app);
+      const elsewhere = { extensionPointId: otherPoint.id, userId: publisher.id, name: 'elsewhere' };
+      await records().binding(await records().version(elsewhere), guest.id);
+      const textOf = ({ guestKey, name }: { guestKey: string; name: string }) => Buffer.from(`${guestKey}\0${name}`);
+      const sorted = (expected as { guestKey: string; name: string }[]).sort((a, b) =>
+        Buffer.compare(textOf(a), textOf(b)),
+      );
+      const sortedKeys = [...new Set(sorted.map(({ guestKey }) => guestKey))];
+      const listed = await store.it.read.guestsToAttest(app.id, undefined, 100);
+      assert.deepEqual(
+        listed.map(({ guestKey }) => guestKey),
+        sortedKeys,
+      );
+      const rest = await store.it.read.guestsToAttest(app.id, sortedKeys[1], 2);
+      assert.deepEqual(rest, listed.slice(2, 4));
+      const guestIds = listed.map(({ id }) => id);
+      for (const limit of [1, 2, 5, 100]) {
+        const found: { guestKey: string; name: string }[] = [];
+        for (let page = sorted; page.length > 0; ) {
+          page = await store.it.read.bindingsToAttest(extensionPoint.id, guestIds, found.at(-1), limit);
+          assert.ok(page.length <= limit);
+          found.push(...page);
+        }
+        assert.deepEqual(found, sorted, `pages of ${limit}`);
+      }
+    });
+
     it('returns only what is bound under a key at an extension point', async () => {
       const { app, key, guest, extensionPoint, publisher } = await records().stage();
       const otherGuest = await records().guest(app);
