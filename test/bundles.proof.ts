@@ -8,6 +8,7 @@ import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createPluginWorld, moduleOf, type PluginWorld } from '../packages/cli/test/helpers/plugin-world.ts';
+import { type Catalog, openBundleFile, writeTampered } from '../packages/cli/test/helpers/tampered-bundle.ts';
 import { tenon as tenonFile, withoutTenon } from './helpers/server.ts';
 import { until } from './helpers/until.ts';
 
@@ -43,6 +44,7 @@ describe('bundles between two servers', () => {
     target.tenon(['bundle', 'import', bundle, '--app', target.app, '--key', keys, '--allow', '*', '--json', ...words]);
   const list = async (world: PluginWorld, extensionPoint: string, guestKey: string) =>
     (await world.demand(['bindings', '-e', extensionPoint, guestKey, '--json'])).json();
+  const readCatalog = async ({ catalog }: { readonly catalog: Catalog }) => catalog;
   const layerDigests = async (file: string) => {
     const { extensionPoints } = (await origin.demand(['bundle', 'show', file, '--json'])).json();
     return extensionPoints[0].plugins[0].versions.map(
@@ -83,7 +85,94 @@ describe('bundles between two servers', () => {
     );
     const kinds = plugin.versions[0].attestations.map(({ kind }: { kind: string }) => kind);
     assert.deepEqual(kinds, ['publish', 'sbom']);
-    assert.match((await origin.demand(['bundle', 'show', bundle])).stdout, /sums@1 .*guest-1 +unchecked/);
+    assert.equal(extensionPoint.state, 'verified');
+    const unchecked = await origin.demand(['bundle', 'show', bundle]);
+    assert.match(unchecked.stdout, /sums@1 .*guest-1 +unchecked/);
+    assert.match(unchecked.stderr, /guest-1: bindings and schema unchecked\./);
+    const checked = await origin.demand(['bundle', 'show', bundle, '--key', keys]);
+    assert.match(
+      checked.stderr,
+      new RegExp(`guest-1: bindings and schema verified, last changed at ${extensionPoint.changedAt}`),
+    );
+  });
+
+  it('refuses, before anything is sent, a bundle whose bindings, schema, plugins, or rules are not those that were signed', async () => {
+    const signed = await origin.makeGuest();
+    await signed.push(7);
+    const first = join(origin.folder.path, 'first.tar');
+    await exportTo(first, signed.extensionPoint);
+    await signed.push(8);
+    const second = join(origin.folder.path, 'second.tar');
+    await exportTo(second, signed.extensionPoint);
+    const [older, newer] = await Promise.all([first, second].map((file) => openBundleFile(file, readCatalog)));
+    const [elsewhere] = (await openBundleFile(bundle, readCatalog)).extensionPoints;
+    type Point = Catalog['extensionPoints'][number];
+    const changed = 'the server signed another name, schema, limits, plugins, versions, or bindings';
+    const pointOf = (catalog: Catalog | undefined) => catalog?.extensionPoints[0] ?? assert.fail();
+    const pluginOf = (point: Point) => point.plugins[0] ?? assert.fail();
+    const tampered: readonly (readonly [string, (point: Point) => unknown])[] = [
+      ['an older version, with its own signature', (point) => Object.assign(pluginOf(point), pluginOf(pointOf(older)))],
+      ['another guest', (point) => Object.assign(pluginOf(point).bindings[0] ?? {}, { guestKey: 'guest-2b' })],
+      ['a further guest', (point) => pluginOf(point).bindings.push({ guestKey: 'zzz', version: 2 })],
+      ['no plugin', (point) => point.plugins.pop()],
+      ['another schema', (point) => Object.assign(point.schema, { exports: {} })],
+      ['no approval', (point) => Object.assign(point, { requiresApproval: !point.requiresApproval })],
+      ['another name', (point) => Object.assign(point, { name: 'guest-1' })],
+      ['another note', (point) => Object.assign(pluginOf(point).versions[0] ?? {}, { note: 'Approved' })],
+      ['an older attestation', (point) => Object.assign(point, { attestation: pointOf(older).attestation })],
+    ];
+    const file = join(origin.folder.path, 'tampered.tar');
+    const before = await target.line(['ext', 'list', '--json']);
+    const refuses = async (catalog: Catalog, why: string, what: string) => {
+      await writeTampered(file, catalog, [second, first, bundle]);
+      const pinned = [file, '--key', keys];
+      const shown = await origin.tenon(['bundle', 'show', ...pinned]);
+      const refused = await target.tenon(['bundle', 'import', ...pinned, '--app', target.app, '--allow', '*']);
+      for (const { exitCode, stderr } of [shown, refused]) {
+        assert.equal(exitCode, 12, `${what}: ${stderr}`);
+        assert.ok(stderr.includes(`attestation failed: ${why}. Nothing was imported.`), `${what}: ${stderr}`);
+      }
+    };
+    for (const [what, change] of tampered) {
+      const catalog: Catalog = structuredClone(newer) ?? assert.fail();
+      change(pointOf(catalog));
+      await refuses(catalog, changed, what);
+    }
+    const swapped: Catalog = structuredClone(newer) ?? assert.fail();
+    Object.assign(pointOf(swapped), { attestation: elsewhere?.attestation });
+    await refuses(swapped, `it is about ${elsewhere?.id}`, 'the attestation of another extension point');
+    assert.equal(await target.line(['ext', 'list', '--json']), before);
+    await writeTampered(file, newer ?? assert.fail(), [second]);
+    assert.ok((await readFile(file)).equals(await readFile(second)));
+  });
+
+  it('exports what the server attests while bindings move', async () => {
+    const moving = await origin.makeGuest();
+    await moving.push(1);
+    await moving.push(2);
+    let isDone = false;
+    const moves = (async () => {
+      for (let version = 1; !isDone; version = 3 - version) {
+        await origin.demand(['plugin', 'rollback', `${moving.id}@${version}`]);
+      }
+    })();
+    const outcomes: number[] = [];
+    try {
+      for (let count = 0; count < 5; count++) {
+        const file = join(origin.folder.path, 'moving.tar');
+        const { exitCode, stderr } = await origin.tenon(['bundle', 'export', '-e', moving.extensionPoint, '-o', file]);
+        outcomes.push(exitCode);
+        if (exitCode === 0) await origin.demand(['bundle', 'show', file, '--key', keys]);
+        else assert.match(stderr, /changed each of the 5 times/);
+      }
+    } finally {
+      isDone = true;
+      await moves;
+    }
+    assert.ok(
+      outcomes.every((code) => code === 0 || code === 5),
+      outcomes.join(),
+    );
   });
 
   it('refuses a plugin outside of the allow-list, and an unknown key, before anything is sent', async () => {
@@ -96,7 +185,7 @@ describe('bundles between two servers', () => {
     await writeFile(own, await target.line(['signing-keys', '--json']));
     const unknown = await target.tenon([...common, own, '--allow', '*']);
     assert.equal(unknown.exitCode, 12);
-    assert.match(unknown.stderr, /sums@1: publish attestation failed: .*not trusted.*Nothing was imported/s);
+    assert.match(unknown.stderr, /ext_\w+: its attestation failed: .*not trusted.*Nothing was imported/s);
     assert.equal(await target.line(['ext', 'list', '--json']), before);
   });
 

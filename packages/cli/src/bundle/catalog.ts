@@ -61,6 +61,8 @@ const catalogExtensionPoint = Type.Object(
   {
     ...{ id, name, schema, requiresApproval, minVersionAgeSeconds, limits },
     plugins: Type.Array(catalogPlugin),
+    /** The server's attestation of all this. */
+    attestation: Type.Object(blob, { additionalProperties: false }),
   },
   { additionalProperties: false },
 );
@@ -121,7 +123,9 @@ function checkPlugin(extensionPoint: CatalogExtensionPoint, plugin: CatalogPlugi
   for (const { version } of bindings) {
     if (!numbers.has(version)) throw invalidBundle(`version ${version} of ${id} is bound, and missing`);
   }
-  for (const { semver, contentAddress } of versions) {
+  const bound = new Set(bindings.map(({ version }) => version));
+  for (const { number, semver, contentAddress } of versions) {
+    if (!bound.has(number)) throw invalidBundle(`version ${number} of ${id} is not bound`);
     // The last character has two spare bits.
     const isCanonical = Buffer.from(contentAddress, 'base64url').toString('base64url') === contentAddress;
     if (!isCanonical) throw invalidBundle(`${id} has the content address ${contentAddress}, which is not canonical`);

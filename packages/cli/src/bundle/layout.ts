@@ -89,7 +89,11 @@ export function createLayout(catalog: Catalog, catalogBytes: Buffer): Layout {
 
   compute(ociMediaTypes.empty, Buffer.from(ociEmptyText));
   const layer = compute(catalogType, catalogBytes);
-  const bundle = { artifactType: catalogType, config: ociEmptyConfig, layers: [layer] };
+  const attested = catalog.extensionPoints.map(({ attestation: { digest, size } }) => {
+    add(digest, size, { kind: 'document' });
+    return { mediaType: ociMediaTypes.sigstoreBundle, digest: `sha256:${digest}`, size };
+  });
+  const bundle = { artifactType: catalogType, config: ociEmptyConfig, layers: [layer, ...attested] };
   const entries: object[] = [{ ...json(ociMediaTypes.manifest, manifestOf(bundle)), artifactType: catalogType }];
   /** By digest: versions with the same bytes have the same manifest, and their attestations may be equal. */
   const referrers = new Map<string, object>();

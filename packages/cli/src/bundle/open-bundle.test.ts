@@ -16,6 +16,8 @@ const extensionPoint = 'ext_01j29hxk3mfpq8ad68ha6hbsex';
 const user = 'usr_01j29hxk3mfpq8ad68ha6hbsex';
 const module = Buffer.from('\0asm\u0001\0\0\0');
 const attestation = Buffer.from('{"mediaType":"none"}');
+const stateAttestation = Buffer.from('{"mediaType":"other"}');
+const documents = new Map([module, attestation, stateAttestation].map((bytes) => [sha256(bytes), bytes]));
 
 function catalogOf(version: Partial<CatalogVersion> = {}, bindings = [{ guestKey: 'acme', version: 1 }]): Catalog {
   return {
@@ -48,6 +50,7 @@ function catalogOf(version: Partial<CatalogVersion> = {}, bindings = [{ guestKey
             bindings,
           },
         ],
+        attestation: { digest: sha256(stateAttestation), size: stateAttestation.length },
       },
     ],
   };
@@ -55,14 +58,14 @@ function catalogOf(version: Partial<CatalogVersion> = {}, bindings = [{ guestKey
 
 type Files = readonly (readonly [name: string, content: Buffer])[];
 
-function filesOf(catalog = catalogOf()): Files {
-  const layout = createLayout(catalog, Buffer.from(JSON.stringify(catalog)));
+function filesOf(catalog = catalogOf(), text = JSON.stringify(catalog)): Files {
+  const layout = createLayout(catalog, Buffer.from(text));
   return [
     [layoutFile, Buffer.from(layoutText)],
     [indexFile, layout.index],
     ...layout.blobs.map(({ digest, source }) => {
-      const document = digest === sha256(module) ? module : attestation;
-      return [blobFile(digest), source.kind === 'computed' ? source.bytes : document] as const;
+      const document = source.kind === 'computed' ? source.bytes : documents.get(digest);
+      return [blobFile(digest), document ?? Buffer.alloc(0)] as const;
     }),
   ];
 }
@@ -99,7 +102,7 @@ describe('withBundle()', () => {
 
   it('reads what export writes, which has the same bytes for ever', async () => {
     const bytes = pack();
-    assert.equal(sha256(bytes), '0100d158518a45b8e46ad7a117e02185f73aba1ada44c8781999179101ac9423');
+    assert.equal(sha256(bytes), '4cd0cb50a362b4842011a25d78cc6c8da12a5c4258d1ce19c2f83e719123ef5b');
     const found = await open(bytes);
     assert.deepEqual(found.catalog, catalogOf());
     assert.ok(found.module.equals(module));
@@ -176,6 +179,9 @@ describe('withBundle()', () => {
   });
 
   it('refuses a catalog that contradicts itself or the bytes', async () => {
+    const withUnbound = catalogOf();
+    const versions = withUnbound.extensionPoints[0]?.plugins[0]?.versions ?? [];
+    for (const version of [...versions]) versions.push({ ...version, number: 2 });
     const cases: readonly (readonly [Catalog, RegExp])[] = [
       [catalogOf({ size: 9 }), /has 8 bytes, and its catalog says 9/],
       [catalogOf({}, [{ guestKey: 'acme', version: 2 }]), /version 2 of .*greet is bound, and missing/],
@@ -186,12 +192,16 @@ describe('withBundle()', () => {
         ]),
         /ascending/,
       ],
+      [catalogOf({}, []), /\/bindings/],
+      [withUnbound, /version 2 of .*greet is not bound/],
       [catalogOf({ semver: 'one' }), /invalid semantic version/],
       [catalogOf({ contentAddress: respelled(addressOf(module)) }), /is not canonical/],
       [catalogOf({ number: 0 }), /its catalog is malformed: \/extensionPoints\/0\/plugins\/0\/versions\/0\/number/],
       [{ ...catalogOf(), more: 1 } as Catalog, /its catalog is malformed/],
     ];
     for (const [catalog, why] of cases) await refuses(pack(filesOf(catalog)), why);
+    const unsigned = JSON.stringify(catalogOf(), (key, value) => (key === 'attestation' ? undefined : value));
+    await refuses(pack(filesOf(catalogOf(), unsigned)), /its catalog is malformed: \/extensionPoints\/0/);
     const spaced = filesOf().map(
       ([name, bytes]) => [name, name === indexFile ? Buffer.concat([bytes, Buffer.from(' ')]) : bytes] as const,
     );

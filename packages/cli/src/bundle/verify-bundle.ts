@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Judgement, judgeAll, overallState, withPublish } from '../provenance/judge.ts';
 import { type CatalogPlugin, type CatalogVersion, parseJson, pluginsOf } from './catalog.ts';
+import { judgeExtensionPoint } from './extension-point-attestation.ts';
 import { hexOf } from './layout.ts';
 import type { Bundle } from './open-bundle.ts';
 import { invalidBundle } from './tar.ts';
@@ -92,15 +93,28 @@ function requireAbout(bytes: Buffer, { id }: CatalogPlugin, { number, contentAdd
   if (!isAbout) throw invalidBundle(`the test result of ${id}@${number} is not about its bytes`);
 }
 
-/** Refuses a bundle with a version that no pinned key vouches for. @throws CliError `provenance_failed`, `provenance_absent` */
+/**
+ * Refuses a bundle with an extension point or a version that no pinned key vouches for.
+ *
+ * @throws CliError `provenance_failed`, `provenance_absent`
+ */
 export async function requireVerified(bundle: Bundle, keys: readonly TrustedKey[]): Promise<void> {
+  for (const extensionPoint of bundle.catalog.extensionPoints) {
+    const judged = await judgeExtensionPoint(bundle, keys, extensionPoint);
+    if (judged.state === 'verified') continue;
+    throw unverified('failed', `${extensionPoint.id}: its attestation failed: ${judged.detail}`);
+  }
   for await (const { plugin, version, state, attestations } of judgeBundle(bundle, keys)) {
     if (state === 'verified') continue;
     const worst = attestations.find((one) => one.state === state);
     const why = `${plugin.id}@${version.number}: ${worst?.kind ?? 'publish'} attestation ${state}: ${worst?.detail ?? ''}`;
-    throw new CliError(`provenance_${state}`, `The bundle is refused: ${why}. Nothing was imported.`, {
-      exitCode: state === 'failed' ? exitCodes.provenanceFailed : exitCodes.provenanceAbsent,
-      hint: 'Pin the keys of the server that exported it, with --key: its `tenon signing-keys --json`.',
-    });
+    throw unverified(state, why);
   }
+}
+
+function unverified(state: 'failed' | 'absent', why: string): CliError {
+  return new CliError(`provenance_${state}`, `The bundle is refused: ${why}. Nothing was imported.`, {
+    exitCode: state === 'failed' ? exitCodes.provenanceFailed : exitCodes.provenanceAbsent,
+    hint: 'Pin the keys of the server that exported it, with --key: its `tenon signing-keys --json`.',
+  });
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   attestation,
+  extensionPointAttestation as extensionPointAttestationSchema,
   extensionPoint as extensionPointSchema,
   pluginBinding,
   plugin as pluginSchema,
@@ -16,9 +17,11 @@ import { type Api, path } from '../api.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createProgress, showStep } from '../progress.ts';
+import { readStatement } from '../provenance/statement.ts';
 import type { Session } from '../session.ts';
 import { printable } from '../text.ts';
 import type { Catalog, CatalogExtensionPoint, CatalogPlugin, CatalogVersion } from './catalog.ts';
+import { stateDigest } from './extension-point-attestation.ts';
 import { type Blob, blobFile, createLayout, indexFile, layoutFile, layoutText, sha256 } from './layout.ts';
 import { maxFileBytes, tarEnd, tarHeader, tarPadding } from './tar.ts';
 
@@ -36,7 +39,7 @@ export async function writeBundle(
 ): Promise<Catalog> {
   return withSpool(async (spool) => {
     const extensionPoints: CatalogExtensionPoint[] = [];
-    for (const id of [...extensionPointIds].sort()) extensionPoints.push(await readExtensionPoint(session, spool, id));
+    for (const id of [...extensionPointIds].sort()) extensionPoints.push(await readAttested(session, spool, id));
     const catalog = { extensionPoints };
     const layout = createLayout(catalog, Buffer.from(JSON.stringify(catalog)));
     const total = layout.blobs.reduce((sum, { size }) => sum + size, 0);
@@ -105,7 +108,32 @@ async function withSpool<T>(work: (spool: Spool) => Promise<T>): Promise<T> {
   }
 }
 
-async function readExtensionPoint(session: Session, spool: Spool, id: string): Promise<CatalogExtensionPoint> {
+/** How often an extension point is read until the server attests what was read. */
+const maxReads = 5;
+
+/** @throws CliError `conflict` if the extension point changes during each reading */
+async function readAttested(session: Session, spool: Spool, id: string): Promise<CatalogExtensionPoint> {
+  for (let count = 0; count < maxReads; count++) {
+    const found = await readExtensionPoint(session, spool, id);
+    const attested = await session.api.get(
+      path`/api/v1/extension-points/${id}/attestation`,
+      extensionPointAttestationSchema,
+    );
+    if (readStatement(attested.bundle)?.digests.includes(stateDigest(found))) {
+      return { ...found, attestation: await spool.put(attested.bundle) };
+    }
+  }
+  throw new CliError('conflict', `${id} changed each of the ${maxReads} times that it was read.`, {
+    exitCode: exitCodes.conflict,
+    hint: 'Export it again at a quieter time.',
+  });
+}
+
+async function readExtensionPoint(
+  session: Session,
+  spool: Spool,
+  id: string,
+): Promise<Omit<CatalogExtensionPoint, 'attestation'>> {
   const { api, io, out } = session;
   const found = await api.get(path`/api/v1/extension-points/${id}`, extensionPointSchema);
   const listed = await api.list(path`/api/v1/extension-points/${id}/plugins?maxGuests=1`, pluginSchema);

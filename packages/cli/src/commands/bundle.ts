@@ -1,4 +1,5 @@
 import { type Catalog, pluginsOf } from '../bundle/catalog.ts';
+import { type ExtensionPointJudgement, judgeExtensionPoint } from '../bundle/extension-point-attestation.ts';
 import { describeImport, importBundle } from '../bundle/import-bundle.ts';
 import { referenceOf } from '../bundle/layout.ts';
 import { type Bundle, withBundle } from '../bundle/open-bundle.ts';
@@ -112,8 +113,13 @@ async function showBundle(io: Io, file: string, options: ShowOptions): Promise<v
       const judged: JudgedVersion[] = [];
       if (keys.length > 0) for await (const one of judgeBundle(bundle, keys)) judged.push(one);
       const states = new Map(judged.map(({ plugin, version, state }) => [`${plugin.id}@${version.number}`, state]));
+      const judgements = new Map<string, ExtensionPointJudgement>();
+      for (const one of keys.length > 0 ? bundle.catalog.extensionPoints : []) {
+        judgements.set(one.id, await judgeExtensionPoint(bundle, keys, one));
+      }
       const extensionPoints = bundle.catalog.extensionPoints.map((extensionPoint) => ({
         ...extensionPoint,
+        ...toShown(judgements.get(extensionPoint.id)),
         plugins: extensionPoint.plugins.map((plugin) => ({
           ...plugin,
           versions: plugin.versions.map((version) => ({
@@ -123,10 +129,24 @@ async function showBundle(io: Io, file: string, options: ShowOptions): Promise<v
           })),
         })),
       }));
-      out.result({ bytes: bundle.bytes, extensionPoints }, () => showTable(out, bundle, states));
+      out.result({ bytes: bundle.bytes, extensionPoints }, () => {
+        showTable(out, bundle, states);
+        for (const { name, state, changedAt } of extensionPoints) out.note(describeState(name, state, changedAt));
+      });
       if (keys.length > 0) await requireVerified(bundle, keys);
     }),
   );
+}
+
+/** The state of an extension point's attestation, and the newest change that it knows. */
+function toShown(judged: ExtensionPointJudgement | undefined) {
+  const changedAt = judged?.state === 'verified' ? judged.predicate.changedAt : null;
+  return { state: judged?.state ?? 'unchecked', changedAt };
+}
+
+function describeState(name: string, state: string, changedAt: string | null): string {
+  const time = changedAt === null ? '' : `, last changed at ${changedAt}`;
+  return `${printable(name)}: bindings and schema ${state}${time}.`;
 }
 
 function showTable(out: Reporter, { catalog, bytes }: Bundle, states: ReadonlyMap<string, string>): void {

@@ -32,7 +32,7 @@ interface AttestedState {
  * @throws DomainError `not_found`
  */
 export async function attestExtensionPoint(
-  deps: Pick<Deps, 'store' | 'clock' | 'settings' | 'baseUrl'>,
+  deps: Pick<Deps, 'store' | 'cache' | 'clock' | 'settings' | 'baseUrl'>,
   { id, appId }: Pick<ExtensionPointRecord, 'id' | 'appId'>,
   signal: AbortSignal,
 ): Promise<{ readonly predicate: ExtensionPointPredicate; readonly bundle: string }> {

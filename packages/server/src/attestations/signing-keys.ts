@@ -41,16 +41,16 @@ export async function currentSigningKey(
 }
 
 /** @returns `undefined` if a key must be created, or the stored periods of the keys must change */
-async function readyKey({ settings }: KeyDeps, read: Queries, nowMs: number): Promise<SigningKey | undefined> {
-  const { signingKey: file } = settings;
+async function readyKey(deps: KeyDeps, read: Queries, nowMs: number): Promise<SigningKey | undefined> {
+  const { signingKey: file } = deps.settings;
   if (file !== undefined) {
-    const key = signingKeyOf(file.privateKeyPem);
+    const key = await parseKey(deps, file.privateKeyPem);
     const known = await read.signingKey(key.id);
     if (known === undefined || known.validUntilMs !== null) return undefined;
     if (known.revokedAtMs === null) return key;
   }
   const present = (await read.usableSigningKeys()).find((key) => isValidAt(key, nowMs));
-  return present && signingKeyOf(present.privateKeyPem ?? '');
+  return present && parseKey(deps, present.privateKeyPem ?? '');
 }
 
 async function prepareKey(deps: KeyDeps, tx: Transaction, nowMs: number): Promise<SigningKey> {
