@@ -13,8 +13,12 @@ const ownRoutes: ReadonlySet<string> = new Set([
   'DELETE /api/v1/api-keys/:apiKeyId',
 ]);
 
-/** Whether a mirror refuses a route, because it would change what the source decides. */
+/** The source signs it. A mirror has only the public keys. */
+const signedBySource = '/api/v1/extension-points/:extensionPointId/attestation';
+
+/** Whether a mirror refuses a route, because it would change what the source decides, or sign it. */
 export function isRefusedByMirror({ method, path, tag }: Pick<Route, 'method' | 'path' | 'tag'>): boolean {
+  if (path === signedBySource) return true;
   return method !== 'GET' && !ownTags.has(tag) && !ownRoutes.has(`${method} ${path}`);
 }
 
