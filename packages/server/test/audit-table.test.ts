@@ -975,6 +975,11 @@ const changeless: Readonly<Record<string, (world: World) => Promise<LightMyReque
       token: owner.token,
       json: { schema: { exports: ['evaluate'] } },
     }),
+  'POST /api/v1/extension-points/:extensionPointId/otlp/v1/metrics': ({ service, owner, extensionPointId }) =>
+    service.call('POST', `${api}/extension-points/${extensionPointId}/otlp/v1/metrics`, {
+      token: owner.token,
+      json: { resourceMetrics: [] },
+    }),
   'POST /api/v1/extension-points/:extensionPointId/simulations/trial': ({ service, owner, extensionPointId }) =>
     service.call('POST', `${api}/extension-points/${extensionPointId}/simulations/trial`, {
       token: owner.token,
