@@ -48,7 +48,7 @@ export const extensionPoint = Type.Object({
   limits: extensionPointLimits,
   provenance: provenancePolicy,
   rollOut: nullable(rollOutPlan, {
-    description: 'how new versions reach the guests; `null`: all at once',
+    description: 'how new versions reach the guests; `null`: all at once. Guests see `null`',
   }),
   createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),

@@ -101,4 +101,22 @@ describe('a version in a roll-out', () => {
     assert.equal((await workshop.call('POST', approve)).statusCode, 409);
     assert.equal((await workshop.call('POST', approve, { rollOut: null })).statusCode, 200);
   });
+
+  it('shows no ring to guests who publish', async () => {
+    const workshop = await openWorkshop(service);
+    const { publisher, call, extensionPointId, appId } = workshop;
+    await workshop.publish(1);
+    await workshop.settings({ rollOut: plan });
+    await workshop.publish(2);
+    await call('POST', '/versions/2/yank', { reason: 'why' }, publisher);
+    await call('POST', '/versions/2/restore', undefined, publisher);
+    const read = async (path: string, { token } = publisher) =>
+      (await service.call('GET', `/api/v1${path}`, { token })).payload;
+    const paths = [`/extension-points/${extensionPointId}`, `/apps/${appId}/extension-points`, '/me/audit'];
+    for (const path of paths) assert.doesNotMatch(await read(path), /staff/, path);
+    assert.doesNotMatch((await call('GET', '/versions/2/roll-out', undefined, publisher)).payload, /staff/);
+    for (const path of [...paths.slice(0, 2), `/apps/${appId}/audit`]) {
+      assert.match(await read(path, workshop.owner), /staff/, path);
+    }
+  });
 });

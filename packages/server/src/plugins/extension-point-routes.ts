@@ -12,7 +12,7 @@ import {
   schemaTrialInput,
 } from '@tenon/protocol';
 import { attestExtensionPoint } from '../attestations/extension-point-attestation.ts';
-import type { Actor } from '../auth/access.ts';
+import { type Actor, isMember } from '../auth/access.ts';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
 import { extensionPointAttestationExample, schemaRevisionsExample, schemaTrialExample } from '../http/examples.ts';
@@ -43,6 +43,8 @@ function jobOptionsOf({ userId }: Actor, reply: Reply): JobOptions {
   return { fairnessKey: userId, signal: disconnectSignal(reply.response) };
 }
 
+const toMemberView = (extensionPoint: ExtensionPointRecord) => toExtensionPoint(extensionPoint, true);
+
 export const extensionPointRoutes: readonly Route[] = [
   route('GET', '/api/v1/apps/:appId/extension-points', {
     access: { kind: 'app', purpose: 'readExtensionPoints' },
@@ -57,8 +59,10 @@ export const extensionPointRoutes: readonly Route[] = [
     handle: async ({ deps }, { auth: { actor, access }, query }) => {
       const page = toPage(query);
       const { limit, q: text, sort, schema } = query;
-      const toShown = (one: ExtensionPointRecord) =>
-        schema === 'names' ? withExportNames(toExtensionPoint(one)) : toExtensionPoint(one);
+      const toShown = (one: ExtensionPointRecord) => {
+        const extensionPoint = toExtensionPoint(one, isMember(access));
+        return schema === 'names' ? withExportNames(extensionPoint) : extensionPoint;
+      };
       const counts = await deps.store.read.countOwnPlugins(access.app.id, actor.userId);
       const toListed = (one: ExtensionPointRecord) => ({
         ...toShown(one),
@@ -83,7 +87,7 @@ export const extensionPointRoutes: readonly Route[] = [
         body,
         jobOptionsOf(auth.actor, reply),
       );
-      return { ...toExtensionPoint(extensionPoint), warnings };
+      return { ...toMemberView(extensionPoint), warnings };
     },
   }),
   route('GET', '/api/v1/extension-points/:extensionPointId', {
@@ -91,8 +95,8 @@ export const extensionPointRoutes: readonly Route[] = [
     id: 'readExtensionPoint',
     summary: 'Read an extension point',
     ...conditionalRead('the extension point', extensionPoint, extensionPointExample),
-    handle: (_services, { request, auth }, reply) =>
-      sendRepresentation(request, reply, toExtensionPoint(auth.access.extensionPoint)),
+    handle: (_services, { request, auth: { access } }, reply) =>
+      sendRepresentation(request, reply, toExtensionPoint(access.extensionPoint, isMember(access))),
   }),
   route('PUT', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },
@@ -104,10 +108,10 @@ export const extensionPointRoutes: readonly Route[] = [
     errors: ['step_up_required', 'precondition_failed', 'quota_exceeded'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const jobOptions = jobOptionsOf(auth.actor, reply);
-      const precondition = preconditionOf(request, toExtensionPoint);
+      const precondition = preconditionOf(request, toMemberView);
       const updated = await updateExtensionPoint(deps, auth.access, body, { jobOptions, precondition });
       const { extensionPoint, warnings } = updated;
-      return sendRepresentation(request, reply, toExtensionPoint(extensionPoint), { warnings });
+      return sendRepresentation(request, reply, toMemberView(extensionPoint), { warnings });
     },
   }),
   route('POST', '/api/v1/extension-points/:extensionPointId/schema/trial', {

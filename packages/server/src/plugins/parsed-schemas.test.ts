@@ -11,7 +11,9 @@ describe('stored schemas', () => {
     const parse = deps.mock.method(JSON, 'parse');
     const times = { createdAtMs: 0, updatedAtMs: 0 };
     const schemaJson = textOf('once for many answers', 100);
-    const responses = Array.from({ length: 50 }, () => toExtensionPoint({ schemaJson, limits: {}, ...times } as never));
+    const responses = Array.from({ length: 50 }, () =>
+      toExtensionPoint({ schemaJson, limits: {}, ...times } as never, true),
+    );
     assert.equal(parse.mock.callCount(), 1);
     assert.equal(JSON.stringify(responses[49]?.schema), schemaJson);
   });

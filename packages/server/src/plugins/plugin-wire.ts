@@ -17,10 +17,11 @@ import type { NamedWithdrawal } from './withdrawals.ts';
 
 const schemaOf = createParsedSchemas();
 
-export function toExtensionPoint(extensionPoint: ExtensionPointRecord): wire.ExtensionPoint {
+/** @param isForMember whether the caller may see rings */
+export function toExtensionPoint(extensionPoint: ExtensionPointRecord, isForMember: boolean): wire.ExtensionPoint {
   const { id, appId, name, schemaJson, simulationsRevision: _, createdAtMs, updatedAtMs, ...others } = extensionPoint;
-  const schema = schemaOf(schemaJson);
-  return { id, appId, name, schema, ...others, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
+  const [schema, rollOut] = [schemaOf(schemaJson), isForMember ? extensionPoint.rollOut : null];
+  return { id, appId, name, schema, ...others, rollOut, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
 }
 
 export function toSchemaTrial({

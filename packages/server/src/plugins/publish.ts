@@ -319,7 +319,8 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
     const added = guestIds.filter((id) => !known.has(id));
     const isOffered = version.state === 'published';
     if (added.length > 0) await addVersionToGuests(tx, key, added, version);
-    const release = { actor, appId, version, plan: extensionPoint.rollOut };
+    // The publisher's own trail must not show rings.
+    const release = { actor: 'system', appId, version, plan: extensionPoint.rollOut } as const;
     const isStaged =
       isOffered &&
       (isCurrent ? added.length > 0 && (await isInRollOut(tx, version)) : await startRollOut(deps, tx, release));

@@ -152,7 +152,9 @@ export function decideVersion(
         const withdrawal = { action, reason: reason ?? null, atMs: nowMs } as const;
         return { pending: await endVersion(deps, access, tx, version, side, withdrawal) };
       }
-      const release = { actor: access.actor, appId: access.app.id, version };
+      // A publisher's own trail must not show rings.
+      const actor = roles.includes('host') ? access.actor : 'system';
+      const release = { actor, appId: access.app.id, version } as const;
       if (state !== 'published') {
         await planRollOut(deps, tx, release, chosen);
         return undefined;
