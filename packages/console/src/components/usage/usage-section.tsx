@@ -1,20 +1,9 @@
-import type { UsageReport } from '@tenon/protocol';
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useApi } from '../../state/services.ts';
-import { useCachedData } from '../../state/use-cached.ts';
-import { count, counted } from '../count.ts';
+import { useData } from '../../state/use-data.ts';
 import { Loaded } from '../loaded.tsx';
 import { Section } from '../page.tsx';
-import { type Column, Table } from '../table.tsx';
-import { Time } from '../time.tsx';
-import { dayText } from './axis.ts';
-import { DayChart } from './day-chart.tsx';
-import './usage.css';
-import { LoadedVersions, PluginVersions } from './version-usage.tsx';
-
-/** Whose usage a section shows. */
-type Subject = { readonly kind: 'plugin' } | { readonly kind: 'guest'; readonly appId: string };
+import type { Subject } from './usage-report.tsx';
 
 /**
  * How hosts used a plugin or a guest in the last 30 days: charts, their table, the versions that hosts run, and the programs.
@@ -26,15 +15,14 @@ export function UsageSection({ apiPath, of }: { readonly apiPath: string; readon
   const isNear = useIsNear(section);
   return (
     <Section title="Usage" intro="What hosts requested in the last 30 days. Numbers are up to a minute old.">
-      <div ref={section}>{isNear ? <UsageReportView path={`${apiPath}/usage`} of={of} /> : null}</div>
+      <div ref={section}>{isNear ? <LoadedReport path={`${apiPath}/usage`} of={of} /> : null}</div>
     </Section>
   );
 }
 
-function UsageReportView({ path, of }: { readonly path: string; readonly of: Subject }) {
-  const api = useApi();
-  const report = useCachedData(path, (signal) => api.get<UsageReport>(path, { signal }));
-  return <Loaded of={report}>{(data) => <Usage report={data} of={of} />}</Loaded>;
+function LoadedReport(props: { readonly path: string; readonly of: Subject }) {
+  const code = useData(() => import('./usage-report.tsx'), []);
+  return <Loaded of={code}>{({ UsageReportView }) => <UsageReportView {...props} />}</Loaded>;
 }
 
 /** Whether the user has been near an element. */
@@ -49,99 +37,4 @@ function useIsNear(ref: RefObject<Element | null>): boolean {
     return () => observer.disconnect();
   }, [ref]);
   return isNear;
-}
-
-function Usage({ report, of }: { readonly report: UsageReport; readonly of: Subject }) {
-  const { totals, lastUsedAt, versions, userAgents } = report;
-  if (totals.listRequests === 0 && totals.contentFetches === 0) {
-    return (
-      <p class="soft">
-        No requests in the last 30 days.
-        {lastUsedAt === null ? null : (
-          <>
-            {' '}
-            The last one was <Time at={lastUsedAt} />.
-          </>
-        )}
-      </p>
-    );
-  }
-  return (
-    <div class="stack">
-      <p>
-        Last request <Time at={lastUsedAt} />
-      </p>
-      <Requests report={report} />
-      {versions.length === 0 ? null : (
-        <>
-          <h3>Versions that hosts run</h3>
-          {of.kind === 'plugin' ? (
-            <PluginVersions versions={versions} />
-          ) : (
-            <LoadedVersions versions={versions} appId={of.appId} />
-          )}
-        </>
-      )}
-      {userAgents.length === 0 ? null : (
-        <>
-          <h3>Programs</h3>
-          <Table
-            caption="Programs that sent requests"
-            columns={[
-              { header: 'Program', cell: ({ userAgent }) => userAgent },
-              { header: 'Requests', cell: ({ requests }) => count(requests) },
-            ]}
-            rows={userAgents}
-            rowKey={({ userAgent }) => userAgent}
-          />
-        </>
-      )}
-    </div>
-  );
-}
-
-type Counts = UsageReport['totals'];
-
-function Requests({ report: { points, totals } }: { readonly report: UsageReport }) {
-  const describe = (at: number | undefined): string => {
-    const point = at === undefined ? undefined : points[at];
-    if (point === undefined) return `Last 30 days: ${requestsInWords(totals)}`;
-    return `${dayText(point.at)}${at === points.length - 1 ? ' (today, so far)' : ''}: ${requestsInWords(point)}`;
-  };
-  return (
-    <>
-      <DayChart
-        days={points.map(({ at }) => at)}
-        series={[
-          { title: 'List requests', values: points.map(({ listRequests }) => listRequests) },
-          { title: 'Content fetches', values: points.map(({ contentFetches }) => contentFetches) },
-        ]}
-        describe={describe}
-      />
-      <details>
-        <summary>Show as a table</summary>
-        <Table
-          caption="Requests per day"
-          columns={columnsFor(totals)}
-          rows={points.toReversed()}
-          rowKey={({ at }) => at}
-        />
-      </details>
-    </>
-  );
-}
-
-function columnsFor({ tokens }: Counts): readonly Column<UsageReport['points'][number]>[] {
-  return [
-    { header: 'Day (UTC)', cell: ({ at }) => dayText(at) },
-    { header: 'List requests', cell: ({ listRequests }) => count(listRequests) },
-    { header: 'Content fetches', cell: ({ contentFetches }) => count(contentFetches) },
-    ...(tokens === null ? [] : [{ header: 'Tokens (about)', cell: ({ tokens }: Counts) => count(tokens ?? 0) }]),
-  ];
-}
-
-function requestsInWords({ listRequests, contentFetches, tokens }: Counts): string {
-  const lists = counted(listRequests, 'list request');
-  const contents = counted(contentFetches, 'content fetch', 'content fetches');
-  return `${lists}, ${contents}${tokens ? `, about ${counted(tokens, 'token')}` : ''}`;
 }

@@ -10,7 +10,7 @@ import { ErrorView } from '../../components/error-view.tsx';
 import { Time } from '../../components/time.tsx';
 import { TraceLink } from '../../components/trace-link.tsx';
 import { useSubmit } from '../../state/use-submit.ts';
-import { RollOutDetails } from '../roll-outs/roll-out-panel.tsx';
+import { RollOutDetails } from '../roll-outs/roll-out-section.tsx';
 import { rollOutStates } from '../roll-outs/roll-out-words.ts';
 import { VerdictBadge, VersionTestDetails } from '../simulations/version-test.tsx';
 import { OciDetails } from './oci-details.tsx';

@@ -9,7 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { UsageSection } from '../../components/usage/usage-section.tsx';
 import { useAccount } from '../../state/services.ts';
 import { useHeadingFocus } from '../../state/use-heading-focus.ts';
-import { RollOutSection } from '../roll-outs/roll-out-panel.tsx';
+import { RollOutSection } from '../roll-outs/roll-out-section.tsx';
 import { AboutPlugin } from './about.tsx';
 import { BlockDialog, BlockPublisherDialog } from './block-dialog.tsx';
 import { BoundTable } from './bound-table.tsx';

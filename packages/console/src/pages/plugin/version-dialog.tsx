@@ -1,10 +1,8 @@
 import type { ExtensionPoint, Version } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
-import { chosenPlan, type PlanChoice, PlanChoiceFields, useLastGood } from '../roll-outs/plan-choice.tsx';
-import { draftOfPlan, suggestedPlan } from '../roll-outs/plan-draft.ts';
+import { useData } from '../../state/use-data.ts';
 import { ActionDialog, type ActionDialogProps, type ActionWords } from './action-dialog.tsx';
 import type { PluginAction } from './plugin-action.ts';
 import type { UndoAction } from './undo-action.ts';
@@ -36,29 +34,20 @@ export function VersionDialog(props: Props) {
   return <ReleaseDialog {...props} extensionPointId={extensionPointId} />;
 }
 
-/** Asks also how the version reaches the guests. */
+/** Asks also how the version reaches the guests. Without the extension point's plan or the code, its plan applies. */
 function ReleaseDialog(props: Props & { readonly extensionPointId: string }) {
+  const { action, version, extensionPointId } = props;
   const api = useApi();
-  const path = `/api/v1/extension-points/${encodeURIComponent(props.extensionPointId)}`;
+  const path = `/api/v1/extension-points/${encodeURIComponent(extensionPointId)}`;
   const point = useCachedData(path, (signal) => api.get<ExtensionPoint>(path, { signal }));
-  if (point.status === 'loading') return null;
-  // Without the extension point, the default can still be chosen.
-  return <PlannedDialog {...props} usual={point.status === 'ready' ? point.data.rollOut : null} />;
-}
-
-function PlannedDialog(props: Props & { readonly usual: ExtensionPoint['rollOut'] }) {
-  const { usual, action, version } = props;
-  const wasPlanned = action !== 'approve' && version.rollOut !== null;
-  const [choice, setChoice] = useState<PlanChoice>({
-    mode: wasPlanned || usual !== null ? 'default' : 'all',
-    draft: usual === null ? suggestedPlan : draftOfPlan(usual),
-  });
-  const chosen = chosenPlan(choice);
-  const plan = useLastGood(chosen, {});
+  const code = useData(() => import('../roll-outs/plan-choice.tsx'), []);
+  if (point.status === 'loading' || code.status === 'loading') return null;
+  if (point.status === 'failed' || code.status === 'failed') return <PlainDialog {...props} />;
+  const { PlannedRelease } = code.data;
   return (
-    <PlainDialog {...props} plan={plan} missing={chosen === 'faulty' ? 'Correct the plan of the roll-out.' : undefined}>
-      <PlanChoiceFields choice={choice} usual={usual} wasPlanned={wasPlanned} onChange={setChoice} />
-    </PlainDialog>
+    <PlannedRelease usual={point.data.rollOut} wasPlanned={action !== 'approve' && version.rollOut !== null}>
+      {(planned) => <PlainDialog {...props} {...planned} />}
+    </PlannedRelease>
   );
 }
 

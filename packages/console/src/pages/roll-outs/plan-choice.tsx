@@ -1,27 +1,62 @@
 import type { ExtensionPoint, RollOutPlan } from '@tenon/protocol';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { RadioGroup } from '../../components/radio-group.tsx';
-import { type PlanDraft, planFaults, planInWords, planOf } from './plan-draft.ts';
+import { draftOfPlan, type PlanDraft, planFaults, planInWords, planOf, suggestedPlan } from './plan-draft.ts';
 import { PlanEditor } from './plan-editor.tsx';
 
+/** What a dialog shows and sends besides its own. */
+interface PlannedParts {
+  /** What is added to the request. */
+  readonly plan: object;
+  readonly missing: string | undefined;
+  /** The fields. */
+  readonly children: ComponentChildren;
+}
+
+/** Chooses how a version that is approved, released, or restored reaches the guests. */
+export function PlannedRelease(props: {
+  /** The plan of the extension point. */
+  readonly usual: ExtensionPoint['rollOut'];
+  /** Whether the version was planned before, and keeps that plan by default. */
+  readonly wasPlanned: boolean;
+  readonly children: (parts: PlannedParts) => ComponentChildren;
+}) {
+  const { usual, wasPlanned } = props;
+  const [choice, setChoice] = useState<PlanChoice>({
+    mode: wasPlanned || usual !== null ? 'default' : 'all',
+    draft: usual === null ? suggestedPlan : draftOfPlan(usual),
+  });
+  const chosen = chosenPlan(choice);
+  return (
+    <>
+      {props.children({
+        plan: useLastGood(chosen, {}),
+        missing: chosen === 'faulty' ? 'Correct the plan of the roll-out.' : undefined,
+        children: <PlanChoiceFields choice={choice} usual={usual} wasPlanned={wasPlanned} onChange={setChoice} />,
+      })}
+    </>
+  );
+}
+
 /** How a release reaches the guests: all at once, by the plan of the extension point, or by a plan of its own. */
-export type PlanMode = 'all' | 'default' | 'own';
+type PlanMode = 'all' | 'default' | 'own';
 
 /** What a dialog chose. */
-export interface PlanChoice {
+interface PlanChoice {
   readonly mode: PlanMode;
   readonly draft: PlanDraft;
 }
 
 /** The field `rollOut` of the request, or that the choice is faulty. */
-export function chosenPlan({ mode, draft }: PlanChoice): { readonly rollOut?: RollOutPlan | null } | 'faulty' {
+function chosenPlan({ mode, draft }: PlanChoice): { readonly rollOut?: RollOutPlan | null } | 'faulty' {
   if (mode === 'default') return {};
   if (mode === 'all') return { rollOut: null };
   return planFaults(draft) === undefined ? { rollOut: planOf(draft) } : 'faulty';
 }
 
 /** Chooses how a version reaches the guests. */
-export function PlanChoiceFields(props: {
+function PlanChoiceFields(props: {
   readonly choice: PlanChoice;
   /** The plan of the extension point. */
   readonly usual: ExtensionPoint['rollOut'];
@@ -65,7 +100,7 @@ function sentence(text: string): string {
 }
 
 /** The last value that is not faulty, so that a dry run doesn't follow each key. */
-export function useLastGood<T>(value: T | 'faulty', initial: T): T {
+function useLastGood<T>(value: T | 'faulty', initial: T): T {
   const [good, setGood] = useState<T>(value === 'faulty' ? initial : value);
   if (value !== 'faulty' && JSON.stringify(value) !== JSON.stringify(good)) {
     setGood(value);

@@ -1,18 +1,16 @@
-import type { RollOut, Version } from '@tenon/protocol';
+import type { RollOut } from '@tenon/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useApi } from '../../state/services.ts';
 import { useCachedData } from '../../state/use-cached.ts';
-import type { GuestNames } from '../plugin/effects.tsx';
-import type { Roles } from '../plugin/version-actions.ts';
 import { ReportsView } from './reports-view.tsx';
 import { RollOutDialog } from './roll-out-dialog.tsx';
+import type { RollOutProps } from './roll-out-props.ts';
 import {
   previousInWords,
   type RollOutAction,
@@ -24,41 +22,8 @@ import {
 import { StepsBar } from './steps-bar.tsx';
 import './roll-outs.css';
 
-interface Props {
-  /** The version's path in the API. */
-  readonly versionPath: string;
-  readonly version: Pick<Version, 'number'>;
-  readonly roles: Roles;
-  /** Whether the user is a member of the team, who may read plans and reports. */
-  readonly isMember: boolean;
-  readonly guests: GuestNames;
-  readonly onChanged: () => void;
-}
-
-/** The roll-out of a version as a section: its steps, its share, what hosts report, and its actions. */
-export function RollOutSection(props: Props) {
-  return (
-    <Section title={`Roll-out of version ${props.version.number}`}>
-      <RollOutPanel {...props} />
-    </Section>
-  );
-}
-
-/** A roll-out that doesn't decide which guests have the version. Fetched when it is opened. */
-export function RollOutDetails(props: Props) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        Roll-out<span class="visually-hidden"> of version {props.version.number}</span>
-      </summary>
-      {isOpen ? <RollOutPanel {...props} /> : null}
-    </details>
-  );
-}
-
 /** A roll-out with its steps, share, reports, and actions. */
-function RollOutPanel(props: Props) {
+export function RollOutPanel(props: RollOutProps) {
   const api = useApi();
   const path = `${props.versionPath}/roll-out`;
   const rollOut = useCachedData(path, (signal) => api.get<RollOut>(path, { signal }));
@@ -67,7 +32,9 @@ function RollOutPanel(props: Props) {
   );
 }
 
-function Panel(props: Props & { readonly rollOut: RollOut; readonly apiPath: string; readonly reload: () => void }) {
+function Panel(
+  props: RollOutProps & { readonly rollOut: RollOut; readonly apiPath: string; readonly reload: () => void },
+) {
   const { rollOut, apiPath, roles, isMember, guests } = props;
   const [action, setAction] = useState<RollOutAction>();
   const { state } = rollOut;
