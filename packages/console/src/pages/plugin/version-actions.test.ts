@@ -53,6 +53,18 @@ describe('versionActions()', () => {
     assert.deepEqual(of(1, history(1)), ['yank']);
     assert.deepEqual(of(2, history(null, true)), ['rollBack', 'yank'], 'under a guest that is not listed');
   });
+
+  it('offers no roll back to a version that has not reached all guests', () => {
+    const of = (state: 'running' | 'superseded' | 'completed') =>
+      versionActions(
+        history(1),
+        { ...version(2, 'published'), rollOut: { state, step: 0, steps: 1, percent: 1 } },
+        publisher,
+      );
+    assert.deepEqual(of('running'), ['yank']);
+    assert.deepEqual(of('superseded'), ['yank']);
+    assert.deepEqual(of('completed'), ['rollBack', 'yank']);
+  });
 });
 
 describe('isNewestEverywhere()', () => {

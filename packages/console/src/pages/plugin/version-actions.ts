@@ -50,7 +50,10 @@ export function versionActions(
   }
 }
 
-function canRollBackTo(history: PluginHistory, { number, guestIds }: Pick<Version, 'number' | 'guestIds'>): boolean {
+function canRollBackTo(history: PluginHistory, version: Pick<Version, 'number' | 'guestIds' | 'rollOut'>): boolean {
+  const { number, guestIds, rollOut } = version;
+  // The server refuses a version that has not reached all guests.
+  if (rollOut !== null && rollOut.state !== 'completed') return false;
   if (hasMoreGuests(history)) return true;
   return history.plugin.status.bindings.some(
     (binding) => guestIds.includes(binding.guestId) && (binding.rolledBackTo ?? newestFor(history, binding)) !== number,
