@@ -166,13 +166,13 @@ describe('tenon', () => {
     const [app = ''] = [server.quickstart.TENON_APP_ID];
     const shown = await demand(['app', 'show', '--app', app], { environment });
     assert.match(shown.stdout, /Globex \(gst_/);
-    assert.match((await demand(['guest', 'list'])).stdout, /labelled +Globex +gst_/);
+    assert.match((await demand(['guest', 'list'])).stdout, /labelled +Globex +- +gst_/);
     const set = ['guest', 'set', 'labelled'];
     const changed = (await demand([...set, '--label', 'Globex \u001b[31m', '--note', '', '--json'])).json();
     assert.deepEqual([changed.label, changed.note], ['Globex \u001b[31m', null]);
     assert.doesNotMatch((await demand(['guest', 'list'])).stdout, /\u001b\[31m/);
     const { exitCode, stderr } = await tenon(set);
-    assert.deepEqual([exitCode, /--label or --note/.test(stderr)], [2, true]);
+    assert.deepEqual([exitCode, /--label, --note, or --ring/.test(stderr)], [2, true]);
     assert.equal((await tenon([...set, '--label', 'x'.repeat(201)])).exitCode, 7);
     await demand(['guest', 'remove', 'labelled', '--yes']);
   });

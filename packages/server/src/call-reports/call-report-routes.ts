@@ -6,7 +6,7 @@ import { otlpBody } from './otlp-body.ts';
 import { readCallReports } from './read-call-reports.ts';
 import { reportCalls } from './report-calls.ts';
 
-const route = routeTagged('Versions');
+const route = routeTagged('Roll-outs');
 
 const totalsExample = { calls: 120, errors: 3, errorRate: 0.025, p95Seconds: 0.0081, memoryBytes: 1_310_720 };
 
