@@ -45,6 +45,17 @@ interface Action {
 
 const below = (rest: string) => (workshop: Workshop) => workshop.path() + rest;
 
+/** A step that reaches no guest, and one that reaches all of them. */
+const plan = {
+  steps: [
+    { ring: 'staff', holdSeconds: null },
+    { percent: 100, holdSeconds: null },
+  ],
+  halt: null,
+};
+
+const rollOut = (workshop: Workshop) => workshop.call('POST', '/versions/3/approve', { rollOut: plan });
+
 const actions: Readonly<Record<string, Action>> = {
   rollBackPlugin: { method: 'POST', path: below('/rollback'), json: { version: 1 }, changes: [['first', 2, 1]] },
   approveVersion: { method: 'POST', path: below('/versions/3/approve'), changes: [['first', 2, 3]] },
@@ -84,6 +95,32 @@ const actions: Readonly<Record<string, Action>> = {
   },
   pinBinding: { method: 'PUT', path: pinPath, json: { version: 2 }, changes: [['second', 1, 2]] },
   unpinBinding: { method: 'DELETE', path: pinPath, changes: [['second', 1, 2]] },
+  pauseRollOut: { method: 'POST', path: below('/versions/3/roll-out/pause'), prepare: rollOut, changes: [] },
+  resumeRollOut: {
+    method: 'POST',
+    path: below('/versions/3/roll-out/resume'),
+    prepare: async (workshop) => {
+      await rollOut(workshop);
+      await workshop.call('POST', '/versions/3/roll-out/pause');
+    },
+    changes: [],
+  },
+  promoteRollOut: {
+    method: 'POST',
+    path: below('/versions/3/roll-out/promote'),
+    prepare: rollOut,
+    changes: [['first', 2, 3]],
+  },
+  abortRollOut: {
+    method: 'POST',
+    path: below('/versions/3/roll-out/abort'),
+    json: why,
+    prepare: async (workshop) => {
+      await rollOut(workshop);
+      await workshop.call('POST', '/versions/3/roll-out/promote');
+    },
+    changes: [['first', 3, 2]],
+  },
 };
 
 /** The tests of these routes try their dry runs. */
