@@ -1,4 +1,4 @@
-import type { AppId, UserId } from '@tenon/protocol';
+import type { AppId, MemberRole, UserId } from '@tenon/protocol';
 import { isMailAddress } from '../config/readers.ts';
 import type { Settings } from '../config/settings.ts';
 import type { MailRecord, Notice } from '../db/mail-records.ts';
@@ -67,11 +67,7 @@ export async function queueTeamNotices(
   notice: Notice,
   facts: MailRecord['facts'],
 ): Promise<void> {
-  if (deps.settings.smtp === undefined) return;
-  const members = await tx.members(appId, { limit: maxRecipients, sort: 'role' }, undefined);
-  for (const { userId, role } of members) {
-    if (role !== 'viewer') await queueNotice(deps, tx, userId, notice, { appId, facts });
-  }
+  await queueMemberNotices(deps, tx, appId, notice, facts, ['owner', 'admin']);
 }
 
 /** Queues a notice to the owners of an application, at most {@link maxRecipients}. */
@@ -82,10 +78,21 @@ export async function queueOwnerNotices(
   notice: Notice,
   facts: MailRecord['facts'],
 ): Promise<void> {
+  await queueMemberNotices(deps, tx, appId, notice, facts, ['owner']);
+}
+
+async function queueMemberNotices(
+  deps: NoticeDeps,
+  tx: Transaction,
+  appId: AppId,
+  notice: Notice,
+  facts: MailRecord['facts'],
+  roles: readonly MemberRole[],
+): Promise<void> {
   if (deps.settings.smtp === undefined) return;
   const members = await tx.members(appId, { limit: maxRecipients, sort: 'role' }, undefined);
   for (const { userId, role } of members) {
-    if (role === 'owner') await queueNotice(deps, tx, userId, notice, { appId, facts });
+    if (roles.includes(role)) await queueNotice(deps, tx, userId, notice, { appId, facts });
   }
 }
 

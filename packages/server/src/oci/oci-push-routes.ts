@@ -7,6 +7,7 @@ import { readBytes } from '../http/bodies/read-bytes.ts';
 import { disconnectSignal } from '../http/reply.ts';
 import type { Request } from '../http/request.ts';
 import type { Route } from '../http/route.ts';
+import { publishErrors } from '../plugins/plugin-routes.ts';
 import type { PluginTarget } from '../plugins/plugins.ts';
 import { authorizePublisher } from '../plugins/publish.ts';
 import { invalidDigest, OciError } from './oci-error.ts';
@@ -193,25 +194,7 @@ export const ociPushRoutes: readonly Route[] = [
         },
       },
     },
-    errors: [
-      'invalid_request',
-      'not_a_guest',
-      'plugin_blocked',
-      'publisher_blocked',
-      'plugin_name_taken',
-      'not_wasm',
-      'component_not_supported',
-      'invalid_module',
-      'unsupported_feature',
-      'interface_mismatch',
-      'conflict',
-      'provenance_required',
-      'module_too_complex',
-      'limit_exceeded',
-      'quota_exceeded',
-      'rate_limited',
-      'storage_full',
-    ],
+    errors: ['invalid_request', ...publishErrors],
     beforeBody: (_services, call) => requirePush(call),
     handle: async (services, { request, auth, params, body }, reply) => {
       const { version, digest } = await pushManifest(services.deps, {

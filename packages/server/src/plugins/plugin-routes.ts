@@ -51,6 +51,26 @@ const publishQuery = Type.Object({
   ),
 });
 
+/** The errors of every publish, besides those of its body. */
+export const publishErrors = [
+  'not_a_guest',
+  'plugin_blocked',
+  'publisher_blocked',
+  'plugin_name_taken',
+  'not_wasm',
+  'component_not_supported',
+  'invalid_module',
+  'unsupported_feature',
+  'interface_mismatch',
+  'conflict',
+  'provenance_required',
+  'module_too_complex',
+  'limit_exceeded',
+  'quota_exceeded',
+  'rate_limited',
+  'storage_full',
+] as const;
+
 export const pluginRoutes: readonly Route[] = [
   route('PUT', artifactPath, {
     access: { kind: 'extensionPoint', purpose: 'publish' },
@@ -70,24 +90,7 @@ export const pluginRoutes: readonly Route[] = [
       }),
       201: json("the plugin's first version", publishedPlugin, { ...pluginExample, isNewVersion: true }),
     },
-    errors: [
-      'not_a_guest',
-      'plugin_blocked',
-      'publisher_blocked',
-      'plugin_name_taken',
-      'not_wasm',
-      'component_not_supported',
-      'invalid_module',
-      'unsupported_feature',
-      'interface_mismatch',
-      'conflict',
-      'provenance_required',
-      'module_too_complex',
-      'limit_exceeded',
-      'quota_exceeded',
-      'rate_limited',
-      'storage_full',
-    ],
+    errors: publishErrors,
     beforeBody: (_services, { auth, params, query }) => {
       authorizePublish(auth.actor, auth.access, target(params, query));
       requireValidLabels(query);
