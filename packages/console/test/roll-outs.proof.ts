@@ -68,7 +68,7 @@ describe('staged roll-outs', { skip: noBrowser }, () => {
     await page.setViewportSize({ width: 1280, height: 720 });
   };
 
-  it('are none at first', async () => {
+  it('are an empty list at first', async () => {
     const { page } = owner;
     await owner.open(`${appPage()}/approvals`);
     await page.getByRole('link', { name: 'Roll-outs', exact: true }).click();

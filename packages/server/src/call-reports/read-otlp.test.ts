@@ -112,7 +112,7 @@ describe('readOtlp()', () => {
     assert.match(rejected.message, /at most 500 versions/);
   });
 
-  it('rejects lists that are none at every level', () => {
+  it('rejects a value that is not a list, at every level', () => {
     for (const broken of [
       { resourceMetrics: 1 },
       { resourceMetrics: [{ scopeMetrics: {} }] },

@@ -34,7 +34,7 @@ describe('bindingTarget()', () => {
       assert.equal(bindingTarget({ ...facts, newest: null, candidates: candidates(false, false) }), null);
     });
 
-    it('is none of those that were there when it was rolled back', () => {
+    it('ignores candidates that existed when it was rolled back', () => {
       const rolledBack = { ...facts, selected, candidates: candidates(true, true) };
       assert.equal(bindingTarget({ ...rolledBack, selectedAtNumber: 1 }), three);
       assert.equal(bindingTarget({ ...rolledBack, selectedAtNumber: 2 }), three);
@@ -45,7 +45,7 @@ describe('bindingTarget()', () => {
       );
     });
 
-    it('is none of them for a pinned binding or a blocked plugin', () => {
+    it('ignores candidates for a pinned binding or a blocked plugin', () => {
       const reached = { ...facts, candidates: candidates(true, true) };
       assert.equal(bindingTarget({ ...reached, pinned: { id: pinned, isPublished: true } }), pinned);
       assert.equal(bindingTarget({ ...reached, isBlocked: true }), null);
