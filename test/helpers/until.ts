@@ -16,7 +16,7 @@ export interface UntilOptions {
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 60_000, intervalMs = 10, message = 'the condition did not hold' }: UntilOptions = {},
+  { timeoutMs = 180_000, intervalMs = 10, message = 'the condition did not hold' }: UntilOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   for (const endsAt = performance.now() + timeoutMs; ; await sleep(intervalMs)) {
     const value = await condition();

@@ -278,7 +278,8 @@ describe('orphaned workers', () => {
     database.exec("insert into schema_versions (version, name, applied_at_ms) values (999, 'of a later release', 0)");
     const pid = served.pids(2).at(-1) ?? 0;
     process.kill(pid, 'SIGKILL');
-    await until(() => log().filter(({ msg }) => msg === 'worker exited').length === 4);
+    const exits = () => log().filter(({ msg }) => msg === 'worker exited').length;
+    await until(() => exits() >= 3); // killed, and failed to start twice
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     database.exec('delete from schema_versions where version = 999');
     database.close();
