@@ -27,6 +27,9 @@ import { Effects, type MutationRules } from './db/mutation.ts';
 import { nodeMutations, nodeQueries } from './db/node-queries.ts';
 import { mailMutations, mailQueries } from './mail/mail-queries.ts';
 import { mirrorMutations, mirrorQueries } from './mirror/mirror-queries.ts';
+import { mirroredListMutations, mirroredListQueries } from './mirror/mirrored-list-queries.ts';
+import { mirroredStructureMutations, mirroredStructureQueries } from './mirror/mirrored-structure-queries.ts';
+import { mirroredVersionMutations, mirroredVersionQueries } from './mirror/mirrored-version-queries.ts';
 import { ociMutations, ociQueries } from './oci/oci-queries.ts';
 import { packageMutations, packageQueries } from './packages/package-queries.ts';
 import { bindingFactsQueries } from './plugins/binding-facts.ts';
@@ -90,6 +93,9 @@ const allQueries = {
   ...rollOutQueries,
   ...ociQueries,
   ...mirrorQueries,
+  ...mirroredStructureQueries,
+  ...mirroredVersionQueries,
+  ...mirroredListQueries,
 };
 
 const allMutations = {
@@ -133,6 +139,9 @@ const allMutations = {
   ...rollOutMutations,
   ...ociMutations,
   ...mirrorMutations,
+  ...mirroredStructureMutations,
+  ...mirroredVersionMutations,
+  ...mirroredListMutations,
 };
 
 type Bound<F> = F extends (db: Db, ...args: infer A) => infer R ? (...args: A) => R : never;

@@ -1,34 +1,20 @@
-import type { AppId, ContentAddress, ExtensionPointId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import type { Logger } from 'pino';
-import { parseChangeId } from '../db/change-records.ts';
-import { readAllPages } from '../db/paging.ts';
-import { UnavailableError } from '../db/store.ts';
-import type { ReceivedEvent } from './event-reader.ts';
-import type { MirroredList } from './mirror-queries.ts';
-import { SourceError, type SourceGuest } from './source.ts';
+import { type ChangeStream, createChangeStream } from './change-stream.ts';
+import { compareAll, createPass, type Failure } from './compare-lists.ts';
+import type { MirroredList } from './mirrored-list-queries.ts';
+import { SourceError } from './source.ts';
 import { type StructureOptions, syncStructure } from './structure.ts';
-import { createListSync, isOutage, type ListSync, MissingContentsError, type SyncDeps } from './sync-list.ts';
-import { waitAtMost } from './wait.ts';
+import { createListSync, type SyncDeps } from './sync-list.ts';
 
 /*
  * Follows one application of the source. The change stream says which lists have changed; the lists themselves are requested. The position in
  * the stream is stored only when all lists up to it are equal, so that after a crash the rest comes again.
  */
 
-/** How many lists are synchronized at once. */
-const listsAtOnce = 4;
-
-/** More changed lists than these are not remembered: then all lists are compared. */
-const maxDirtyLists = 10_000;
-
 /** The pause before the first retry of a list that could not be made equal, and the longest one, in milliseconds. */
 const retryMs = 1000;
 const maxRetryMs = 60_000;
-
-const pageSize = 1000;
-
-/** How many versions one transaction deletes. */
-const pruneBatchSize = 100;
 
 export interface FollowOptions extends Omit<StructureOptions, 'deps'> {
   readonly deps: SyncDeps & {
@@ -51,13 +37,6 @@ export interface AppProgress {
   readonly detail: string | undefined;
 }
 
-/** A list that could not be made equal. */
-interface Failure {
-  readonly list: MirroredList;
-  readonly contents: readonly ContentAddress[];
-  readonly detail: string;
-}
-
 /**
  * Follows an application until the connection fails.
  *
@@ -69,7 +48,7 @@ export async function followApp(appId: AppId, options: FollowOptions): Promise<n
   const own = { ...options, signal };
   const { deps, source } = own;
   const stored = (await deps.store.read.mirroredApps()).find((each) => each.appId === appId)?.position ?? null;
-  const stream = createStream(stored);
+  const stream = createChangeStream(stored);
   const events = await source.changes(appId, stored, signal);
   const reading = (async (): Promise<never> => {
     for await (const received of events) stream.take(received, deps.clock());
@@ -88,61 +67,10 @@ export async function followApp(appId: AppId, options: FollowOptions): Promise<n
   }
 }
 
-type Stream = ReturnType<typeof createStream>;
-
-/** What the change stream has said, and was not handled yet. */
-function createStream(stored: string | null) {
-  const dirty = new Map<string, MirroredList>();
-  let wake = () => {};
-  const state = {
-    dirty,
-    /** Whether all lists have to be compared. */
-    isFull: stored === null,
-    /** Whether extension points have to be read again. */
-    isStructureStale: true,
-    /** Whether all earlier events were received. */
-    isReady: false,
-    position: stored,
-    receivedAtMs: 0,
-  };
-  const takeOne = ({ name, data, id }: ReceivedEvent): void => {
-    if (name === 'end') throw new SourceError(endKind(data), 'The source ended the change stream');
-    if (name === 'reset') [state.isFull, state.isReady] = [true, false];
-    if (name === 'ready') state.isReady = true;
-    if (name === 'deleted') state.isStructureStale = true;
-    if (name === 'binding') {
-      const list = parseList(data);
-      dirty.set(JSON.stringify(list), list);
-      if (dirty.size > maxDirtyLists) {
-        dirty.clear();
-        state.isFull = true;
-      }
-    }
-    if (id !== undefined && parseChangeId(id) !== undefined) state.position = id;
-  };
-  return {
-    state,
-    take(events: readonly ReceivedEvent[], nowMs: number): void {
-      state.receivedAtMs = nowMs;
-      for (const event of events) takeOne(event);
-      wake();
-    },
-    add(lists: readonly MirroredList[]): void {
-      for (const list of lists) dirty.set(JSON.stringify(list), list);
-    },
-    /** Waits until something was received, or for a time. */
-    async next(waitMs: number, signal: AbortSignal): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      await waitAtMost(promise, waitMs, signal);
-    },
-  };
-}
-
 /** Makes lists equal, as the stream says. Ends with an error. */
 async function applyChanges(
   appId: AppId,
-  stream: Stream,
+  stream: ChangeStream,
   stored: string | null,
   options: FollowOptions,
 ): Promise<never> {
@@ -213,96 +141,4 @@ async function applyChanges(
       detail: failures.values().next().value?.detail,
     };
   }
-}
-
-/** Synchronizes lists, several at once, and collects those that can't be made equal. */
-function createPass(appId: AppId, sync: ListSync, failures: Map<string, Failure>) {
-  return {
-    /** @throws SourceError if the source can't be used; store errors */
-    async run(lists: Iterable<MirroredList>, guests: ReadonlyMap<string, SourceGuest> = new Map()): Promise<void> {
-      const rest = lists[Symbol.iterator]();
-      const work = async (): Promise<void> => {
-        for (let next = rest.next(); next.done !== true; next = rest.next()) {
-          const list = next.value;
-          const id = JSON.stringify(list);
-          try {
-            await sync.sync(appId, list, guests.get(list.guestKey));
-            failures.delete(id);
-          } catch (error) {
-            if (!isOfOneList(error)) throw error;
-            const contents = error instanceof MissingContentsError ? error.addresses : [];
-            failures.set(id, { list, contents, detail: error.message });
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: listsAtOnce }, work));
-    },
-  };
-}
-
-/** Whether an error says nothing about other lists. */
-function isOfOneList(error: unknown): error is Error {
-  if (error instanceof MissingContentsError) return !(error.cause instanceof UnavailableError);
-  return error instanceof SourceError && !isOutage(error);
-}
-
-/** Compares all lists of the source, and those that only the mirror has. Deletes versions that hosts have had time to replace. */
-async function compareAll(
-  appId: AppId,
-  points: ReadonlySet<ExtensionPointId>,
-  sync: ListSync,
-  pass: ReturnType<typeof createPass>,
-  { deps, source, signal, assertFollowing }: FollowOptions,
-): Promise<void> {
-  const { store, clock } = deps;
-  const { read } = store;
-  for await (const guests of source.guests(appId, signal)) {
-    const byKey = new Map(guests.map((guest) => [guest.guestKey, guest]));
-    await pass.run(listsOf(points, byKey.keys()), byKey);
-  }
-  const idOf = ({ id }: { readonly id: string }) => id as never;
-  for await (const guests of readAllPages(pageSize, idOf, (page) => read.mirroredGuests(appId, page)))
-    await pass.run(
-      listsOf(
-        points,
-        guests.map(({ guestKey }) => guestKey),
-      ),
-    );
-  for (const extensionPointId of points) {
-    for (let after = undefined as Awaited<ReturnType<typeof read.mirroredPlugins>>[number] | undefined; ; ) {
-      const plugins = await read.mirroredPlugins(extensionPointId, { after, limit: pageSize });
-      for (const key of plugins) await sync.refreshPlugin(key);
-      after = plugins.at(-1);
-      if (after === undefined) break;
-    }
-  }
-  for (const extensionPointId of points) {
-    for (;;) {
-      const ids = await read.unlistedVersions(extensionPointId, clock(), pruneBatchSize);
-      if (ids.length === 0) break;
-      await store.write(async (tx) => {
-        await assertFollowing(tx);
-        await tx.deleteUnlistedVersions(ids, clock());
-      });
-      signal.throwIfAborted();
-    }
-  }
-}
-
-function* listsOf(points: ReadonlySet<ExtensionPointId>, guestKeys: Iterable<string>): Generator<MirroredList> {
-  for (const guestKey of guestKeys) for (const extensionPointId of points) yield { extensionPointId, guestKey };
-}
-
-function parseList(data: string): MirroredList {
-  const parsed: unknown = JSON.parse(data);
-  const { extensionPointId, guestKey } = parsed as Partial<Record<'extensionPointId' | 'guestKey', unknown>>;
-  if (typeof extensionPointId !== 'string' || typeof guestKey !== 'string')
-    throw new SourceError('invalid', 'The source sent a malformed change event');
-  return { extensionPointId: extensionPointId as ExtensionPointId, guestKey };
-}
-
-function endKind(data: string): 'unreachable' | 'refused' {
-  return /"code":"(invalid_token|not_found|forbidden|account_suspended|insufficient_scope|passkey_required)"/.test(data)
-    ? 'refused'
-    : 'unreachable';
 }

@@ -6,7 +6,8 @@ import type { Deps } from '../deps.ts';
 import { createKeyedMutex } from '../http/limits/keyed-mutex.ts';
 import { toBindingListResponse } from '../plugins/bindings.ts';
 import { toStoredAttestation } from './attestations.ts';
-import type { HeldVersion, MirroredBinding, MirroredList } from './mirror-queries.ts';
+import type { MirroredBinding, MirroredList } from './mirrored-list-queries.ts';
+import type { HeldVersion } from './mirrored-version-queries.ts';
 import { type Source, SourceError, type SourceGuest, type SourceList, type SourceVersion } from './source.ts';
 
 /*
