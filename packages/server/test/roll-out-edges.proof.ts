@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { maxOpenRollOuts, type RollOutPlan, type VersionId } from '@tenon/protocol';
+import { nameReservationMs } from '../src/plugins/rebind.ts';
 import { releaseDueVersions } from '../src/plugins/release-versions.ts';
 import { advanceRollOuts } from '../src/plugins/roll-outs/advance.ts';
+import { haltRollOut } from '../src/plugins/roll-outs/halt.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { openService, type TestService } from './helpers/service.ts';
 
@@ -100,6 +102,46 @@ describe('a version in a roll-out', () => {
     const approve = `/versions/${maxOpenRollOuts + 2}/approve`;
     assert.equal((await workshop.call('POST', approve)).statusCode, 409);
     assert.equal((await workshop.call('POST', approve, { rollOut: null })).statusCode, 200);
+  });
+
+  it('starts by its plan when its publisher deletes the plugin and publishes it again, also under other guests', async () => {
+    const workshop = await openWorkshop(service);
+    const { first, publisher, call } = workshop;
+    await workshop.settings({ rollOut: plan });
+    await workshop.publish(1);
+    assert.equal(await workshop.bound(), 1, 'the first version of a plugin is for all guests');
+    await workshop.publish(2);
+    const rollOut = await stored(workshop);
+    assert.ok(rollOut);
+    const { deps } = service.services;
+    await service.store.write((tx) => haltRollOut(deps, tx, rollOut, 'errors'));
+    assert.equal((await call('DELETE', '', undefined, publisher)).statusCode, 204);
+    await workshop.publish(3, `?guest=${first}`);
+    await workshop.publish(3);
+    const found = await stored(workshop);
+    assert.deepEqual([found?.state, found?.step], ['running', 0]);
+    for (const key of ['first', 'second'] as const) assert.deepEqual(await workshop.list(key), {});
+    // It stays so when the name is not reserved any more.
+    await service.store.write((tx) => tx.deleteExpired(service.services.deps.clock() + 2 * nameReservationMs));
+    await call('POST', '/versions/1/yank', { reason: 'why' }, publisher);
+    assert.equal((await call('POST', '/versions/1/restore', undefined, publisher)).statusCode, 200);
+    assert.equal((await stored(workshop))?.state, 'paused');
+    assert.deepEqual(await workshop.list(), {});
+    const promote = await call('POST', '/versions/1/roll-out/promote', { full: true });
+    assert.equal(promote.json().previousVersion, null);
+    assert.equal(await workshop.bound(), 1);
+  });
+
+  it('starts by its plan when its publisher yanks the versions before', async () => {
+    const workshop = await openWorkshop(service);
+    await workshop.publish(1);
+    await workshop.settings({ rollOut: plan });
+    await workshop.call('POST', '/versions/1/yank', { reason: 'why' }, workshop.publisher);
+    await workshop.publish(2);
+    assert.equal((await stored(workshop))?.state, 'running');
+    assert.deepEqual(await workshop.list(), {});
+    await workshop.call('POST', '/versions/1/restore', undefined, workshop.publisher);
+    assert.equal(await workshop.bound(), 1, 'the first version is for all guests again');
   });
 
   it('shows no ring to guests who publish', async () => {

@@ -84,7 +84,7 @@ class Model {
   }
 
   start(version: ModelVersion, plan: RollOutPlan | null, nowMs: number): boolean {
-    const hasBefore = this.versions.some((one) => one.number < version.number && this.isFull(one));
+    const hasBefore = this.versions.some(({ number }) => number < version.number) || version.rollOut !== undefined;
     if (plan !== null && hasBefore && !this.isSuperseded(version)) {
       version.rollOut = { state: 'running', step: 0, plan, dueMs: dueOf(plan, 0, nowMs) };
       return true;

@@ -10,7 +10,9 @@ export const hasRow = async (query: { limit(count: number): { execute(): Promise
   (await query.limit(1).execute()).length > 0;
 
 /** The tables whose rows belong to plugins, and the aliases of `versions` in queries. */
-type PluginTable = 'plugins' | 'versions' | 'own' | 'bindings' | 'reserved_semvers' | 'oci_uploads' | 'roll_outs';
+type PluginTable =
+  | ('plugins' | 'versions' | 'own' | 'bindings' | 'oci_uploads' | 'roll_outs')
+  | ('reserved_semvers' | 'name_reservations');
 
 /** Whether a table's row belongs to a plugin. */
 export const isOfPlugin = (table: PluginTable, { extensionPointId, userId, name }: PluginKey) =>

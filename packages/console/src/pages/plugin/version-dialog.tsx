@@ -30,7 +30,8 @@ export function VersionDialog(props: Props) {
   const { action, version, extensionPointId } = props;
   const isRelease = action === 'approve' || action === 'release' || action === 'restore';
   // The first version of a plugin has none before it, which the other guests could keep.
-  if (!isRelease || extensionPointId === undefined || version.number === 1) return <PlainDialog {...props} />;
+  const isFirst = version.number === 1 && version.rollOut === null;
+  if (!isRelease || extensionPointId === undefined || isFirst) return <PlainDialog {...props} />;
   return <ReleaseDialog {...props} extensionPointId={extensionPointId} />;
 }
 

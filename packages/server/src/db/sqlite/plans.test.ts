@@ -353,6 +353,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
     ]),
   dueRollOuts: (ask) => [ask.dueRollOuts(1, { after: { dueAtMs: 0, versionId: version.id }, limit: 9 })],
   versionBefore: (ask) => [ask.versionBefore(key, 2)],
+  hadVersionBefore: (ask) => [ask.hadVersionBefore(version)],
   isSuperseded: (ask) => [ask.isSuperseded(version)],
   countGuestsOfVersion: (ask) => [ask.countGuestsOfVersion(version.id)],
   webhook: (ask) => [ask.webhook(webhookId)],

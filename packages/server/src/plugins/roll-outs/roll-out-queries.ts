@@ -110,6 +110,30 @@ export const rollOutQueries = {
       .limit(1)
       .executeTakeFirst(),
 
+  /**
+   * Whether guests may have had a version of the plugin before this one: an older one, also if it is yanked, one of a deleted plugin whose
+   * name is still reserved for the publisher, or this one in a roll-out.
+   */
+  hadVersionBefore(db: Db, { id, number, ...key }: PluginKey & Pick<VersionRecord, 'number' | 'id'>): Promise<boolean> {
+    const before = db
+      .selectFrom('versions')
+      .select(sql.lit(1).as('found'))
+      .where(isOfPlugin('versions', key))
+      .where('versions.number', '<', number)
+      .where('versions.state', 'in', ['published', 'yanked'])
+      .unionAll(
+        db.selectFrom('name_reservations').select(sql.lit(1).as('found')).where(isOfPlugin('name_reservations', key)),
+      )
+      .unionAll(
+        db
+          .selectFrom('roll_outs')
+          .select(sql.lit(1).as('found'))
+          .where('roll_outs.versionId', '=', id)
+          .where('roll_outs.state', '<>', 'planned'),
+      );
+    return hasRow(before);
+  },
+
   /** Whether all guests of a version have a newer published version that is for all guests. */
   async isSuperseded(db: Db, { number, id, ...version }: PluginKey & Pick<VersionRecord, 'number' | 'id'>) {
     const newer = await db

@@ -25,7 +25,8 @@ export interface Release {
 
 /**
  * Starts the roll-out of a version that was just published, in the same transaction and before `rebind()`. The first version of a plugin
- * goes to all guests at once: there is no other version to compare it with.
+ * goes to all guests at once: there is no other version to compare it with. A publisher can't make a version the first one, neither by
+ * yanking the others nor by deleting the plugin.
  *
  * @returns whether the version reaches its guests in steps
  * @throws DomainError `conflict` if {@link maxOpenRollOuts} other versions of the plugin are in a roll-out
@@ -79,8 +80,7 @@ async function isFull(tx: Transaction, version: VersionRecord): Promise<boolean>
 }
 
 async function isStaged(tx: Transaction, version: VersionRecord, { steps }: RollOutPlan): Promise<boolean> {
-  if (steps.length === 0 || (await tx.versionBefore(version, version.number)) === undefined) return false;
-  return !(await tx.isSuperseded(version));
+  return steps.length > 0 && (await tx.hadVersionBefore(version)) && !(await tx.isSuperseded(version));
 }
 
 /**
