@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newId } from './ids.ts';
 import { isPluginName, isSemver } from './names.ts';
-import { fromOciName, ociReferencesOf, ociRepositoryOf, ociTagOfSemver, ociTagsOf, toOciName } from './oci-names.ts';
+import {
+  fromOciName,
+  ociReferencesOf,
+  ociRepositoryOf,
+  ociTagOfSemver,
+  ociTagsOf,
+  parseOciTag,
+  toOciName,
+} from './oci-names.ts';
 
 /** https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests */
 const component = /^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*$/;
@@ -99,6 +107,21 @@ describe('ociTagsOf()', () => {
   it('returns the number, then the semantic version', () => {
     assert.deepEqual(ociTagsOf({ number: 3, semver: null }), ['3']);
     assert.deepEqual(ociTagsOf({ number: 3, semver: '1.0.0+a' }), ['3', '1.0.0_a']);
+  });
+});
+
+describe('parseOciTag()', () => {
+  it('returns the version that a tag names', () => {
+    for (const version of [
+      { number: 12, semver: null },
+      { number: 1, semver: '1.0.0-rc.1+a.b' },
+    ]) {
+      const tag = ociTagsOf(version).at(-1) as string;
+      assert.deepEqual(parseOciTag(tag), version.semver === null ? version : { ...version, number: undefined });
+    }
+    for (const tag of ['latest', '0', '01', '1e3', '1234567890', '1.0', '1.0.0+a', '1.0.0_a_b', '_1.0.0', '']) {
+      assert.equal(parseOciTag(tag), undefined, tag);
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { isPluginName } from './names.ts';
+import { isPluginName, isSemver } from './names.ts';
 
 /*
  * OCI allows neither upper case in the name of a repository, nor most sequences of separators, so some plugin names are encoded:
@@ -100,4 +100,16 @@ export function ociTagsOf({ number, semver }: { readonly number: number; readonl
 /** Returns the OCI tag of a semantic version. Tags must not contain `+`, and semantic versions contain no `_`. */
 export function ociTagOfSemver(semver: string): string {
   return semver.replace('+', '_');
+}
+
+/** Returns the version that a tag names, by its number or its semantic version; `undefined` for a tag of another form. */
+export function parseOciTag(
+  tag: string,
+):
+  | { readonly number: number; readonly semver: null }
+  | { readonly number: undefined; readonly semver: string }
+  | undefined {
+  if (/^[1-9]\d{0,8}$/.test(tag)) return { number: Number(tag), semver: null };
+  const semver = tag.replace('_', '+');
+  return isSemver(semver) && ociTagOfSemver(semver) === tag ? { number: undefined, semver } : undefined;
 }

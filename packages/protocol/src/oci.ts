@@ -2,8 +2,8 @@ import { canonicalJson } from './canonical-json.ts';
 import type { ContentAddress } from './names.ts';
 
 /*
- * The OCI image of a version: https://github.com/opencontainers/image-spec/blob/v1.1.1/manifest.md. Every document is canonical JSON that
- * follows from fields that never change, so its digest never changes either, and nothing is stored twice.
+ * The OCI image of a module: https://github.com/opencontainers/image-spec/blob/v1.1.1/manifest.md. Every document is canonical JSON that
+ * follows from the module alone, so its digest never changes, and is the same on every server, in every mirror, and in every bundle.
  */
 
 export const ociMediaTypes = {
@@ -32,12 +32,11 @@ export interface OciDocument extends OciDescriptor {
   readonly text: string;
 }
 
-/** The fields of a version that its image follows from. */
-export interface OciVersion {
+/** The module that an image follows from. */
+export interface OciModule {
   readonly contentAddress: ContentAddress;
   /** In bytes. */
   readonly size: number;
-  readonly createdAtMs: number;
 }
 
 export interface OciImage {
@@ -50,17 +49,15 @@ export interface OciImage {
 /** Returns the SHA-256 of a text in hexadecimal. */
 export type Sha256Hex = (text: string) => string;
 
-/** Computes the image of a version. */
-export function ociImageOf({ contentAddress, size, createdAtMs }: OciVersion, sha256Hex: Sha256Hex): OciImage {
+/** Clients of Wasm images require a time. That of a publish would differ on each server. */
+const created = '1970-01-01T00:00:00Z';
+
+/** Computes the image of a module. */
+export function ociImageOf({ contentAddress, size }: OciModule, sha256Hex: Sha256Hex): OciImage {
   const layer: OciDescriptor = { mediaType: ociMediaTypes.layer, digest: ociDigestOf(contentAddress), size };
   const config = ociDocument(
     ociMediaTypes.config,
-    {
-      architecture: 'wasm',
-      created: new Date(createdAtMs).toISOString(),
-      layerDigests: [layer.digest],
-      os: 'wasip1',
-    },
+    { architecture: 'wasm', created, layerDigests: [layer.digest], os: 'wasip1' },
     sha256Hex,
   );
   const manifest = ociDocument(

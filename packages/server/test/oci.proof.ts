@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import {
   type ContentAddress,
   ociDigestOf,
@@ -165,7 +165,7 @@ describe('manifests and blobs', () => {
     assert.equal(configBlob.rawPayload.length, config.size);
     assert.deepEqual(configBlob.json(), {
       architecture: 'wasm',
-      created: (await versionOf('Median--2')).createdAt,
+      created: '1970-01-01T00:00:00Z',
       layerDigests: [layers[0].digest],
       os: 'wasip1',
     });
@@ -204,6 +204,29 @@ describe('manifests and blobs', () => {
       assertError(await get('mine', `manifests/${digest}`), 400, 'DIGEST_INVALID');
       assertError(await get('mine', `blobs/${digest}`), 400, 'DIGEST_INVALID');
       assertError(await get('mine', `referrers/${digest}`), 400, 'DIGEST_INVALID');
+    }
+  });
+});
+
+describe('unknown digests', () => {
+  it('cost no query per version', async () => {
+    for (const semver of ['1.0.0', '2.0.0', '3.0.0']) await publish('unknown', freshModule(), semver);
+    const { read } = service.services.deps.store;
+    const queries = (['versions', 'ociImages', 'attestationsOfVersions', 'attestationBundle'] as const).map((name) =>
+      mock.method(read, name),
+    );
+    const countOf = async (salt: string) => {
+      assertError(await get('unknown', `manifests/${digestOf(salt)}`), 404, 'MANIFEST_UNKNOWN');
+      assertError(await get('unknown', `blobs/${digestOf(salt)}`), 404, 'BLOB_UNKNOWN');
+      assertError(await get('unknown', 'manifests/4.0.0'), 404, 'MANIFEST_UNKNOWN');
+      return queries.reduce((sum, each) => sum + each.mock.callCount(), 0);
+    };
+    try {
+      const first = await countOf('a');
+      assert.ok(first > 0);
+      for (const salt of ['b', 'c', 'd']) assert.equal(await countOf(salt), first);
+    } finally {
+      for (const each of queries) each.mock.restore();
     }
   });
 });
@@ -293,7 +316,7 @@ describe('referrers', () => {
     });
     const version = await versionOf('tested', at);
     const content = ociDigestOf(version.contentAddress as ContentAddress);
-    const digest = manifestDigestOf(version, content);
+    const { digest } = version.oci;
     const index = await read(`referrers/${digest}`);
     assert.equal(index.headers['content-type'], 'application/vnd.oci.image.index.v1+json');
     const { manifests } = index.json<{ manifests: Descriptor[] }>();
@@ -325,17 +348,35 @@ describe('referrers', () => {
     assert.deepEqual((await read(`referrers/${digestOf('other')}`)).json().manifests, []);
   });
 
-  /** The version may have no tag. */
-  function manifestDigestOf({ createdAt, size }: Version, layer: string): string {
-    const config = `{"architecture":"wasm","created":"${createdAt}","layerDigests":["${layer}"],"os":"wasip1"}`;
-    const manifest = {
-      config: { digest: digestOf(config), mediaType: 'application/vnd.wasm.config.v0+json', size: config.length },
-      layers: [{ digest: layer, mediaType: 'application/wasm', size }],
-      mediaType: 'application/vnd.oci.image.manifest.v1+json',
-      schemaVersion: 2,
-    };
-    return digestOf(JSON.stringify(manifest));
-  }
+  it('of versions with the same module are those of each', async () => {
+    const content = freshModule();
+    for (const module of [content, freshModule(), content]) await publish('alike', module);
+    const [first, other, third] = await Promise.all([1, 2, 3].map((tag) => get('alike', `manifests/${tag}`)));
+    assert.equal(first?.payload, third?.payload);
+    for (const [manifest, count] of [
+      [first, 2],
+      [other, 1],
+    ] as const) {
+      const digest = manifest?.headers['docker-content-digest'];
+      const { manifests } = (await get('alike', `referrers/${digest}`)).json<{ manifests: Descriptor[] }>();
+      assert.equal(manifests.length, count);
+      for (const one of manifests) assert.equal((await get('alike', `manifests/${one.digest}`)).statusCode, 200);
+    }
+  });
+
+  it('are found by their digests as soon as they are attached', async () => {
+    const { id } = await publish('attached');
+    const manifest = (await get('attached', 'manifests/1')).headers['docker-content-digest'];
+    const list = async () =>
+      (await get('attached', `referrers/${manifest}`)).json<{ manifests: Descriptor[] }>().manifests;
+    for (const count of [1, 2, 3]) {
+      const manifests = await list();
+      assert.equal(manifests.length, count);
+      for (const { digest } of manifests) assert.equal((await get('attached', `manifests/${digest}`)).statusCode, 200);
+      const json = { bomFormat: 'CycloneDX', specVersion: '1.6', version: count, components: [] };
+      await ok(service, 'POST', `${api}/artifacts/${id}/versions/1/attestations`, { token: world.guest.token, json });
+    }
+  });
 });
 
 describe('repositories', () => {

@@ -3,14 +3,14 @@ import {
   type ContentAddress,
   type OciDescriptor,
   type OciImage,
-  ociDigestOf,
   ociDocument,
   ociEmptyConfig,
   ociEmptyText,
+  ociImageOf,
   ociMediaTypes,
   ociReferrerManifest,
 } from '@tenon/protocol';
-import { type Catalog, type CatalogVersion, catalogType, type PlacedPlugin, pluginsOf } from './catalog.ts';
+import { type Catalog, catalogType, type PlacedPlugin, pluginsOf } from './catalog.ts';
 
 /*
  * The OCI image layout of a bundle (https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md). All of it is computed from
@@ -101,7 +101,7 @@ export function createLayout(catalog: Catalog, catalogBytes: Buffer): Layout {
     for (const version of placed.plugin.versions) {
       const { contentAddress, size, attestations, testResult } = version;
       add(hexOf(contentAddress), size, { kind: 'module', contentAddress });
-      const image = imageOf(version);
+      const image = ociImageOf({ contentAddress: contentAddress as ContentAddress, size }, sha256Hex);
       compute(ociMediaTypes.config, Buffer.from(image.config.text));
       const manifest = compute(ociMediaTypes.manifest, Buffer.from(image.manifest.text));
       const name = referenceOf(placed, version.number);
@@ -125,15 +125,4 @@ const sha256Hex = (text: string) => sha256(Buffer.from(text));
 
 function manifestOf(fields: object) {
   return { schemaVersion: 2, mediaType: ociMediaTypes.manifest, ...fields };
-}
-
-/** The image of a version, without the time of its publish. It depends on the bytes alone, so that the export of an import has equal manifests. */
-function imageOf({ contentAddress, size }: CatalogVersion): OciImage {
-  const digest = ociDigestOf(contentAddress as ContentAddress);
-  const layer: OciDescriptor = { mediaType: ociMediaTypes.layer, digest, size };
-  const configured = { architecture: 'wasm', os: 'wasip1', layerDigests: [digest] };
-  const config = ociDocument(ociMediaTypes.config, configured, sha256Hex);
-  const { mediaType } = config;
-  const fields = { config: { mediaType, digest: config.digest, size: config.size }, layers: [layer] };
-  return { layer, config, manifest: ociDocument(ociMediaTypes.manifest, manifestOf(fields), sha256Hex) };
 }

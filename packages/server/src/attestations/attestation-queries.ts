@@ -1,4 +1,5 @@
 import type { AttestationId, AttestationKind, ProvenanceState, VersionId } from '@tenon/protocol';
+import { type CacheTag, pluginDocumentsTag } from '../cache/cache-tag.ts';
 import type {
   AttestationRecord,
   AttestationWithBundle,
@@ -7,7 +8,7 @@ import type {
 } from '../db/attestation-records.ts';
 import { type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { paged } from '../db/page-queries.ts';
+import { inChunks, paged } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import { columns, type PluginKey } from '../db/records.ts';
 
@@ -50,6 +51,18 @@ export const attestationQueries = {
       .orderBy('id')
       .execute(),
 
+  /** As {@link attestationQueries.attestations}, of several versions. */
+  attestationsOfVersions: (db: Db, versionIds: readonly VersionId[]): Promise<AttestationRecord[]> =>
+    inChunks(versionIds, (chunk) =>
+      db
+        .selectFrom('attestations')
+        .select(columns.attestations)
+        .where('versionId', 'in', chunk)
+        .orderBy('versionId')
+        .orderBy('id')
+        .execute(),
+    ),
+
   /** Returns a version's attestations, the oldest first. */
   attestationsWithBundles(db: Db, versionId: VersionId, kind?: AttestationKind): Promise<AttestationWithBundle[]> {
     const all = db
@@ -84,6 +97,15 @@ type PublishAttestation = Pick<AttestationWithBundle, 'id' | 'bundle' | 'version
   readonly contentAddress: string;
 };
 
+/** Returns a query for the tag of the documents of a version's plugin. */
+export function documentsOfVersion(id: VersionId): (db: Db) => Promise<readonly CacheTag[]> {
+  return async (db) => {
+    const key = ['extensionPointId', 'userId', 'name'] as const;
+    const plugins = await db.selectFrom('versions').select(key).where('id', '=', id).execute();
+    return plugins.map(pluginDocumentsTag);
+  };
+}
+
 export const attestationMutations = {
   insertSigningKey: statement({ audit: true, invalidates: nothing }, (db: Db, key: StoredSigningKey) =>
     db.insertInto('signing_keys').values(key),
@@ -106,8 +128,9 @@ export const attestationMutations = {
       db.updateTable('signing_keys').set({ revokedAtMs: atMs, privateKeyPem: null }).where('id', '=', id),
   ),
 
-  insertAttestation: statement({ audit: true, invalidates: nothing }, (db: Db, attestation: AttestationWithBundle) =>
-    db.insertInto('attestations').values(attestation),
+  insertAttestation: statement(
+    { audit: true, invalidates: ({ versionId }) => documentsOfVersion(versionId) },
+    (db: Db, attestation: AttestationWithBundle) => db.insertInto('attestations').values(attestation),
   ),
 
   /** Stores the result of a further verification. */

@@ -1,4 +1,4 @@
-import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
+import { type AppId, type ExtensionPointId, pluginId, type UserId } from '@tenon/protocol';
 
 /**
  * Connects cached values with the changes that invalidate them: the id of a stored object, a user's membership of an application, a binding
@@ -23,3 +23,16 @@ export function readableContentsTag(userId: string): CacheTag {
 
 /** Which versions exist, and under which guests: one tag for all contents, because deletions are rare. */
 export const allContentsTag: CacheTag = 'contents';
+
+/** Which versions of a plugin exist, and the documents about them. */
+export function pluginDocumentsTag({
+  extensionPointId,
+  userId,
+  name,
+}: {
+  readonly extensionPointId: ExtensionPointId;
+  readonly userId: UserId;
+  readonly name: string;
+}): CacheTag {
+  return pluginId(extensionPointId, userId, name);
+}

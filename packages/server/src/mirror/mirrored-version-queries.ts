@@ -1,6 +1,7 @@
 import type { ExtensionPointId, VersionId } from '@tenon/protocol';
 import { type ExpressionBuilder, sql } from 'kysely';
-import { allContentsTag, type CacheTag, listTag } from '../cache/cache-tag.ts';
+import { documentsOfVersion } from '../attestations/attestation-queries.ts';
+import { allContentsTag, type CacheTag, listTag, pluginDocumentsTag } from '../cache/cache-tag.ts';
 import type { AttestationWithBundle } from '../db/attestation-records.ts';
 import { type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { boundLists } from '../db/list-changes.ts';
@@ -83,9 +84,9 @@ export const mirroredVersionMutations = {
       invalidates:
         ({ version }) =>
         async (db) =>
-          (await listsOfReplaced(db, version)).map(({ extensionPointId, guestKey }) =>
-            listTag(extensionPointId, guestKey),
-          ),
+          (await listsOfReplaced(db, version))
+            .map(({ extensionPointId, guestKey }) => listTag(extensionPointId, guestKey))
+            .concat(pluginDocumentsTag(version)),
       changes: async (changed, db, { version }) => {
         const lists = await listsOfReplaced(db, version);
         const guestKeys = lists.map(({ guestKey }) => guestKey);
@@ -122,7 +123,7 @@ export const mirroredVersionMutations = {
 
   /** Stores the attestations of a version. */
   putMirroredAttestations: mutation(
-    { audit: false, invalidates: nothing },
+    { audit: false, invalidates: documentsOfVersion },
     async (db: Db, versionId: VersionId, attestations: readonly AttestationWithBundle[]): Promise<void> => {
       await db.deleteFrom('attestations').where('versionId', '=', versionId).execute();
       for (const each of attestations) {

@@ -1,13 +1,13 @@
 import {
   type ContentAddress,
   contentAddressOfDigest,
-  isSemver,
   type OciDescriptor,
   type OciDigest,
   type OciDocument,
   ociEmptyConfig,
   ociEmptyText,
-  ociTagOfSemver,
+  ociImageOf,
+  parseOciTag,
 } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../auth/access.ts';
 import { takeQuota } from '../auth/quotas.ts';
@@ -16,11 +16,12 @@ import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { requirePublisherNotBlocked } from '../plugins/blocked-publishers.ts';
-import { manifestDigestOf } from '../plugins/oci-version-names.ts';
+import { manifestDigestOf, sha256Hex } from '../plugins/oci-version-names.ts';
 import { requireNotBlocked } from '../plugins/plugins.ts';
 import { publish } from '../plugins/publish.ts';
+import { findVersionOfDocument } from './oci-documents.ts';
 import { OciError, wrongDigest } from './oci-error.ts';
-import { findConfig, findVersionOfManifest } from './oci-image.ts';
+import { imageOf } from './oci-image.ts';
 import { type PushedManifest, readPushedConfig, readPushedManifest } from './oci-manifest.ts';
 import type { Uploader } from './oci-uploads.ts';
 
@@ -49,16 +50,18 @@ type VersionTag = Pick<VersionRecord, 'semver'> & { readonly tag: string; readon
  */
 export async function pushManifest(
   deps: Deps,
-  { uploader, access, reference, bytes, reserve, signal }: ManifestPush,
+  push: ManifestPush,
 ): Promise<{ readonly version: VersionRecord; readonly digest: OciDigest }> {
+  const { uploader, access, reference, bytes, reserve, signal } = push;
   const { actor, key } = uploader;
   const { read } = deps.store;
   const manifest = readPushedManifest(bytes);
   const { digest } = manifest.document;
   if (reference.includes(':')) {
     if (reference !== digest) throw wrongDigest();
-    const found = await findVersionOfManifest(read, key, digest);
-    if (found === undefined) throw new OciError('invalid_request', 'UNSUPPORTED', `Push a tag. ${tagRule}`);
+    const found = await findPushed(deps, access, key, digest);
+    if (found === undefined || manifestDigestOf(found) !== digest)
+      throw new OciError('invalid_request', 'UNSUPPORTED', `Push a tag. ${tagRule}`);
     return { version: found, digest };
   }
   const tag = parseTag(reference);
@@ -72,7 +75,7 @@ export async function pushManifest(
     await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
     return { version: requirePublishable(present), digest };
   }
-  const config = await readConfig(deps, uploader, manifest);
+  const config = await readConfig(deps, push, manifest);
   const module = await readModule(deps, uploader, manifest, reserve);
   let number = 0;
   const release = {
@@ -96,9 +99,8 @@ const tagRule =
 
 /** @throws DomainError `invalid_request` */
 function parseTag(tag: string): VersionTag {
-  if (/^[1-9]\d{0,8}$/.test(tag)) return { tag, semver: null, number: Number(tag) };
-  const semver = tag.replace('_', '+');
-  if (isSemver(semver) && ociTagOfSemver(semver) === tag) return { tag, semver, number: undefined };
+  const named = parseOciTag(tag);
+  if (named !== undefined) return { tag, ...named };
   throw new OciError('invalid_request', 'UNSUPPORTED', `${tagRule} The server computes all other tags.`);
 }
 
@@ -170,6 +172,8 @@ async function storeImage(
   if (tag.number !== undefined && tag.number !== version.number) {
     throw new DomainError('conflict', `The next version has the number ${version.number}, and not ${tag.number}.`);
   }
+  // As a copy of an image from another server. It needs no place.
+  if (document.digest === ociImageOf(version, sha256Hex).manifest.digest) return;
   const addedBytes = document.size + config.size;
   await takeQuota(deps, tx, 'account-bytes', userId, await tx.sumPublishedBytes(userId), addedBytes);
   await takeQuota(deps, tx, 'app-bytes', appId, (await tx.countPlugins(appId)).bytes, addedBytes);
@@ -183,22 +187,27 @@ async function storeImage(
   });
 }
 
-async function readConfig(deps: Deps, uploader: Uploader, manifest: PushedManifest): Promise<OciDocument> {
+async function readConfig(deps: Deps, push: ManifestPush, manifest: PushedManifest): Promise<OciDocument> {
   const { config } = manifest;
-  const bytes = await findConfigBytes(deps, uploader, config);
+  const bytes = await findConfigBytes(deps, push, config);
   requireSize(config, bytes.length);
   return { ...config, text: readPushedConfig(bytes, manifest) };
 }
 
-async function findConfigBytes(deps: Deps, { key }: Uploader, config: OciDescriptor): Promise<Uint8Array> {
+async function findConfigBytes(
+  deps: Deps,
+  { uploader: { key }, access }: ManifestPush,
+  config: OciDescriptor,
+): Promise<Uint8Array> {
   if (config.digest === ociEmptyConfig.digest) return Buffer.from(ociEmptyText);
   const uploaded = await findUploaded(deps, key, addressOf(config.digest));
   if (uploaded !== undefined) {
     requireSize(config, uploaded.size);
     return uploaded.read();
   }
-  const known = await findConfig(deps.store.read, key, config.digest);
-  if (known === undefined) throw unknownBlobOfManifest(config);
+  const version = await findPushed(deps, access, key, config.digest);
+  const known = version && (await imageOf(deps.store.read, version)).config;
+  if (known?.digest !== config.digest) throw unknownBlobOfManifest(config);
   return Buffer.from(known.text);
 }
 
@@ -216,6 +225,12 @@ async function readModule(
   requireSize(layer, found.size);
   reserve(found.size);
   return { bytes: await found.read(), isCharged: uploaded !== undefined };
+}
+
+/** Finds the version of a plugin, which need not exist, that has a document. */
+async function findPushed(deps: Deps, { extensionPoint }: ExtensionPointAccess, key: PluginKey, digest: OciDigest) {
+  const plugin = await deps.store.read.plugin(key);
+  return plugin && findVersionOfDocument(deps, extensionPoint, plugin, digest);
 }
 
 /** Finds the content of a finished upload. */

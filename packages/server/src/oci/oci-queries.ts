@@ -2,6 +2,7 @@ import type { ContentAddress, OciDigest, OciUploadId, UserId, VersionId } from '
 import { type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
 import type { OciChunkRecord, OciImageRecord, OciUploadRecord } from '../db/oci-records.ts';
+import { inChunks } from '../db/page-queries.ts';
 import { columns, type PluginKey } from '../db/records.ts';
 
 export const ociQueries = {
@@ -44,18 +45,10 @@ export const ociQueries = {
       .orderBy('startByte')
       .execute(),
 
-  ociImage: (db: Db, versionId: VersionId): Promise<OciImageRecord | undefined> =>
-    db.selectFrom('oci_images').select(columns.ociImages).where('versionId', '=', versionId).executeTakeFirst(),
-
-  /** Returns an image of a plugin by the digest of its configuration. */
-  ociImageOfConfig: (db: Db, key: PluginKey, digest: OciDigest): Promise<OciImageRecord | undefined> =>
-    db
-      .selectFrom('oci_images')
-      .innerJoin('versions', 'versions.id', 'oci_images.versionId')
-      .select(columns.ociImages)
-      .where(isOfPlugin('versions', key))
-      .where('configDigest', '=', digest)
-      .executeTakeFirst(),
+  ociImages: (db: Db, versionIds: readonly VersionId[]): Promise<OciImageRecord[]> =>
+    inChunks(versionIds, (chunk) =>
+      db.selectFrom('oci_images').select(columns.ociImages).where('versionId', 'in', chunk).execute(),
+    ),
 };
 
 export const ociMutations = {

@@ -4,19 +4,23 @@ import {
   isId,
   isOciDigest,
   type OciDescriptor,
+  type OciDigest,
   type OciDocument,
   ociEmptyConfig,
   ociEmptyText,
   ociMediaTypes,
   ociTagsOf,
+  parseOciTag,
 } from '@tenon/protocol';
 import { type ExtensionPointAccess, isMember } from '../auth/access.ts';
 import type { PluginRecord, VersionRecord } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
+import { manifestDigestOf } from '../plugins/oci-version-names.ts';
 import { findPlugin, type PluginTarget } from '../plugins/plugins.ts';
+import { findVersionOfDocument } from './oci-documents.ts';
 import { invalidDigest, unknownBlob, unknownManifest } from './oci-error.ts';
-import { findConfig, findVersionOfManifest, imageOf, versionsOf } from './oci-image.ts';
+import { imageOf } from './oci-image.ts';
 import { type Referrer, referrersOf } from './oci-referrers.ts';
 
 /*
@@ -54,9 +58,11 @@ export async function findManifest(deps: Deps, repository: Repository, reference
     return (await imageOf(deps.store.read, version)).manifest;
   }
   if (!isOciDigest(reference)) throw invalidDigest();
-  const found = await findVersionOfManifest(deps.store.read, repository.plugin, reference);
-  if (found !== undefined) return (await imageOf(deps.store.read, found)).manifest;
-  const referrer = await findReferrer(deps, repository, ({ manifest }) => manifest.digest === reference);
+  const version = await findVersionOf(deps, repository, reference);
+  if (version === undefined) throw unknownManifest();
+  const { manifest } = await imageOf(deps.store.read, version);
+  if (manifest.digest === reference) return manifest;
+  const referrer = (await referrersOf(deps, [version])).find((one) => one.manifest.digest === reference);
   if (referrer === undefined) throw unknownManifest();
   return referrer.manifest;
 }
@@ -71,24 +77,37 @@ export async function findBlob(deps: Deps, repository: Repository, digest: strin
   if (address === undefined || !isOciDigest(digest)) throw invalidDigest();
   if ((await read.versionOfContent(repository.plugin, address)) !== undefined) return { address };
   if (digest === ociEmptyConfig.digest) return { ...ociEmptyConfig, text: ociEmptyText };
-  const config = await findConfig(read, repository.plugin, digest);
-  if (config !== undefined) return config;
-  const referrer = await findReferrer(deps, repository, ({ document }) => document.digest === digest);
+  const version = await findVersionOf(deps, repository, digest);
+  if (version === undefined) throw unknownBlob();
+  const { config } = await imageOf(read, version);
+  if (config.digest === digest) return config;
+  const referrer = (await referrersOf(deps, [version])).find(({ document }) => document.digest === digest);
   const text = await referrer?.readText();
   if (referrer === undefined || text === undefined) throw unknownBlob();
   return { ...referrer.document, text };
 }
 
-/** Returns the documents about the version whose manifest has a digest. @throws DomainError `invalid_request` for a malformed digest */
+/** The maximum number of versions with the same image whose documents a list has: the newest. */
+const maxVersionsOfImage = 20;
+
+/**
+ * Returns the documents about the versions whose manifest has a digest. Versions with the same module can have the same manifest.
+ *
+ * @throws DomainError `invalid_request` for a malformed digest
+ */
 export async function listReferrers(
   deps: Deps,
   repository: Repository,
   digest: string,
   artifactType: string | undefined,
 ): Promise<readonly Referrer[]> {
+  const { read } = deps.store;
+  const { plugin } = repository;
   if (!isOciDigest(digest)) throw invalidDigest();
-  const found = await findVersionOfManifest(deps.store.read, repository.plugin, digest);
-  const referrers = found === undefined ? [] : await referrersOf(deps, found, deps.baseUrl());
+  const found = await findVersionOf(deps, repository, digest);
+  const alike = found && (await read.versionsWithContent(plugin, found.contentAddress, maxVersionsOfImage));
+  const versions = alike?.filter((version) => manifestDigestOf(version) === digest);
+  const referrers = await referrersOf(deps, versions ?? []);
   return referrers.filter((one) => artifactType === undefined || one.artifactType === artifactType);
 }
 
@@ -102,10 +121,7 @@ export async function listTags(
   repository: Repository,
   { limit, last = '' }: { readonly limit: number; readonly last?: string | undefined },
 ): Promise<{ readonly tags: readonly string[]; readonly hasMore: boolean }> {
-  const versionTags: string[] = [];
-  for await (const version of versionsOf(read, repository.plugin)) {
-    if (isTagged(repository, version)) versionTags.push(...ociTagsOf(version));
-  }
+  const versionTags = hasTags(repository) ? (await read.versionNamesOf(repository.plugin)).flatMap(ociTagsOf) : [];
   const isEmpty = versionTags.length === 0;
   const tags = versionTags.filter((tag) => tag > last).sort((a, b) => (a < b ? -1 : 1));
   if (tags.length <= limit) tags.push(...(await boundTags(read, repository, last, limit + 1 - tags.length)));
@@ -113,9 +129,9 @@ export async function listTags(
   return { tags: tags.slice(0, limit), hasMore: tags.length > limit };
 }
 
-/** Whether a version has tags: it is published, and the team blocks neither the plugin nor its publisher. */
-function isTagged({ plugin }: Repository, { state }: VersionRecord): boolean {
-  return state === 'published' && plugin.block === null && plugin.publisherBlock === null;
+/** Whether published versions have tags: the team blocks neither the plugin nor its publisher. */
+function hasTags({ plugin }: Repository): boolean {
+  return plugin.block === null && plugin.publisherBlock === null;
 }
 
 async function findTagged(read: Queries, repository: Repository, tag: string): Promise<VersionRecord | undefined> {
@@ -127,10 +143,13 @@ async function findTagged(read: Queries, repository: Repository, tag: string): P
     if (binding?.userId !== plugin.userId || binding.versionNumber === null) return undefined;
     return read.version(plugin, binding.versionNumber);
   }
-  for await (const version of versionsOf(read, repository.plugin)) {
-    if (isTagged(repository, version) && (tag === 'latest' || ociTagsOf(version).includes(tag))) return version;
-  }
-  return undefined;
+  if (!hasTags(repository)) return undefined;
+  if (tag === 'latest') return read.newestPublished(plugin);
+  const named = parseOciTag(tag);
+  if (named === undefined) return undefined;
+  if (named.semver !== null) return read.newestPublished(plugin, named.semver);
+  const version = await read.version(plugin, named.number);
+  return version?.state === 'published' ? version : undefined;
 }
 
 /** Returns the tags of the guests under which a version is bound. Only the team may know the guests. */
@@ -147,16 +166,8 @@ async function boundTags(
   return guestIds.map((id) => boundPrefix + id);
 }
 
-async function findReferrer(
-  deps: Deps,
-  repository: Repository,
-  isFound: (referrer: Referrer) => boolean,
-): Promise<Referrer | undefined> {
-  for await (const version of versionsOf(deps.store.read, repository.plugin)) {
-    const found = (await referrersOf(deps, version, deps.baseUrl())).find(isFound);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function findVersionOf(deps: Deps, { access, plugin }: Repository, digest: OciDigest) {
+  return findVersionOfDocument(deps, access.extensionPoint, plugin, digest);
 }
 
 /** Describes the documents about a version as an image index. */

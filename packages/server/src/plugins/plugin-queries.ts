@@ -1,6 +1,6 @@
 import type { AppId, ContentAddress, ExtensionPointId, PluginAbout, TrustRuleId, UserId } from '@tenon/protocol';
 import type { ExpressionBuilder } from 'kysely';
-import { allContentsTag } from '../cache/cache-tag.ts';
+import { allContentsTag, pluginDocumentsTag } from '../cache/cache-tag.ts';
 import type { AuditCredentialId } from '../db/audit-records.ts';
 import { appsOfGuestUser, appsOfMember, areOfSamePlugin, type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
@@ -150,7 +150,7 @@ export const pluginMutations = {
    * @throws ConflictError if `number` is not the one after the plugin's last
    */
   insertVersion: mutation(
-    { audit: true, invalidates: nothing },
+    { audit: true, invalidates: (version) => [pluginDocumentsTag(version)] },
     async (
       db: Db,
       version: VersionRecord,

@@ -37,11 +37,25 @@ export const versionQueries = {
 
   /** Returns the newest of a plugin's versions with these bytes. */
   versionOfContent: (db: Db, key: PluginKey, contentAddress: ContentAddress): Promise<VersionRecord | undefined> =>
-    versionsOf(db, key)
-      .where('versions.contentAddress', '=', contentAddress)
-      .orderBy('versions.number', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
+    withContent(db, key, contentAddress, 1).executeTakeFirst(),
+
+  /** Returns a plugin's versions with these bytes, the newest first. */
+  versionsWithContent: (
+    db: Db,
+    key: PluginKey,
+    contentAddress: ContentAddress,
+    limit: number,
+  ): Promise<VersionRecord[]> => withContent(db, key, contentAddress, limit).execute(),
+
+  /** Returns the newest of a plugin's published versions, or the one with a semantic version. */
+  newestPublished: (db: Db, key: PluginKey, semver?: string): Promise<VersionRecord | undefined> => {
+    const published = publishedOf(db, key).orderBy('versions.number', 'desc').limit(1);
+    return (semver === undefined ? published : published.where('versions.semver', '=', semver)).executeTakeFirst();
+  },
+
+  /** Returns the names of a plugin's published versions. */
+  versionNamesOf: (db: Db, key: PluginKey): Promise<Pick<VersionRecord, 'number' | 'semver'>[]> =>
+    publishedOf(db, key).clearSelect().select(['versions.number', 'versions.semver']).execute(),
 
   /** Returns the guests under which versions were published, by version id and guest id. */
   guestsOfVersions: (db: Db, versionIds: readonly VersionId[], range?: VersionGuestsLimit): Promise<VersionGuest[]> =>
@@ -146,6 +160,15 @@ function awaitingVersions(db: Db, appId: AppId, text: string | undefined) {
 
 function versionsOf(db: Db, key: PluginKey) {
   return db.selectFrom('versions').select(columns.versions).where(isOfPlugin('versions', key)).$castTo<VersionRecord>();
+}
+
+function withContent(db: Db, key: PluginKey, contentAddress: ContentAddress, limit: number) {
+  const found = versionsOf(db, key).where('versions.contentAddress', '=', contentAddress);
+  return found.orderBy('versions.number', 'desc').limit(limit);
+}
+
+function publishedOf(db: Db, key: PluginKey) {
+  return versionsOf(db, key).where('versions.state', '=', 'published');
 }
 
 function guestsOf(

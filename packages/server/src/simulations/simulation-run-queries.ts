@@ -1,8 +1,9 @@
 import type { ExtensionPointId, SimulationRunId, UserId, Verdict, VersionId } from '@tenon/protocol';
 import { sql } from 'kysely';
+import { pluginDocumentsTag } from '../cache/cache-tag.ts';
 import { type Db, hasRow, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { setOf } from '../db/page-queries.ts';
+import { inChunks, setOf } from '../db/page-queries.ts';
 import { columns, type PluginKey, type VersionRecord } from '../db/records.ts';
 import type { SimulationQueueSummary, SimulationRunRecord } from '../db/simulation-run-records.ts';
 
@@ -24,6 +25,12 @@ export const simulationRunQueries = {
   /** The runs of a version, the newest first. */
   simulationRuns: (db: Db, versionId: VersionId): Promise<SimulationRunRecord[]> =>
     runs(db).where('versionId', '=', versionId).orderBy('id', 'desc').limit(maxRunsOfVersion).execute(),
+
+  /** The runs of versions that are done, the newest first. */
+  doneSimulationRuns: (db: Db, versionIds: readonly VersionId[]): Promise<SimulationRunRecord[]> =>
+    inChunks(versionIds, (chunk) =>
+      runs(db).where('versionId', 'in', chunk).where('state', '=', 'done').orderBy('id', 'desc').execute(),
+    ),
 
   simulationRun: (db: Db, id: SimulationRunId): Promise<SimulationRunRecord | undefined> =>
     runs(db).where('id', '=', id).executeTakeFirst(),
@@ -161,7 +168,7 @@ export const simulationRunMutations = {
    * {@link maxReportedVersions}. The verdicts and their reasons stay.
    */
   pruneSimulationRuns: mutation(
-    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    { audit: false, invalidates: (version) => [pluginDocumentsTag(version)], usesDiskReserve: true },
     async (db: Db, version: PluginKey & Pick<VersionRecord, 'id'>, newestNumber: number): Promise<void> => {
       const versionId = version.id;
       const older = db

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ContentAddress, pluginId, type SimulationReport, type TestResult } from '@tenon/protocol';
+import { type ContentAddress, pluginId, type SimulationReport, type TestResult, type VersionId } from '@tenon/protocol';
 import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import type { VersionRecord } from '../db/records.ts';
 import type { SimulationRecord } from '../db/simulation-records.ts';
@@ -27,28 +27,29 @@ export async function readTestResult(
   baseUrl: string,
 ): Promise<TestResult> {
   const version = await findVersion(read, await findPlugin(read, actor, access, target), number);
-  const result = await newestTestResult(read, version, baseUrl);
+  const result = (await newestTestResults(read, [version], baseUrl)).get(version.id);
   if (result === undefined) throw notFound('test result');
   return result;
 }
 
-/** As {@link readTestResult}, for a version that the actor may see. Returns `undefined` if no run has ended. */
-export async function newestTestResult(
-  read: Pick<Queries, 'simulationRuns' | 'simulations'>,
-  version: VersionRecord,
+/** As {@link readTestResult}, for versions of one plugin that the actor may see. A version of which no run has ended has none. */
+export async function newestTestResults(
+  read: Pick<Queries, 'doneSimulationRuns' | 'simulations'>,
+  versions: readonly VersionRecord[],
   baseUrl: string,
-): Promise<TestResult | undefined> {
-  const runs = await read.simulationRuns(version.id);
-  const run = runs.find(({ state, verdict }) => state === 'done' && finalVerdicts.includes(verdict));
-  if (run === undefined) return undefined;
-  const reports = JSON.parse(run.reportsJson) as SimulationReport[];
-  return toTestResult(
-    version,
-    run.verdict === 'passed',
-    reports,
-    await read.simulations(version.extensionPointId),
-    baseUrl,
-  );
+): Promise<ReadonlyMap<VersionId, TestResult>> {
+  const results = new Map<VersionId, TestResult>();
+  const runs = await read.doneSimulationRuns(versions.map(({ id }) => id));
+  const [first] = versions;
+  if (first === undefined || runs.length === 0) return results;
+  const simulations = await read.simulations(first.extensionPointId);
+  for (const version of versions) {
+    const run = runs.find(({ versionId, verdict }) => versionId === version.id && finalVerdicts.includes(verdict));
+    if (run === undefined) continue;
+    const reports = JSON.parse(run.reportsJson) as SimulationReport[];
+    results.set(version.id, toTestResult(version, run.verdict === 'passed', reports, simulations, baseUrl));
+  }
+  return results;
 }
 
 export function toTestResult(

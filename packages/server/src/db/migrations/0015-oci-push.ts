@@ -39,7 +39,6 @@ export const ociPush: Migration = {
       .addColumn('manifest', text, (column) => column.notNull())
       .addColumn('config', text, (column) => column.notNull())
       .execute();
-    await db.schema.createIndex('oci_images_by_config').on('oci_images').column('configDigest').execute();
     await db.schema.alterTable('versions').addColumn('manifestDigest', text).execute();
   },
 };
