@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createPluginWorld, moduleOf, type PluginWorld } from '../packages/cli/test/helpers/plugin-world.ts';
 import { type Catalog, openBundleFile, writeTampered } from '../packages/cli/test/helpers/tampered-bundle.ts';
+import { wat } from '../packages/cli/test/helpers/wat.ts';
 import { tenon as tenonFile, withoutTenon } from './helpers/server.ts';
 import { until } from './helpers/until.ts';
 
@@ -101,13 +102,14 @@ describe('bundles between two servers', () => {
     await signed.push(7);
     const first = join(origin.folder.path, 'first.tar');
     await exportTo(first, signed.extensionPoint);
-    await signed.push(8);
+    const bom = join(origin.folder.path, 'bom.json');
+    await signed.push(8, '--sbom', bom);
     const second = join(origin.folder.path, 'second.tar');
     await exportTo(second, signed.extensionPoint);
     const [older, newer] = await Promise.all([first, second].map((file) => openBundleFile(file, readCatalog)));
     const [elsewhere] = (await openBundleFile(bundle, readCatalog)).extensionPoints;
     type Point = Catalog['extensionPoints'][number];
-    const changed = 'the server signed another name, schema, limits, plugins, versions, or bindings';
+    const changed = 'the server signed another name, schema, limits, plugins, versions, bindings, or documents';
     const pointOf = (catalog: Catalog | undefined) => catalog?.extensionPoints[0] ?? assert.fail();
     const pluginOf = (point: Point) => point.plugins[0] ?? assert.fail();
     const tampered: readonly (readonly [string, (point: Point) => unknown])[] = [
@@ -119,6 +121,7 @@ describe('bundles between two servers', () => {
       ['no approval', (point) => Object.assign(point, { requiresApproval: !point.requiresApproval })],
       ['another name', (point) => Object.assign(point, { name: 'guest-1' })],
       ['another note', (point) => Object.assign(pluginOf(point).versions[0] ?? {}, { note: 'Approved' })],
+      ['no SBOM', (point) => pluginOf(point).versions[0]?.attestations.pop()],
       ['an older attestation', (point) => Object.assign(point, { attestation: pointOf(older).attestation })],
     ];
     const file = join(origin.folder.path, 'tampered.tar');
@@ -262,6 +265,63 @@ describe('bundles between two servers', () => {
     const refused = await target.tenon(['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*']);
     assert.equal(refused.exitCode, 7, refused.stderr);
     assert.match(refused.stderr, /render/);
+  });
+
+  it('publishes nothing if the server refuses one of the versions, and names all that it refuses', async () => {
+    const mixed = await origin.makeGuest('exports: []');
+    const push = async (name: string, module: Buffer) => {
+      const file = join(mixed.path, `${name}.wasm`);
+      await writeFile(file, module);
+      await origin.demand(['plugin', 'push', file, '--name', name], mixed.setting);
+    };
+    const unfit = wat('(module (func (export "walk")))');
+    await push('a-fits', moduleOf(200));
+    await push('b-unfit', unfit);
+    await push('c-unfit', unfit);
+    const file = join(origin.folder.path, 'mixed.tar');
+    await exportTo(file, mixed.extensionPoint);
+    const at = await target.line(['ext', 'create', mixed.guestName, '--app', target.app, '--schema', '-'], {
+      stdin: 'exports: [run]',
+    });
+    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    for (const more of [['--dry-run'], []]) {
+      const refused = await target.tenon([...words, ...more]);
+      if (more.length > 0 && refused.exitCode === 0) continue; // the guest is not there yet
+      assert.equal(refused.exitCode, 7, refused.stderr);
+      assert.match(refused.stderr, /The server refuses 2 versions\. Nothing was published\./);
+      for (const name of ['b-unfit', 'c-unfit']) assert.match(refused.stderr, new RegExp(`/${name}@1: .*run`));
+    }
+    assert.deepEqual(await list(target, at, mixed.guestName), {});
+    const asked = await target.tenon([...words, '--dry-run']);
+    assert.match(asked.stderr, /The server refuses 2 versions/);
+    await target.demand(['ext', 'update', '-e', at, '--schema', '-'], { stdin: 'exports: []' });
+    await target.demand(words);
+    assert.equal(Object.keys(await list(target, at, mixed.guestName)).length, 3);
+  });
+
+  it('says what stands if the connection ends midway, and continues', async () => {
+    const cut = await origin.makeGuest();
+    for (let number = 0; number < 3; number++) {
+      const file = join(cut.path, 'one.wasm');
+      await writeFile(file, moduleOf(300 + number));
+      await origin.demand(['plugin', 'push', file, '--name', `cut-${number}`], cut.setting);
+    }
+    const file = join(origin.folder.path, 'cut.tar');
+    await exportTo(file, cut.extensionPoint);
+    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    let publishes = 0;
+    const failing: typeof fetch = async (input, init) => {
+      const isPublish = init?.method === 'PUT' && !String(input).includes('dryRun');
+      if (isPublish && ++publishes === 2) throw new TypeError('fetch failed');
+      return fetch(input, init);
+    };
+    const broken = await target.tenon([...words, '--json'], { fetch: failing });
+    assert.equal(broken.exitCode, 6, broken.stderr);
+    assert.match(broken.stderr, /The import is incomplete: .* 1 of 3 bindings are there\./);
+    const outcomes = ({ versions }: { versions: { outcome: string }[] }) => versions.map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes(broken.json()), ['published', 'planned', 'planned']);
+    const second = await target.demand([...words, '--json']);
+    assert.deepEqual(outcomes(second.json()), ['present', 'published', 'published']);
   });
 
   it('is read by skopeo with equal digests', { skip: existsSync(skopeo) ? false : 'there is no skopeo' }, async () => {

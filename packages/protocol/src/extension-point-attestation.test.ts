@@ -18,6 +18,7 @@ const binding: AttestedBinding = {
   note: 'First',
   contentAddress: 'a'.repeat(43),
   size: 8,
+  documents: ['b', 'a', 'b'],
 };
 
 describe('extensionPointLine() and bindingLine()', () => {
@@ -32,7 +33,7 @@ describe('extensionPointLine() and bindingLine()', () => {
     );
     assert.equal(
       bindingLine(binding),
-      `{"contentAddress":"${'a'.repeat(43)}","guestKey":"k\\u00e4se/1","note":"First","plugin":"ext_1/plugin/usr_1/greet",` +
+      `{"contentAddress":"${'a'.repeat(43)}","documents":["a","b"],"guestKey":"k\\u00e4se/1","note":"First","plugin":"ext_1/plugin/usr_1/greet",` +
         '"semver":null,"size":8,"userName":"Ada","version":3}\n',
     );
   });

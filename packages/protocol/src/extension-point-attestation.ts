@@ -30,6 +30,11 @@ export interface AttestedBinding {
   readonly note: string | null;
   readonly contentAddress: string;
   readonly size: number;
+  /**
+   * The SHA-256 of each document about the version, in hexadecimal: its attestations, except for origins, and its test result, as
+   * `JSON.stringify()` writes them.
+   */
+  readonly documents: readonly string[];
 }
 
 export function extensionPointLine(extensionPoint: AttestedExtensionPoint): string {
@@ -39,7 +44,8 @@ export function extensionPointLine(extensionPoint: AttestedExtensionPoint): stri
 
 export function bindingLine(binding: AttestedBinding): string {
   const { guestKey, plugin, userName, version, semver, note, contentAddress, size } = binding;
-  return `${canonicalJson({ guestKey, plugin, userName, version, semver, note, contentAddress, size })}\n`;
+  const documents = [...new Set(binding.documents)].sort();
+  return `${canonicalJson({ guestKey, plugin, userName, version, semver, note, contentAddress, size, documents })}\n`;
 }
 
 type BindingOrder = Pick<AttestedBinding, 'guestKey' | 'name'>;
@@ -69,7 +75,9 @@ export const extensionPointPredicate = Type.Object({
   appId: id('app', 'the application'),
   extensionPointId: id('extensionPoint', 'the extension point'),
   bindings: Type.Integer({ minimum: 0, description: 'how many bindings it has' }),
-  changedAt: timestamp('the newest change of the extension point and its bindings'),
+  changedAt: timestamp(
+    'the newest change of the extension point, its bindings, and the attestations of bound versions',
+  ),
 });
 export type ExtensionPointPredicate = Static<typeof extensionPointPredicate>;
 

@@ -591,11 +591,20 @@ describe('the attestation of an extension point', () => {
     const rows = await service.store.read.bindingsToAttest(point.id, guestIds, undefined, 1000);
     const bound = rows.filter(({ number }) => number !== null);
     assert.equal(bound.length, bindings);
-    const lines = bound.map(({ userId, number, updatedAtMs: _, ...row }) =>
-      bindingLine({ ...row, plugin: `${extensionPointId}/plugin/${userId}/${row.name}`, version: number } as never),
-    );
+    const lines: string[] = [];
+    for (const { userId, number, updatedAtMs: _, ...row } of bound) {
+      const plugin = `${extensionPointId}/plugin/${userId}/${row.name}`;
+      const documents = await digestsOf(`${api}/artifacts/${plugin}/versions/${number}`);
+      lines.push(bindingLine({ ...row, plugin, version: number, documents } as never));
+    }
     assert.equal(hash('sha256', [extensionPointLine(point), ...lines].join(''), 'hex'), digest);
   });
+
+  /** The digests of the documents about a version, as its exporter reads them. */
+  async function digestsOf(version: string): Promise<readonly string[]> {
+    const { objects } = (await service.call('GET', `${version}/attestations`, { token: world.viewer.token })).json();
+    return objects.map(({ bundle }: { bundle: object }) => hash('sha256', JSON.stringify(bundle), 'hex'));
+  }
 
   it('has the same bytes until something that it covers changes', async () => {
     const { id } = await publish(freshModule(), { name: 'changing' });
@@ -604,8 +613,10 @@ describe('the attestation of an extension point', () => {
     await ok(service, 'PUT', `${api}/apps/${world.appId}`, { token: world.owner.token, json: { name: 'Renamed' } });
     assert.equal((await read()).payload, last.payload, 'the name of the application is not covered');
     const owner = { token: world.owner.token };
+    const attached = `${plugins()}/changing/versions/2/attestations`;
     const changes: readonly (() => Promise<unknown>)[] = [
       () => publish(freshModule(), { name: 'changing' }),
+      () => ok(service, 'POST', attached, { token: world.guest.token, json: sbom }),
       () => ok(service, 'POST', `${plugins()}/changing/rollback`, { ...owner, json: { version: 1 } }),
       () => ok(service, 'POST', `${plugins()}/changing/versions/1/yank`, { ...owner, json: { reason: 'Wrong.' } }),
       () => ok(service, 'PUT', path(), { ...owner, json: { name: 'Other' } }),

@@ -16,8 +16,11 @@ export const catalogType = 'application/vnd.tenon.bundle.v1+json';
 
 const digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
-/** The lower-case hexadecimal SHA-256 of a blob, and its size in bytes. */
-const blob = { digest, size: Type.Integer({ minimum: 1 }) };
+/** The largest document, in bytes: far above 1 MiB in base64, with a signature. A command parses one at a time. */
+const maxDocumentBytes = 16 * 1024 * 1024;
+
+/** The lower-case hexadecimal SHA-256 of a document, and its size in bytes. */
+const blob = { digest, size: Type.Integer({ minimum: 1, maximum: maxDocumentBytes }) };
 
 const catalogVersion = Type.Object(
   {

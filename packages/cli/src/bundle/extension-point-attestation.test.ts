@@ -11,8 +11,12 @@ const user = 'usr_01j29hxk3mfpq8ad68ha6hbsex';
 const changedAt = '2026-05-01T00:00:00.000Z';
 
 function pluginOf(name: string): CatalogExtensionPoint['plugins'][number] {
-  const version = { semver: null, note: null, size: 8, attestations: [], testResult: null };
-  const versions = [1, 2].map((number) => ({ ...version, number, contentAddress: String(number).repeat(43) }));
+  const document = { digest: '1'.repeat(64), size: 9 };
+  const versions = [1, 2].map((number) => ({
+    ...{ number, semver: null, note: null, contentAddress: String(number).repeat(43), size: 8 },
+    attestations: [{ kind: 'publish' as const, digest: '0'.repeat(64), size: 9 }],
+    testResult: document,
+  }));
   const bindings = ['\u{1f600}', '\uffff', 'acme'].map((guestKey, index) => ({ guestKey, version: (index % 2) + 1 }));
   return { id: `${id}/plugin/${user}/${name}`, userId: user, userName: 'Ada', name, versions, bindings };
 }
@@ -90,6 +94,10 @@ describe('judgeExtensionPoint()', () => {
       (point) => Object.assign(plugin(point).versions[0] ?? {}, { semver: '9.0.0' }),
       (point) => Object.assign(plugin(point).versions[0] ?? {}, { note: 'Trust me' }),
       (point) => Object.assign(plugin(point).versions[0] ?? {}, { size: 9 }),
+      (point) => plugin(point).versions[0]?.attestations.pop(),
+      (point) => plugin(point).versions[0]?.attestations.push({ kind: 'sbom', digest: '2'.repeat(64), size: 9 }),
+      (point) => Object.assign(plugin(point).versions[0]?.attestations[0] ?? {}, { digest: '3'.repeat(64) }),
+      (point) => Object.assign(plugin(point).versions[0] ?? {}, { testResult: null }),
     ];
     for (const change of changes) {
       const point = pointOf();

@@ -31,7 +31,7 @@ const statement = Type.Object({
   predicate: extensionPointPredicate,
 });
 
-/** Returns the digest that the server attests: of the extension point, and of what is bound under which guest key. */
+/** Returns the digest that the server attests: of the extension point, and of what is bound under which guest key, with the documents about it. */
 export function stateDigest(extensionPoint: Omit<CatalogExtensionPoint, 'attestation'>): string {
   const digest = createHash('sha256').update(extensionPointLine(extensionPoint));
   for (const binding of bindingsOf(extensionPoint).sort(compareAttestedBindings)) digest.update(bindingLine(binding));
@@ -44,8 +44,9 @@ function bindingsOf({ plugins }: Pick<CatalogExtensionPoint, 'plugins'>): Attest
     return bindings.flatMap(({ guestKey, version }) => {
       const bound = byNumber.get(version);
       if (bound === undefined) return [];
-      const { semver, note, contentAddress, size } = bound;
-      return [{ guestKey, plugin, name, userName, version, semver, note, contentAddress, size }];
+      const { semver, note, contentAddress, size, attestations, testResult } = bound;
+      const documents = [...attestations, ...(testResult === null ? [] : [testResult])].map(({ digest }) => digest);
+      return [{ guestKey, plugin, name, userName, version, semver, note, contentAddress, size, documents }];
     });
   });
 }
@@ -65,7 +66,7 @@ export async function judgeExtensionPoint(
     const { predicate } = signed;
     if (about?.name !== id || predicate.extensionPointId !== id) return failed(`it is about ${about?.name}`);
     if (about.digest.sha256 !== stateDigest(extensionPoint)) {
-      return failed('the server signed another name, schema, limits, plugins, versions, or bindings');
+      return failed('the server signed another name, schema, limits, plugins, versions, bindings, or documents');
     }
     // The key may be newer than the last change. It must not have ended before.
     if (!validKeys.some(({ validUntilMs }) => Date.parse(predicate.changedAt) <= validUntilMs)) {

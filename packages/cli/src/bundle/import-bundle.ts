@@ -1,36 +1,28 @@
-import { createPublicKey } from 'node:crypto';
 import type { TrustedKey } from '@tenon/client/provenance';
 import {
   extensionPoint as extensionPointSchema,
-  guest as guestSchema,
-  invitationLink,
-  invitationSettled,
   me as meSchema,
-  type PublishedPlugin,
-  publishedPlugin,
   savedExtensionPoint,
   version as versionSchema,
 } from '@tenon/protocol';
-import { Type } from '@tenon/protocol/type';
-import type { Static } from 'typebox';
 import { path } from '../api.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { formBody } from '../form-body.ts';
-import { showStep } from '../progress.ts';
-import { readStatement } from '../provenance/statement.ts';
+import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { count, printable } from '../text.ts';
+import { printable } from '../text.ts';
+import { type CatalogExtensionPoint, type CatalogPlugin, type CatalogVersion, pluginsOf } from './catalog.ts';
+import { findGuests, type Guests } from './import-guests.ts';
 import {
-  type CatalogExtensionPoint,
-  type CatalogPlugin,
-  type CatalogVersion,
-  parseJson,
-  pluginsOf,
-} from './catalog.ts';
-import { hexOf, sha256 } from './layout.ts';
+  type ImportedVersion,
+  type ImportReport,
+  IncompleteImport,
+  isRefusal,
+  type RefusedPlugin,
+  refusedError,
+} from './import-report.ts';
+import { attachFurther, type Importer, type KnownVersion, publishVersion } from './import-version.ts';
 import type { Bundle } from './open-bundle.ts';
-import { invalidBundle } from './tar.ts';
 
 /** Where a bundle goes. */
 export interface ImportTarget {
@@ -41,52 +33,91 @@ export interface ImportTarget {
   readonly keys: readonly TrustedKey[];
 }
 
-/** A version of a bundle under one guest, after the import. */
-export interface ImportedVersion {
-  /** The plugin's id at this server; `null` before its extension point exists. */
-  readonly plugin: string | null;
-  /** Its id in the bundle. */
-  readonly from: string;
-  readonly contentAddress: string;
-  readonly guestKey: string;
-  /** `present`: the guest had the version already. */
-  readonly outcome: 'present' | 'published' | 'planned';
-  /** The version here; `null` for a dry run. */
-  readonly version: { readonly number: number; readonly state: string } | null;
+/** An extension point of a bundle, and the one here. */
+interface Destination {
+  readonly source: CatalogExtensionPoint;
+  /** `null` until it exists. */
+  id: string | null;
+  readonly isNew: boolean;
+  readonly plugins: readonly PluginImport[];
 }
 
-export interface ImportReport {
-  readonly extensionPoints: readonly { readonly id: string | null; readonly name: string; readonly isNew: boolean }[];
-  readonly newGuestKeys: readonly string[];
-  readonly versions: readonly ImportedVersion[];
+interface PluginImport {
+  readonly plugin: CatalogPlugin;
+  /** Its versions here, the newest first. */
+  readonly present: KnownVersion[];
+  readonly bindings: readonly BindingImport[];
+}
+
+interface BindingImport {
+  readonly guestKey: string;
+  readonly version: CatalogVersion;
+  outcome: ImportedVersion['outcome'];
+  here: ImportedVersion['version'];
+}
+
+/** What an import knows of the server, and does there. */
+interface Plan {
+  readonly userId: string;
+  readonly guests: Guests;
+  readonly destinations: readonly Destination[];
 }
 
 /**
- * Publishes a verified bundle as the token's user, through the same requests as any publish. It publishes nothing that a guest has already,
- * so that an import that failed can be repeated. Extension points are found by name, and created if they are missing. The user becomes
- * a user of each guest.
+ * Publishes a verified bundle as the token's user, through the same requests as any publish. First the server makes the checks of each publish,
+ * so that the refusal of one publishes nothing. An import that failed can be repeated, because what a guest has is not published again.
+ * Extension points are found by name, and created if they are missing. The user becomes a user of each guest.
  *
- * @throws CliError `conflict` before the first change, for plugins or extension points whose names are ambiguous
+ * @throws CliError before the first publish: `conflict` for plugins or extension points whose names are ambiguous, and what the server refuses
+ * @throws IncompleteImport
  */
 export async function importBundle(target: ImportTarget, bundle: Bundle): Promise<ImportReport> {
+  const plan = await makePlan(target, bundle);
+  const asked = await askServer(target, bundle, plan, new Set());
+  if (target.isDryRun) return toReport(plan);
+  for (const destination of plan.destinations)
+    destination.id ??= await createExtensionPoint(target, destination.source);
+  for (const { bindings } of pluginsIn(plan)) for (const { guestKey } of bindings) await plan.guests.hold(guestKey);
+  await askServer(target, bundle, plan, asked);
+  try {
+    await publishAll(target, bundle, plan);
+  } catch (error) {
+    if (error instanceof CliError) throw new IncompleteImport(toReport(plan), error);
+    throw error;
+  }
+  return toReport(plan);
+}
+
+async function makePlan(target: ImportTarget, bundle: Bundle): Promise<Plan> {
   const { api } = target.session;
   requireUniqueNames(bundle);
   const { id: userId } = await api.get('/api/v1/me', meSchema);
-  const present = await api.list(path`/api/v1/apps/${target.appId}/extension-points`, extensionPointSchema);
-  const places = bundle.catalog.extensionPoints.map((one) => ({ source: one, found: findByName(present, one.name) }));
+  const points = await api.list(path`/api/v1/apps/${target.appId}/extension-points`, extensionPointSchema);
+  const found = bundle.catalog.extensionPoints.map((source) => ({ source, here: findByName(points, source.name) }));
   const keys = pluginsOf(bundle.catalog).flatMap(({ plugin }) => plugin.bindings.map(({ guestKey }) => guestKey));
   const guests = await findGuests(target, [...new Set(keys)].sort(), userId);
-
-  const extensionPoints: { id: string | null; name: string; isNew: boolean }[] = [];
-  const versions: ImportedVersion[] = [];
-  for (const { source, found } of places) {
-    const id = found?.id ?? (await createExtensionPoint(target, source));
-    extensionPoints.push({ id, name: source.name, isNew: found === undefined });
+  const destinations: Destination[] = [];
+  for (const { source, here } of found) {
+    const plugins: PluginImport[] = [];
     for (const plugin of source.plugins) {
-      versions.push(...(await importPlugin(target, bundle, guests, plugin, id, userId)));
+      const present = here === undefined ? [] : await listVersions(target, placeOf(here.id, userId, plugin));
+      plugins.push({ plugin, present, bindings: bindingsOf(plugin, present, guests) });
     }
+    destinations.push({ source, id: here?.id ?? null, isNew: here === undefined, plugins });
   }
-  return { extensionPoints, newGuestKeys: guests.missing, versions };
+  return { userId, guests, destinations };
+}
+
+function bindingsOf({ versions, bindings }: CatalogPlugin, present: readonly KnownVersion[], guests: Guests) {
+  return versions.flatMap((version) =>
+    bindings
+      .filter((one) => one.version === version.number)
+      .map(({ guestKey }): BindingImport => {
+        const guestId = guests.held(guestKey);
+        const here = guestId === undefined ? undefined : findVersion(present, version, guestId);
+        return { guestKey, version, outcome: here === undefined ? 'planned' : 'present', here: here ?? null };
+      }),
+  );
 }
 
 /** Two publishers of a bundle may have the same plugin name. The import publishes as one. */
@@ -120,104 +151,24 @@ function ambiguous(why: string): CliError {
 }
 
 async function createExtensionPoint(
-  { session, appId, isDryRun }: ImportTarget,
+  { session: { api }, appId }: ImportTarget,
   { name, schema, requiresApproval, minVersionAgeSeconds, limits }: CatalogExtensionPoint,
-): Promise<string | null> {
-  if (isDryRun) return null;
+): Promise<string> {
   const body = { name, schema, requiresApproval, minVersionAgeSeconds, limits };
-  const created = await session.api.send(
-    'POST',
-    path`/api/v1/apps/${appId}/extension-points`,
-    body,
-    savedExtensionPoint,
-  );
-  return created.id;
+  const points = path`/api/v1/apps/${appId}/extension-points`;
+  const { id } = await api.send('POST', points, body, savedExtensionPoint);
+  const named = (await api.list(points, extensionPointSchema)).filter((one) => one.name === name);
+  if (named.length === 1) return id;
+  await api.remove(path`/api/v1/extension-points/${id}`);
+  throw new CliError('conflict', `"${printable(name)}" was created by another import at the same time.`, {
+    exitCode: exitCodes.conflict,
+    hint: 'Nothing was published. Import the bundle again.',
+  });
 }
 
-/** The guests of a bundle at this server. */
-interface Guests {
-  /** The id of a guest that the user holds. Makes the guest, and the user its user, if needed. */
-  readonly hold: (guestKey: string) => Promise<string | undefined>;
-  /** Returns the id if the user holds the guest. */
-  readonly held: (guestKey: string) => string | undefined;
-  /** The keys that the user did not hold. */
-  readonly missing: readonly string[];
-}
-
-async function findGuests(
-  { session: { api, io, out }, appId, isDryRun }: ImportTarget,
-  guestKeys: readonly string[],
-  userId: string,
-): Promise<Guests> {
-  const ids = new Map<string, string>();
-  const missing: string[] = [];
-  for (const [index, guestKey] of guestKeys.entries()) {
-    const end = showStep(io, !out.isJson, `Looking up guest ${index + 1} of ${guestKeys.length}`);
-    const query = new URLSearchParams({ guestKey });
-    const found = await api.list(`${path`/api/v1/apps/${appId}/guests`}?${query}`, guestSchema).finally(end);
-    const guest = found.find((one) => one.users.some((user) => user.userId === userId));
-    if (guest === undefined) missing.push(guestKey);
-    else ids.set(guestKey, guest.id);
-  }
-  return {
-    missing,
-    held: (guestKey) => ids.get(guestKey),
-    async hold(guestKey) {
-      const id = ids.get(guestKey);
-      if (id !== undefined || isDryRun) return id;
-      const { link } = await api.send('POST', path`/api/v1/apps/${appId}/guests`, { guestKey }, invitationLink);
-      const code = new URL(link).searchParams.get('code');
-      const { guestId } = await api.send('POST', '/api/v1/invitations/accept', { code }, invitationSettled);
-      if (guestId !== undefined) ids.set(guestKey, guestId);
-      return guestId;
-    },
-  };
-}
-
-/** A version of a plugin at this server. */
-type KnownVersion = Pick<Static<typeof versionSchema>, 'number' | 'state' | 'semver' | 'contentAddress' | 'guestIds'>;
-
-async function importPlugin(
-  target: ImportTarget,
-  bundle: Bundle,
-  guests: Guests,
-  plugin: CatalogPlugin,
-  extensionPointId: string | null,
-  userId: string,
-): Promise<ImportedVersion[]> {
-  const { io, out } = target.session;
-  const place =
-    extensionPointId === null ? null : path`/api/v1/artifacts/${extensionPointId}/plugin/${userId}/${plugin.name}`;
-  const id = extensionPointId === null ? null : `${extensionPointId}/plugin/${userId}/${plugin.name}`;
-  const imported: ImportedVersion[] = [];
-  const present: KnownVersion[] = place === null ? [] : await listVersions(target, place);
-  for (const version of plugin.versions) {
-    const { contentAddress } = version;
-    const end = showStep(io, !out.isJson, `Importing ${printable(plugin.name)} (${version.size} bytes)`);
-    try {
-      for (const { guestKey } of plugin.bindings.filter((one) => one.version === version.number)) {
-        const common = { plugin: id, from: plugin.id, contentAddress, guestKey };
-        const held = guests.held(guestKey);
-        const found = held === undefined ? undefined : findVersion(present, version, held);
-        if (found !== undefined) {
-          imported.push({ ...common, outcome: 'present', version: found });
-          continue;
-        }
-        const guestId = await guests.hold(guestKey);
-        if (place === null || guestId === undefined || target.isDryRun) {
-          imported.push({ ...common, outcome: 'planned', version: null });
-          continue;
-        }
-        const published = await publishVersion(target, bundle, place, present, version, guestId);
-        const { number, state, semver } = published.version;
-        if (published.isNewVersion) present.unshift({ number, state, semver, contentAddress, guestIds: [guestId] });
-        imported.push({ ...common, outcome: 'published', version: { number, state } });
-      }
-    } finally {
-      end();
-    }
-  }
-  return imported;
+/** The path of a plugin at this server. */
+function placeOf(extensionPointId: string, userId: string, { name }: CatalogPlugin): string {
+  return path`/api/v1/artifacts/${extensionPointId}/plugin/${userId}/${name}`;
 }
 
 /** The versions of a plugin, the newest first; none before its first publish. */
@@ -236,77 +187,108 @@ function findVersion(present: readonly KnownVersion[], { contentAddress }: Catal
   return found === undefined ? undefined : { number: found.number, state: found.state };
 }
 
-async function publishVersion(
+/**
+ * Lets the server make the checks of each publish, which stores nothing. It asks once for a version, and only where the extension point and the
+ * guest exist.
+ *
+ * @param asked the versions that it need not ask for
+ * @returns the versions that it has asked for
+ * @throws CliError for all that the server refuses
+ */
+async function askServer(
   target: ImportTarget,
+  bundle: Bundle,
+  { userId, guests, destinations }: Plan,
+  asked: ReadonlySet<CatalogVersion>,
+): Promise<ReadonlySet<CatalogVersion>> {
+  const open = destinations.flatMap(({ id, plugins }) =>
+    plugins.flatMap(({ plugin, present, bindings }) => {
+      const seen = new Set(asked);
+      return bindings.flatMap(({ guestKey, version, outcome }) => {
+        const guestId = guests.held(guestKey);
+        if (id === null || guestId === undefined || outcome === 'present' || seen.has(version)) return [];
+        seen.add(version);
+        return [{ plugin, version, present, guestId, place: placeOf(id, userId, plugin) }];
+      });
+    }),
+  );
+  const refused: RefusedPlugin[] = [];
+  await withProgress(target, bundle, 'Checking', open, async (importer) => {
+    for (const one of open) {
+      const error = await refusalOf(importer, one);
+      if (error !== undefined) refused.push({ from: `${one.plugin.id}@${one.version.number}`, error });
+    }
+  });
+  const [first, ...others] = refused;
+  if (first !== undefined) throw refusedError([first, ...others]);
+  return new Set([...asked, ...open.map(({ version }) => version)]);
+}
+
+async function refusalOf(importer: Importer, one: Parameters<typeof publishVersion>[1]): Promise<CliError | undefined> {
+  try {
+    const { state, stateReason } = (await publishVersion(importer, one, { isDryRun: true })).version;
+    if (state !== 'failed') return undefined;
+    return new CliError('simulation_failed', `It fails the simulations. ${printable(stateReason ?? '')}`.trim());
+  } catch (error) {
+    if (isRefusal(error)) return error;
+    throw error;
+  }
+}
+
+async function publishAll(target: ImportTarget, bundle: Bundle, plan: Plan): Promise<void> {
+  const { userId, guests, destinations } = plan;
+  const open = [...pluginsIn(plan)].flatMap(({ bindings }) => bindings.filter(({ outcome }) => outcome === 'planned'));
+  await withProgress(target, bundle, 'Importing', open, async (importer) => {
+    for (const { id, plugins } of destinations) {
+      for (const { plugin, present, bindings } of plugins) {
+        const place = placeOf(id ?? '', userId, plugin);
+        for (const binding of bindings) {
+          const { version, guestKey, outcome } = binding;
+          const { contentAddress } = version;
+          if (outcome === 'planned') {
+            const guestId = await guests.hold(guestKey);
+            const one = { version, place, guestId, present };
+            const published = await publishVersion(importer, one, { isDryRun: false });
+            const { number, state, semver } = published.version;
+            if (published.isNewVersion) present.unshift({ number, state, semver, contentAddress, guestIds: [guestId] });
+            Object.assign(binding, { outcome: 'published', here: { number, state } });
+          }
+          // Also of a version that is there, because an earlier import may have ended in between.
+          if (binding.here !== null) await attachFurther(importer, version, place, binding.here.number);
+        }
+      }
+    }
+  });
+}
+
+/** Shows how much of the modules was sent. */
+async function withProgress(
+  { session: { api, io, out }, keys }: ImportTarget,
   { read }: Bundle,
-  place: string,
-  present: readonly KnownVersion[],
-  version: CatalogVersion,
-  guestId: string,
-): Promise<PublishedPlugin> {
-  const { api } = target.session;
-  const text = (value: string) => Buffer.from(value);
-  const fields = new Map<string, Uint8Array>([['artifact', await read(hexOf(version.contentAddress))]]);
-  // A label is used once per plugin, so that older bytes which are published again lose it.
-  const isUsed = present.some(({ semver }) => semver === version.semver);
-  if (version.semver !== null && !isUsed) fields.set('semver', text(version.semver));
-  if (version.note !== null) fields.set('note', text(version.note));
-  // A version has its documents from its first publish on.
-  const isNew = present[0]?.contentAddress !== version.contentAddress;
-  const documents = isNew ? await documentsOf(version, read) : { attached: [], further: [] };
-  for (const [field, bytes] of documents.attached) fields.set(field, bytes);
-  if (isNew) fields.set('origin', await originOf(version, read, target.keys));
-  const body = { ...formBody(fields), onSent() {} };
-  const published = await api.upload(`${place}?${new URLSearchParams({ guest: guestId })}`, body, publishedPlugin);
-  for (const bytes of documents.further) {
-    const attachments = `${place}/versions/${published.version.number}/attestations`;
-    await api.upload(attachments, { bytes, contentType: 'application/json', onSent() {} }, Type.Object({}), 'POST');
-  }
-  return published;
+  label: string,
+  open: readonly { readonly version: CatalogVersion }[],
+  work: (importer: Importer) => Promise<void>,
+): Promise<void> {
+  const totalBytes = open.reduce((sum, { version }) => sum + version.size, 0);
+  const progress = createProgress(io, !out.isJson, label, totalBytes);
+  await work({ api, read, keys, onSent: progress.advance }).finally(progress.end);
 }
 
-/** The publish attestation of the server that the bundle comes from, with the pinned key that verified it. */
-async function originOf(
-  { attestations }: CatalogVersion,
-  read: Bundle['read'],
-  keys: readonly TrustedKey[],
-): Promise<Buffer> {
-  const listed = attestations.find(({ kind }) => kind === 'publish');
-  const bundle: unknown = listed === undefined ? {} : parseJson(await read(listed.digest), 'an attestation');
-  const keyId = Object(Object(Object(bundle).verificationMaterial).publicKey).hint;
-  const key = keys.find(({ spki }) => sha256(spki) === keyId);
-  if (key === undefined) throw invalidBundle('a publish attestation names no pinned key');
-  const publicKey = createPublicKey({ key: Buffer.from(key.spki), format: 'der', type: 'spki' });
-  return Buffer.from(JSON.stringify({ bundle, publicKey: publicKey.export({ format: 'pem', type: 'spki' }) }));
+function* pluginsIn({ destinations }: Plan): Generator<PluginImport> {
+  for (const { plugins } of destinations) yield* plugins;
 }
 
-/** The documents to attach. The server signs a plain SBOM itself, so that its origin's signature does not go with it. */
-async function documentsOf({ attestations }: CatalogVersion, read: Bundle['read']) {
-  const attached = new Map<string, Buffer>();
-  const further: Buffer[] = [];
-  for (const { kind, digest } of attestations) {
-    if (kind !== 'provenance' && kind !== 'sbom') continue;
-    const bytes = await read(digest);
-    const bundle = parseJson(bytes, 'an attestation');
-    const isPlain = Object(Object(bundle).verificationMaterial).publicKey !== undefined;
-    const document = isPlain ? Buffer.from(JSON.stringify(readStatement(bundle)?.predicate)) : bytes;
-    if (attached.has(kind)) further.push(document);
-    else attached.set(kind, document);
-  }
-  return { attached, further };
-}
-
-/** Says what an import did. */
-export function describeImport({ extensionPoints, newGuestKeys, versions }: ImportReport, isDryRun: boolean): string {
-  const number = (outcome: ImportedVersion['outcome']) => versions.filter((one) => one.outcome === outcome).length;
-  const created = extensionPoints.filter(({ isNew }) => isNew).length;
-  const changes = [
-    count(number(isDryRun ? 'planned' : 'published'), 'binding'),
-    count(created, 'new extension point'),
-    count(newGuestKeys.length, 'guest'),
-  ].join(', ');
-  const waiting = versions.filter(({ version }) => version !== null && version.state !== 'published').length;
-  const note = waiting === 0 ? '' : ` Not bound yet: ${waiting}. To see why: --json`;
-  const what = isDryRun ? 'Dry run: the import would make' : 'The import made';
-  return `${what} ${changes}. Present already: ${number('present')}.${note}`;
+function toReport({ userId, guests, destinations }: Plan): ImportReport {
+  return {
+    extensionPoints: destinations.map(({ id, source: { name }, isNew }) => ({ id, name, isNew })),
+    newGuestKeys: guests.missing,
+    versions: destinations.flatMap(({ id, plugins }) =>
+      plugins.flatMap(({ plugin, bindings }) =>
+        bindings.map(({ guestKey, version: { contentAddress }, outcome, here }) => ({
+          ...{ plugin: id === null ? null : `${id}/plugin/${userId}/${plugin.name}`, from: plugin.id },
+          ...{ contentAddress, guestKey, outcome, version: here },
+        })),
+      ),
+    ),
+  };
 }

@@ -196,6 +196,10 @@ describe('withBundle()', () => {
       [withUnbound, /version 2 of .*greet is not bound/],
       [catalogOf({ semver: 'one' }), /invalid semantic version/],
       [catalogOf({ contentAddress: respelled(addressOf(module)) }), /is not canonical/],
+      [
+        catalogOf({ testResult: { digest: sha256(attestation), size: 16 * 1024 * 1024 + 1 } }),
+        /its catalog is malformed: .*\/testResult/,
+      ],
       [catalogOf({ number: 0 }), /its catalog is malformed: \/extensionPoints\/0\/plugins\/0\/versions\/0\/number/],
       [{ ...catalogOf(), more: 1 } as Catalog, /its catalog is malformed/],
     ];

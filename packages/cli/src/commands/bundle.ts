@@ -1,6 +1,7 @@
 import { type Catalog, pluginsOf } from '../bundle/catalog.ts';
 import { type ExtensionPointJudgement, judgeExtensionPoint } from '../bundle/extension-point-attestation.ts';
-import { describeImport, importBundle } from '../bundle/import-bundle.ts';
+import { importBundle } from '../bundle/import-bundle.ts';
+import { describeImport, type ImportReport, IncompleteImport, incompleteError } from '../bundle/import-report.ts';
 import { referenceOf } from '../bundle/layout.ts';
 import { type Bundle, withBundle } from '../bundle/open-bundle.ts';
 import { type JudgedVersion, judgeBundle, requireAllowed, requireVerified } from '../bundle/verify-bundle.ts';
@@ -69,8 +70,9 @@ so only the application's team can make it. Equal states of the server give equa
     )
     .addHelpText(
       'after',
-      `Nothing is sent before the whole bundle is verified. You publish its versions, under its guest keys. Extension points are found by name,
-and created if they are missing. All checks of a publish apply. Repeat an import that failed: it skips what is there.`,
+      `Nothing is sent before the whole bundle is verified, and nothing is published before the server has checked each version. You publish
+the versions under the bundle's guest keys. Extension points are found by name, and created if they are missing. Repeat an import that
+failed: it skips what is there.`,
     )
     .action(calling(io, importFile));
 }
@@ -189,20 +191,31 @@ async function importFile(
     requireAllowed(bundle, allow);
     await requireVerified(bundle, keys);
     const appId = await resolveApp(session, app);
-    const report = await importBundle({ session, appId, isDryRun, keys }, bundle);
-    out.result(report, () => {
-      out.table(
-        ['PLUGIN', 'GUEST KEY', 'OUTCOME', 'VERSION', 'STATE'],
-        report.versions.map(({ from, guestKey, outcome, version }) => [
-          printable(from.split('/').at(-1) ?? ''),
-          guestKey,
-          outcome,
-          version === null ? '-' : String(version.number),
-          version?.state.replaceAll('_', ' ') ?? '-',
-        ]),
-        'The bundle contains no plugin.',
-      );
+    const target = { session, appId, isDryRun, keys };
+    try {
+      const report = await importBundle(target, bundle);
+      showImport(out, report);
       out.note(describeImport(report, isDryRun));
-    });
+    } catch (error) {
+      if (!(error instanceof IncompleteImport)) throw error;
+      showImport(out, error.report);
+      throw incompleteError(error);
+    }
   });
+}
+
+function showImport(out: Reporter, report: ImportReport): void {
+  out.result(report, () =>
+    out.table(
+      ['PLUGIN', 'GUEST KEY', 'OUTCOME', 'VERSION', 'STATE'],
+      report.versions.map(({ from, guestKey, outcome, version }) => [
+        printable(from.split('/').at(-1) ?? ''),
+        guestKey,
+        outcome,
+        version === null ? '-' : String(version.number),
+        version?.state.replaceAll('_', ' ') ?? '-',
+      ]),
+      'The bundle contains no plugin.',
+    ),
+  );
 }

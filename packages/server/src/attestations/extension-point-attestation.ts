@@ -14,6 +14,7 @@ import { notFound } from '../http/domain-errors.ts';
 import { signStatement } from './dsse.ts';
 import { readSigningKey } from './signing-keys.ts';
 import { statementType } from './statement.ts';
+import { createDocumentReader, type DocumentReader } from './version-documents.ts';
 
 /** How many guests, and how many bindings of these, one query reads. */
 const [maxGuests, maxBindings] = [200, 1000];
@@ -26,8 +27,8 @@ interface AttestedState {
 }
 
 /**
- * Signs the state of an extension point: its name, schema, and limits, and what is bound under which guest key. All of it is read from one
- * snapshot.
+ * Signs the state of an extension point: its name, schema, and limits, and what is bound under which guest key, with the documents about it.
+ * All of it is read from one snapshot.
  *
  * @throws DomainError `not_found`
  */
@@ -39,7 +40,7 @@ export async function attestExtensionPoint(
   const state = await deps.store.readSnapshot(async (read) => {
     const extensionPoint = await read.extensionPoint(id);
     if (extensionPoint === undefined) throw notFound('extension point');
-    return readState(read, extensionPoint, signal);
+    return readState(read, extensionPoint, createDocumentReader(deps, read), signal);
   });
   const { sha256, bindings, changedAtMs } = state;
   const changedAt = new Date(changedAtMs).toISOString();
@@ -56,18 +57,24 @@ export async function attestExtensionPoint(
 async function readState(
   read: Queries,
   extensionPoint: ExtensionPointRecord,
+  readDocuments: DocumentReader,
   signal: AbortSignal,
 ): Promise<AttestedState> {
   const { schemaJson, updatedAtMs } = extensionPoint;
   const digest = createHash('sha256').update(extensionPointLine({ ...extensionPoint, schema: JSON.parse(schemaJson) }));
   let [bindings, changedAtMs] = [0, updatedAtMs];
   for await (const page of readBindings(read, extensionPoint)) {
-    signal.throwIfAborted();
     for (const binding of page) {
+      signal.throwIfAborted();
       changedAtMs = Math.max(changedAtMs, binding.updatedAtMs);
-      const line = lineOf(extensionPoint, binding);
-      if (line === undefined) continue;
-      digest.update(line);
+      const { userId, name, number, contentAddress, size } = binding;
+      if (number === null || contentAddress === null || size === null) continue;
+      const documents = await readDocuments({ extensionPointId: extensionPoint.id, userId, name }, number);
+      changedAtMs = Math.max(changedAtMs, documents.changedAtMs);
+      const { guestKey, userName, semver, note } = binding;
+      const plugin = pluginId(extensionPoint.id, userId, name);
+      const version = { version: number, semver, note, contentAddress, size, documents: documents.digests };
+      digest.update(bindingLine({ guestKey, plugin, name, userName, ...version }));
       bindings++;
     }
   }
@@ -88,12 +95,4 @@ async function* readBindings(
       read.bindingsToAttest(id, guestIds, after, limit),
     );
   }
-}
-
-/** @returns `undefined` for a binding that binds no version */
-function lineOf({ id }: ExtensionPointRecord, binding: BindingToAttest): string | undefined {
-  const { guestKey, userId, name, userName, number, semver, note, contentAddress, size } = binding;
-  if (number === null || contentAddress === null || size === null) return undefined;
-  const plugin = pluginId(id, userId, name);
-  return bindingLine({ guestKey, plugin, name, userName, version: number, semver, note, contentAddress, size });
 }
