@@ -4,7 +4,7 @@ import type { CacheSpec } from '../cache/cache.ts';
 import type { PluginKey } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { newestTestResult } from '../simulations/test-result.ts';
+import { newestTestResults } from '../simulations/test-result.ts';
 import { parseBundle } from './dsse.ts';
 
 /** The documents about a version that a bundle of plugins carries. */
@@ -53,7 +53,8 @@ async function readDocuments(
     changedAtMs = Math.max(changedAtMs, createdAtMs);
   }
   const isTested = version.verdict !== null && version.verdict !== 'none_configured';
-  const result = isTested ? await newestTestResult(read, version, baseUrl) : undefined;
+  const results = await newestTestResults(read, isTested ? [version] : [], baseUrl);
+  const result = results.get(version.id);
   if (result !== undefined) digests.push(sha256(result));
   return { digests, changedAtMs };
 }
