@@ -45,6 +45,7 @@ const serverLayers = [
     'changes/',
     'instrument/',
     'simulations/',
+    'bundles/',
     'oci/',
     'mirror/',
     'console/',

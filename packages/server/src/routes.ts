@@ -19,6 +19,7 @@ import { sessionAuthorizationRoutes } from './auth/session-authorization-routes.
 import { sessionRoutes } from './auth/session-routes.ts';
 import { tokenRoutes } from './auth/token-routes.ts';
 import { trustRuleRoutes } from './auth/trusted-publishing/trust-rule-routes.ts';
+import { bundleRoutes } from './bundles/bundle-routes.ts';
 import { callReportRoutes } from './call-reports/call-report-routes.ts';
 import { changeRoutes } from './changes/change-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
@@ -63,6 +64,7 @@ export const allRoutes: readonly Route[] = [
   ...memberRoutes,
   ...quotaRoutes,
   ...extensionPointRoutes,
+  ...bundleRoutes,
   ...simulationRoutes,
   ...guestRoutes,
   ...bulkInvitationRoutes,

@@ -10,7 +10,6 @@ import {
   type SigningKey,
 } from '@tenon/protocol';
 import { keyIdOf, openOwnBundle, signStatement } from '../src/attestations/dsse.ts';
-import { attestExtensionPoint } from '../src/attestations/extension-point-attestation.ts';
 import { readAttestations, toAttestation, verifyAttestations } from '../src/attestations/read-attestations.ts';
 import {
   currentSigningKey,
@@ -18,6 +17,7 @@ import {
   revokeSigningKey,
   rotateSigningKey,
 } from '../src/attestations/signing-keys.ts';
+import { attestExtensionPoint } from '../src/bundles/extension-point-attestation.ts';
 import type { VersionRecord } from '../src/db/records.ts';
 import type { Queries } from '../src/db/store.ts';
 import { createModuleWorkers } from '../src/instrument/module-workers.ts';

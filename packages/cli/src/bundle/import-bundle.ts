@@ -95,7 +95,7 @@ async function makePlan(target: ImportTarget, bundle: Bundle): Promise<Plan> {
   const points = await api.list(path`/api/v1/apps/${target.appId}/extension-points`, extensionPointSchema);
   const found = bundle.catalog.extensionPoints.map((source) => ({ source, here: findByName(points, source.name) }));
   const keys = pluginsOf(bundle.catalog).flatMap(({ plugin }) => plugin.bindings.map(({ guestKey }) => guestKey));
-  const guests = await findGuests(target, [...new Set(keys)].sort(), userId);
+  const guests = await findGuests(target.session, target.appId, [...new Set(keys)].sort(), userId);
   const destinations: Destination[] = [];
   for (const { source, here } of found) {
     const plugins: PluginImport[] = [];

@@ -2,7 +2,7 @@ import { guest as guestSchema, invitationLink, invitationSettled } from '@tenon/
 import { path } from '../api.ts';
 import { CliError } from '../errors.ts';
 import { showStep } from '../progress.ts';
-import type { ImportTarget } from './import-bundle.ts';
+import type { Session } from '../session.ts';
 
 /** The guests of a bundle at this server. */
 export interface Guests {
@@ -15,7 +15,8 @@ export interface Guests {
 }
 
 export async function findGuests(
-  { session: { api, io, out }, appId }: ImportTarget,
+  { api, io, out }: Session,
+  appId: string,
   guestKeys: readonly string[],
   userId: string,
 ): Promise<Guests> {

@@ -1,6 +1,5 @@
 import {
   extensionPoint,
-  extensionPointAttestation,
   extensionPointExample,
   extensionPointInput,
   extensionPointListQuery,
@@ -11,11 +10,10 @@ import {
   schemaTrial,
   schemaTrialInput,
 } from '@tenon/protocol';
-import { attestExtensionPoint } from '../attestations/extension-point-attestation.ts';
 import { type Actor, isMember } from '../auth/access.ts';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import { jsonBody } from '../http/bodies/json-body.ts';
-import { extensionPointAttestationExample, schemaRevisionsExample, schemaTrialExample } from '../http/examples.ts';
+import { schemaRevisionsExample, schemaTrialExample } from '../http/examples.ts';
 import { ListResponse } from '../http/list-response.ts';
 import { toList, toPage } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
@@ -132,20 +130,6 @@ export const extensionPointRoutes: readonly Route[] = [
     description: 'For members. The changes are those of the audit trail, as long as it is kept.',
     responses: { 200: json('the changes', schemaRevisions, schemaRevisionsExample) },
     handle: ({ deps }, { auth }) => readSchemaRevisions(deps, auth.access),
-  }),
-  route('GET', '/api/v1/extension-points/:extensionPointId/attestation', {
-    access: { kind: 'extensionPoint', purpose: 'readBindings' },
-    id: 'attestExtensionPoint',
-    summary: "Read the server's attestation of an extension point and its bindings",
-    description:
-      'For members. The digest is the SHA-256 over lines of canonical JSON: the extension point, then each binding. Equal states have ' +
-      'equal bytes.',
-    responses: { 200: json('the attestation', extensionPointAttestation, extensionPointAttestationExample) },
-    handle: async ({ deps }, { auth }, reply) => {
-      const signal = disconnectSignal(reply.response);
-      const { predicate, bundle } = await attestExtensionPoint(deps, auth.access.extensionPoint, signal);
-      return { predicate, bundle: JSON.parse(bundle) };
-    },
   }),
   route('DELETE', '/api/v1/extension-points/:extensionPointId', {
     access: { kind: 'extensionPoint', purpose: 'changeExtensionPoints' },

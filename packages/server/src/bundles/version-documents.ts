@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { type AttestationId, pluginId } from '@tenon/protocol';
+import { parseBundle } from '../attestations/dsse.ts';
 import type { CacheSpec } from '../cache/cache.ts';
 import type { PluginKey } from '../db/records.ts';
 import type { Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { newestTestResults } from '../simulations/test-result.ts';
-import { parseBundle } from './dsse.ts';
 
 /** The documents about a version that a bundle of plugins carries. */
 export interface VersionDocuments {

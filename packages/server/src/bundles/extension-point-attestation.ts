@@ -6,14 +6,14 @@ import {
   extensionPointPredicateType,
   pluginId,
 } from '@tenon/protocol';
+import { signStatement } from '../attestations/dsse.ts';
+import { readSigningKey } from '../attestations/signing-keys.ts';
+import { statementType } from '../attestations/statement.ts';
 import { readAllPages } from '../db/paging.ts';
 import type { ExtensionPointRecord } from '../db/records.ts';
 import type { BindingPosition, BindingToAttest, GuestToAttest, Queries } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../http/domain-errors.ts';
-import { signStatement } from './dsse.ts';
-import { readSigningKey } from './signing-keys.ts';
-import { statementType } from './statement.ts';
 import { createDocumentReader, type DocumentReader } from './version-documents.ts';
 
 /** How many guests, and how many bindings of these, one query reads. */
