@@ -1,5 +1,6 @@
-import { type LookupAddress, type LookupOptions, lookup as lookUp } from 'node:dns';
+import type { LookupAddress, LookupOptions, lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { resolveName } from './resolve-name.ts';
 
 /*
  * Users choose URLs that the server requests: issuers of identity tokens and webhooks. Such a request must not reach what only the server
@@ -58,20 +59,20 @@ export class PrivateAddressError extends Error {
 /**
  * Resolves a name, and fails with a {@link PrivateAddressError} if any of its addresses is not public. A request with this `lookup`
  * connects to the addresses that were checked.
+ *
+ * @param lookup Default: {@link resolveName}
  */
-export function publicOnly(lookup: typeof lookUp = lookUp): LookupFunction {
+export function publicOnly(lookup?: typeof systemLookup): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...(options as LookupOptions), all: true }, (error, found) => {
-      const addresses = found as LookupAddress[] | undefined;
+    const finish = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[] = []): void => {
       if (error !== null) callback(error, '');
-      else if (
-        addresses === undefined ||
-        addresses.length === 0 ||
-        !addresses.every(({ address }) => isPublicAddress(address))
-      )
+      else if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address)))
         callback(new PrivateAddressError('Not a public address'), '');
-      else if (options.all === true) (callback as (error: null, addresses: LookupAddress[]) => void)(null, addresses);
+      else if (options.all === true)
+        (callback as (error: null, addresses: readonly LookupAddress[]) => void)(null, addresses);
       else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-    });
+    };
+    if (lookup !== undefined) lookup(hostname, { ...(options as LookupOptions), all: true }, finish as never);
+    else resolveName(hostname).then((addresses) => finish(null, addresses), finish);
   };
 }

@@ -18,7 +18,7 @@ export interface PostOptions {
   /** Allows private addresses and `http:`, for a URL that the operator allows. */
   readonly mayBePrivate: boolean;
   readonly signal: AbortSignal;
-  /** Resolves host names. Default: the system's resolver. */
+  /** Resolves host names. Default: DNS for public addresses, and the system's resolver for others. */
   readonly lookup?: typeof systemLookup | undefined;
   /** Default: 15 seconds. */
   readonly timeoutMs?: number | undefined;
@@ -67,7 +67,7 @@ function send(
   url: URL,
   body: string,
   headers: Readonly<Record<string, string>>,
-  { mayBePrivate, lookup = systemLookup }: PostOptions,
+  { mayBePrivate, lookup }: PostOptions,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ function send(
         'user-agent': 'tenon',
         ...headers,
       },
-      lookup: mayBePrivate ? (lookup as LookupFunction) : publicOnly(lookup),
+      lookup: mayBePrivate ? ((lookup ?? systemLookup) as LookupFunction) : publicOnly(lookup),
     });
     request.on('error', reject);
     request.on('response', resolve);

@@ -14,7 +14,7 @@ export interface IssuerFetchOptions {
   readonly timeoutMs: number;
   /** Allows private addresses and `http:`, for issuers that the operator trusts. */
   readonly mayBePrivate: boolean;
-  /** Resolves host names. Default: the system's resolver. */
+  /** Resolves host names. Default: DNS for public addresses, and the system's resolver for others. */
   readonly lookup?: typeof lookUp;
 }
 
@@ -40,7 +40,7 @@ export async function fetchIssuerJson(url: URL, options: IssuerFetchOptions): Pr
   }
 }
 
-function get(url: URL, { maxBytes, mayBePrivate, lookup = lookUp }: IssuerFetchOptions, signal: AbortSignal) {
+function get(url: URL, { maxBytes, mayBePrivate, lookup }: IssuerFetchOptions, signal: AbortSignal) {
   return new Promise<string>((resolve, reject) => {
     const fail = (message: string, cause?: unknown): void => reject(new IssuerFetchError(message, { cause }));
     const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
@@ -48,7 +48,7 @@ function get(url: URL, { maxBytes, mayBePrivate, lookup = lookUp }: IssuerFetchO
       agent: false,
       signal,
       headers: { accept: 'application/json', 'user-agent': 'tenon' },
-      lookup: mayBePrivate ? (lookup as LookupFunction) : publicOnly(lookup),
+      lookup: mayBePrivate ? ((lookup ?? lookUp) as LookupFunction) : publicOnly(lookup),
     });
     request.on('error', (error) => fail('The request failed', error));
     request.on('response', (response) => {
