@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { CreatedWebhook, ServerStatus, Webhook, WebhookDelivery } from '@tenon/protocol';
@@ -10,9 +17,10 @@ import { sealAuditEvents } from '../src/audit/seal.ts';
 import { setOperator } from '../src/auth/manage-users.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { createMetrics } from '../src/ops/metrics/metrics.ts';
+import { enqueueWebhooks } from '../src/webhooks/enqueue.ts';
 import { purgeWebhookDeliveries } from '../src/webhooks/purge-deliveries.ts';
 import { attemptDelaysMs } from '../src/webhooks/schedule.ts';
-import { startWebhookSender } from '../src/webhooks/sender.ts';
+import { sendDueWebhooks, startWebhookSender } from '../src/webhooks/sender.ts';
 import { signUpPerson } from './helpers/jar.ts';
 import { openMailServer, sendMails, type TestMailServer } from './helpers/mail-server.ts';
 import { parseScrape } from './helpers/prometheus-text.ts';
@@ -23,6 +31,8 @@ import { makeApp, makeExtensionPoint, makeGuest, makeMember, makeWorld, ok, type
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
+
+const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'needs openssl';
 
 describe('webhooks', () => {
   let receiver: TestReceiver;
@@ -364,6 +374,99 @@ describe('webhooks', () => {
     assert.equal(held.length, 16, 'at once for one application');
     for (const release of held) release();
     await sender.stop();
+  });
+
+  it('delivers for an account while another one, with many applications, holds all the slots that it gets', async () => {
+    const held: (() => void)[] = [];
+    let isHolding = true;
+    const order: string[] = [];
+    receiver.answers((response, { path: at }) => {
+      order.push(at);
+      if (at === '/hangs' && isHolding) held.push(() => response.writeHead(204).end());
+      else response.writeHead(204).end();
+    });
+    const hostile = await service.user('Hostile');
+    const paths: string[] = [];
+    for (let index = 0; index < 12; index++) paths.push(`/api/v1/apps/${await makeApp(service, hostile)}`);
+    const json = { url: `${receiver.origin}/hangs`, actions: ['app.update'] };
+    for (const at of [...paths, ...paths, ...paths]) {
+      await ok(service, 'POST', `${at}/webhooks`, { token: hostile.token, json });
+    }
+    for (const at of [...paths, ...paths]) {
+      await ok(service, 'PUT', at, { token: hostile.token, json: { name: `Name ${Math.random()}` } });
+    }
+    const good = await create({ url: `${receiver.origin}/good`, actions: ['app.update'] });
+    await rename('First');
+    const { deps, log } = service.services;
+    await sealAuditEvents(deps);
+    const settings = { ...deps.settings, webhookPollMs: 20 };
+    const sender = startWebhookSender({ deps: { ...deps, settings }, log });
+    const delivered = async () => (await deliveries(good.id, '?state=delivered')).length;
+    try {
+      await until(async () => (await delivered()) === 1);
+      await until(() => held.length === 32);
+      for (let count = 2; count <= 10; count++) {
+        await rename(`Number ${count}`);
+        await sealAuditEvents(deps);
+        await until(async () => (await delivered()) === count);
+      }
+      assert.equal(held.length, 32, 'half of the slots, and no more of them when others are delivered');
+      assert.ok(order.indexOf('/good') <= 32, 'before those that were due earlier, beyond the share');
+    } finally {
+      isHolding = false;
+      for (const release of held) release();
+    }
+    await until(() => sender.counts.delivered === 12 * 3 * 2 + 10);
+    await sender.stop();
+  });
+
+  it('queues what two hundred changes send to twenty webhooks', async () => {
+    for (let index = 0; index < 20; index++) await create({ actions: ['app.update'] });
+    for (let index = 0; index < 200; index++) await rename(`Name ${index}`);
+    const { deps } = service.services;
+    await sealAuditEvents(deps);
+    while (await enqueueWebhooks(deps));
+    assert.equal((await service.store.read.webhookQueue()).pending, 4000);
+  });
+
+  it('verifies the certificate of a receiver', { skip: noOpenssl }, async (test) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenon-receiver-'));
+    test.after(() => rmSync(folder, { recursive: true }));
+    const options =
+      'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -keyout key -out cert';
+    assert.equal(spawnSync('openssl', options.split(' '), { cwd: folder }).status, 0);
+    let requests = 0;
+    const secure = createServer(
+      { key: readFileSync(join(folder, 'key')), cert: readFileSync(join(folder, 'cert')) },
+      (_request, response) => {
+        requests++;
+        response.writeHead(204).end();
+      },
+    ).listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    test.after(() => secure.close());
+    const url = `https://hooks.example.org:${(secure.address() as AddressInfo).port}/`;
+    const { id } = await createWithChange({ url });
+    const { deps, log } = service.services;
+    const lookup = ((_name: string, _options: object, found: (error: null, all: LookupAddress[]) => void) =>
+      found(null, [{ address: '127.0.0.1', family: 4 }])) as never;
+    const settings = { ...deps.settings, webhookOrigins: [new URL(url).origin] };
+    await sealAuditEvents(deps);
+    assert.equal((await sendDueWebhooks({ deps: { ...deps, settings }, log, lookup })).retried, 1);
+    assert.deepEqual([(await only(id)).error, requests], ['unreachable', 0]);
+  });
+
+  it('gives a new URL the time that a failing webhook has', async () => {
+    receiver.answers(500);
+    const { id } = await createWithChange();
+    await send();
+    assert.notEqual((await read(id)).failingSince, null);
+    const moved = await call<Webhook>('PUT', `/webhooks/${id}`, { url: `${receiver.origin}/moved` });
+    assert.equal(moved.failingSince, null);
+    advance(5 * dayMs);
+    await rename('After the move');
+    await send();
+    assert.equal((await read(id)).state, 'enabled');
   });
 
   it('moves the metrics and the status by what it delivered, retries, and gave up', async () => {

@@ -2,6 +2,7 @@ import type {
   AppId,
   AuditAction,
   AuditEventId,
+  UserId,
   WebhookDeliveryError,
   WebhookDeliveryId,
   WebhookDeliveryState,
@@ -64,6 +65,14 @@ export interface WebhookDeliveryRecord {
   readonly error: WebhookDeliveryError | null;
   /** The beginning of the last response's body. */
   readonly response: string | null;
+}
+
+/** A webhook that has deliveries that are due. */
+export interface DueWebhook extends WebhookRecord {
+  /** The oldest account that owns the application; `null` without one. */
+  readonly ownerId: UserId | null;
+  /** When the first of the deliveries was due. */
+  readonly dueAtMs: number;
 }
 
 /** The queue of deliveries. */

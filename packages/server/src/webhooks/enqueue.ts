@@ -11,27 +11,25 @@ const batchSize = 200;
 const clockToleranceMs = 5 * 60_000;
 
 /**
- * Queues deliveries of the events that were sealed since the last call. The position in the hash chain and the deliveries are stored in
+ * Queues deliveries of some events that were sealed since the last call. The position in the hash chain and the deliveries are stored in
  * one transaction, so that no event is lost or queued twice, also with several processes.
  *
- * @returns how many deliveries were queued
+ * @returns whether there are further events
  */
-export async function enqueueWebhooks(deps: Pick<Deps, 'store' | 'clock'>, signal?: AbortSignal): Promise<number> {
-  if (!(await deps.store.read.isAnyWebhookEnabled())) return 0;
-  for (let queued = 0; ; ) {
-    signal?.throwIfAborted();
-    const position = await deps.store.read.auditPosition('webhooks');
-    if ((position?.seq ?? 0) >= (await readAuditHead(deps)).seq) return queued;
-    queued += await enqueueBatch(deps);
-  }
+export async function enqueueWebhooks(deps: Pick<Deps, 'store' | 'clock'>): Promise<boolean> {
+  if (!(await deps.store.read.isAnyWebhookEnabled())) return false;
+  const position = await deps.store.read.auditPosition('webhooks');
+  if ((position?.seq ?? 0) >= (await readAuditHead(deps)).seq) return false;
+  await enqueueBatch(deps);
+  return true;
 }
 
-async function enqueueBatch({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<number> {
-  return store.write(async (tx) => {
+async function enqueueBatch({ store, clock }: Pick<Deps, 'store' | 'clock'>): Promise<void> {
+  await store.write(async (tx) => {
     const position = await tx.auditPosition('webhooks');
     const page = await tx.auditLinks(position?.seq ?? 0, batchSize);
     const last = page.at(-1)?.link;
-    if (last === undefined) return 0;
+    if (last === undefined) return;
     const appIds = new Set(page.flatMap(({ event }) => (event?.appId ? [event.appId] : [])));
     const webhooks = appIds.size === 0 ? [] : await tx.enabledWebhooks([...appIds]);
     const nowMs = clock();
@@ -44,7 +42,6 @@ async function enqueueBatch({ store, clock }: Pick<Deps, 'store' | 'clock'>): Pr
     );
     if (deliveries.length > 0) await tx.insertWebhookDeliveries(deliveries);
     await tx.putAuditPosition({ kind: 'webhooks', seq: last.seq, hash: last.hash });
-    return deliveries.length;
   });
 }
 

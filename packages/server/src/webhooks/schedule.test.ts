@@ -33,8 +33,8 @@ describe('pauseMs()', () => {
   const pause = (status: number, retryAfterMs?: number) =>
     pauseMs({ status, error: 'status', response: '', durationMs: 1, retryAfterMs });
 
-  it('pauses for overloaded receivers only, for a minute without retry-after, and a day at most', () => {
-    assert.deepEqual([pause(500), pause(500, 9000), pause(410), pause(503)], [0, 0, 0, 0]);
+  it('pauses for overloaded receivers, and as long as retry-after says, a day at most', () => {
+    assert.deepEqual([pause(500), pause(410), pause(503), pause(500, 9000)], [0, 0, 0, 9000]);
     assert.deepEqual([pause(429), pause(502), pause(504)], [60_000, 60_000, 60_000]);
     assert.deepEqual([pause(429, 9000), pause(503, 9000), pause(429, 0)], [9000, 9000, 1000]);
     assert.equal(pause(429, 1e12), 24 * 3600_000);

@@ -30,7 +30,7 @@ export const failingLimitMs = 5 * dayMs;
 /** How long after it was due a delivery is still sent, in milliseconds. Therefore a restored backup sends no old events. */
 export const lateLimitMs = 3 * dayMs;
 
-/** How long a receiver that is overloaded gets nothing, in milliseconds, if it doesn't say, and at most. */
+/** How long a receiver that is overloaded gets nothing, in milliseconds, without `retry-after`, and at most. */
 const defaultPauseMs = minuteMs;
 const maxPauseMs = dayMs;
 
@@ -70,10 +70,10 @@ export function nextAttemptAtMs(attempts: number, nowMs: number, random: number)
   return delayMs === undefined ? undefined : nowMs + Math.round(delayMs * (1 + jitterShare * random));
 }
 
-/** Returns for how long a receiver gets nothing after a response, in milliseconds; 0 if it is not overloaded. */
+/** Returns for how long a receiver gets nothing after a failure, in milliseconds; 0 if it is not overloaded and asks for no pause. */
 export function pauseMs({ status, retryAfterMs }: AttemptResult): number {
   const isOverloaded = status === 429 || status === 502 || status === 504;
-  if (!isOverloaded && !(status === 503 && retryAfterMs !== undefined)) return 0;
+  if (!isOverloaded && retryAfterMs === undefined) return 0;
   return Math.min(maxPauseMs, Math.max(secondMs, retryAfterMs ?? defaultPauseMs));
 }
 

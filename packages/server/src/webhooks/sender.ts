@@ -1,10 +1,11 @@
 import type { lookup as systemLookup } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppId, WebhookId } from '@tenon/protocol';
+import type { WebhookId } from '@tenon/protocol';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import type { WebhookDeliveryRecord, WebhookQueueSummary, WebhookRecord } from '../db/webhook-records.ts';
+import type { DueWebhook, WebhookQueueSummary } from '../db/webhook-records.ts';
 import type { Deps } from '../deps.ts';
+import { createDeliverySlots } from './delivery-slots.ts';
 import { enqueueWebhooks } from './enqueue.ts';
 import { toPayload } from './payload.ts';
 import { PostAbortedError, postWebhook } from './post.ts';
@@ -17,18 +18,16 @@ import type { ClaimedDelivery } from './webhook-queries.ts';
  * Sends the events of the audit trail to webhooks. Each node does:
  *
  *   enqueue  one transaction moves the position in the hash chain and inserts deliveries
- *   claim    one transaction moves deliveries ahead by `webhookLeaseMs`
- *   post     over HTTP, several at once, and few to one webhook, so that a slow receiver does not delay others
+ *   choose   which webhooks have a turn: accounts, applications, and webhooks share the slots, so that slow receivers don't delay others
+ *   claim    one transaction moves a delivery of each ahead by `webhookLeaseMs`
+ *   post     over HTTP, several at once
  *   settle   another transaction stores the outcome
  *
  * After a crash between the last two, the delivery is sent again when the lease has ended. It then has the same `webhook-id`.
  */
 
-/** How many deliveries a node makes at once: in all, for one application, to one webhook, and to one that fails. */
-const maxAtOnce = 64;
-const maxPerApp = 16;
-const maxPerWebhook = 4;
-const maxPerFailingWebhook = 1;
+/** How many webhooks one query reads. */
+const pageSize = 500;
 
 /** How often the state of the queue is read, in milliseconds. */
 const queueIntervalMs = 5000;
@@ -41,7 +40,7 @@ export interface WebhookSenderOptions {
     readonly settings: Pick<Settings, 'webhookPollMs' | 'webhookLeaseMs' | 'webhookOrigins' | 'smtp'>;
   };
   readonly log: Logger;
-  /** Resolves host names. Default: the system's resolver. */
+  /** Resolves host names. Default: that of {@link postWebhook}. */
   readonly lookup?: typeof systemLookup;
   /** How long a receiver may take to respond, in milliseconds. Default: 15,000. */
   readonly timeoutMs?: number;
@@ -63,8 +62,11 @@ export function startWebhookSender(options: WebhookSenderOptions) {
   const round = async (): Promise<void> => {
     const revision = deps.store.revision();
     if (revision === knownRevision && state.queue?.pending === 0) return; // nothing was committed since
-    await enqueueWebhooks(deps, signal);
-    await deliveries.startDue();
+    for (let hasMore = true; hasMore; ) {
+      hasMore = await enqueueWebhooks(deps);
+      await deliveries.startDue();
+      signal.throwIfAborted();
+    }
     if (performance.now() - queueReadAtMs < queueIntervalMs) return;
     state.queue = await deps.store.read.webhookQueue();
     queueReadAtMs = performance.now();
@@ -111,7 +113,7 @@ export async function sendDueWebhooks(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Readonly<Record<WebhookOutcome, number>>> {
   const deliveries = createDeliveries(options, signal);
-  await enqueueWebhooks(options.deps, signal);
+  while (await enqueueWebhooks(options.deps));
   do {
     await deliveries.startDue();
     await deliveries.ended();
@@ -125,31 +127,25 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
   const { store, clock, settings } = deps;
   const counts: Record<WebhookOutcome, number> = { delivered: 0, retried: 0, failed: 0 };
   const running = new Set<Promise<void>>();
-  const perWebhook = new Map<WebhookId, { count: number; max: number }>();
-  const perApp = new Map<AppId, number>();
+  const slots = createDeliverySlots();
+  /** Up to which webhook the last turns went, by id. */
+  let cursor: WebhookId | '' = '';
   let started = 0;
 
-  const claim = async (): Promise<ClaimedDelivery[]> => {
+  /** Starts a delivery of each webhook that has a turn. Returns how many. */
+  const startTurn = async (): Promise<number> => {
     const nowMs = clock();
-    const busy = {
-      webhooks: [...perWebhook].flatMap(([id, { count, max }]) => (count >= max ? [id] : [])),
-      apps: [...perApp].flatMap(([id, count]) => (count >= maxPerApp ? [id] : [])),
-    };
-    return store.write((tx) => {
-      // The transaction may run more than once.
-      const taken = new Map<WebhookId | AppId, number>();
-      let free = maxAtOnce - running.size;
-      const mayTake = (_delivery: WebhookDeliveryRecord, webhook: WebhookRecord): boolean => {
-        const { id, appId } = webhook;
-        const active = (perWebhook.get(id)?.count ?? 0) + (taken.get(id) ?? 0);
-        const activeOfApp = (perApp.get(appId) ?? 0) + (taken.get(appId) ?? 0);
-        if (free <= 0 || active >= maxOf(webhook) || activeOfApp >= maxPerApp) return false;
-        free--;
-        for (const key of [id, appId]) taken.set(key, (taken.get(key) ?? 0) + 1);
-        return true;
-      };
-      return tx.claimWebhookDeliveries({ nowMs, untilMs: nowMs + settings.webhookLeaseMs, busy }, mayTake);
-    });
+    const due = await store.read.dueWebhooks(nowMs, { after: cursor, limit: pageSize });
+    cursor = due.length < pageSize ? '' : (due.at(-1)?.id ?? '');
+    const chosen = new Map(slots.choose(due).map((webhook) => [webhook.id, webhook]));
+    if (chosen.size === 0) return 0;
+    const times = { nowMs, untilMs: nowMs + settings.webhookLeaseMs };
+    const claimed = await store.write((tx) => tx.claimWebhookDeliveries([...chosen.keys()], times));
+    for (const delivery of claimed) {
+      const webhook = chosen.get(delivery.webhookId);
+      if (webhook !== undefined) start(delivery, webhook);
+    }
+    return claimed.length;
   };
 
   const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
@@ -192,21 +188,12 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
     return postWebhook(url, body, headers, { mayBePrivate, signal, lookup, timeoutMs });
   };
 
-  const start = (delivery: ClaimedDelivery): void => {
-    const { webhook } = delivery;
-    const slot = perWebhook.get(webhook.id) ?? { count: 0, max: maxOf(webhook) };
-    slot.count++;
-    slot.max = maxOf(webhook);
-    perWebhook.set(webhook.id, slot);
-    perApp.set(webhook.appId, (perApp.get(webhook.appId) ?? 0) + 1);
+  const start = (delivery: ClaimedDelivery, webhook: DueWebhook): void => {
+    const free = slots.take(webhook);
     started++;
     const work = attempt(delivery).finally(() => {
       running.delete(work);
-      slot.count--;
-      if (slot.count === 0) perWebhook.delete(webhook.id);
-      const others = (perApp.get(webhook.appId) ?? 0) - 1;
-      if (others > 0) perApp.set(webhook.appId, others);
-      else perApp.delete(webhook.appId);
+      free();
     });
     running.add(work);
   };
@@ -216,11 +203,13 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
     /** Starts as many deliveries that are due as there may be at once. */
     async startDue(): Promise<void> {
       started = 0;
-      while (running.size < maxAtOnce && !signal.aborted) {
-        if (!(await store.read.isAnyWebhookDeliveryDue(clock()))) return;
-        const claimed = await claim();
-        if (claimed.length === 0) return;
-        claimed.forEach(start);
+      if (!(await store.read.isAnyWebhookDeliveryDue(clock()))) return;
+      // Ends after a turn of all webhooks without a delivery.
+      for (let isIdle = false; slots.free() > 0 && !signal.aborted; ) {
+        const isFirstPage = cursor === '';
+        if (isFirstPage && isIdle) return;
+        const count = await startTurn();
+        isIdle = count === 0 && (isFirstPage || isIdle);
       }
     },
     /** Whether the last `startDue()` started any. */
@@ -231,8 +220,4 @@ function createDeliveries(options: WebhookSenderOptions, signal: AbortSignal) {
       await Promise.all(running);
     },
   };
-}
-
-function maxOf({ failingSinceMs }: WebhookRecord): number {
-  return failingSinceMs === null ? maxPerWebhook : maxPerFailingWebhook;
 }

@@ -1,21 +1,19 @@
-import type { AppId, AuditEventId, WebhookDeliveryId, WebhookDeliveryState, WebhookId } from '@tenon/protocol';
-import type { SelectQueryBuilder } from 'kysely';
+import type { AppId, AuditEventId, UserId, WebhookDeliveryId, WebhookDeliveryState, WebhookId } from '@tenon/protocol';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { AccountAuditEvent } from '../db/audit-records.ts';
 import { type Db, hasRow } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import { paged, setOf } from '../db/page-queries.ts';
+import { inChunks, paged, setOf } from '../db/page-queries.ts';
 import type { Page } from '../db/query-types.ts';
 import { columns, type Database } from '../db/records.ts';
 import type {
+  DueWebhook,
   WebhookBacklog,
   WebhookDeliveryRecord,
   WebhookQueueSummary,
   WebhookRecord,
   WebhookSecretRecord,
 } from '../db/webhook-records.ts';
-
-/** How many deliveries of other webhooks a claim looks past. */
-const claimWindow = 200;
 
 /** A delivery with its webhook. */
 export type ClaimedDelivery = WebhookDeliveryRecord & { readonly webhook: WebhookRecord };
@@ -108,6 +106,49 @@ export const webhookQueries = {
       db.selectFrom('webhook_deliveries').select('id').where('state', '=', 'pending').where('dueAtMs', '<=', nowMs),
     ),
 
+  /**
+   * The webhooks that have deliveries that are due, and don't pause, by id. Reads no more than a row of each webhook, however many of its
+   * deliveries are pending.
+   */
+  dueWebhooks: (db: Db, nowMs: number, { after, limit }: { readonly after: WebhookId | ''; readonly limit: number }) =>
+    db
+      .withRecursive('waiting(webhookId)', (cte) =>
+        cte
+          .selectFrom('webhook_deliveries')
+          .select(({ fn }) => fn.min<WebhookId | null>('webhookId').as('webhookId'))
+          .where('state', '=', 'pending')
+          .where('webhookId', '>', after as WebhookId)
+          .unionAll(
+            cte
+              .selectFrom('waiting')
+              .select((waiting) =>
+                waiting
+                  .selectFrom('webhook_deliveries')
+                  .select(({ fn }) => fn.min<WebhookId | null>('webhook_deliveries.webhookId').as('webhookId'))
+                  .where('state', '=', 'pending')
+                  .whereRef('webhook_deliveries.webhookId', '>', 'waiting.webhookId')
+                  .as('webhookId'),
+              )
+              .where('waiting.webhookId', 'is not', null),
+          ),
+      )
+      .selectFrom('waiting')
+      .innerJoin('webhooks', 'webhooks.id', 'waiting.webhookId')
+      .innerJoin('webhook_deliveries', (join) => join.on((on) => on('webhook_deliveries.id', '=', nextDue(on, nowMs))))
+      .select(columns.webhooks)
+      .select('webhook_deliveries.dueAtMs')
+      .select((webhook) =>
+        webhook
+          .selectFrom('members')
+          .select(({ fn }) => fn.min<UserId | null>('members.userId').as('userId'))
+          .whereRef('members.appId', '=', 'webhooks.appId')
+          .where('members.role', '=', 'owner')
+          .as('ownerId'),
+      )
+      .where('webhooks.notBeforeMs', '<=', nowMs)
+      .limit(limit)
+      .execute() satisfies Promise<DueWebhook[]>,
+
   /** The events that deliveries send. */
   webhookEvents: (db: Db, ids: readonly AuditEventId[]): Promise<AccountAuditEvent[]> =>
     db.selectFrom('audit_events').select(columns.accountAudit).where('id', 'in', setOf(ids)).execute(),
@@ -154,66 +195,49 @@ export const webhookMutations = {
   insertWebhookDeliveries: mutation(
     { audit: false, invalidates: nothing },
     async (db: Db, deliveries: readonly WebhookDeliveryRecord[]): Promise<void> => {
-      await db
-        .insertInto('webhook_deliveries')
-        .values(deliveries)
-        .onConflict((conflict) => conflict.columns(['webhookId', 'eventId']).doNothing())
-        .execute();
+      await inChunks(deliveries, (chunk) =>
+        db
+          .insertInto('webhook_deliveries')
+          .values(chunk)
+          .onConflict((conflict) => conflict.columns(['webhookId', 'eventId']).doNothing())
+          .execute(),
+      );
     },
   ),
 
-  /**
-   * Takes deliveries that are due, so that other processes leave them alone until a time.
-   *
-   * @param mayTake decides about each delivery, in the order in which they are due
-   */
+  /** Takes the first delivery of each webhook that is due, so that other processes leave it alone until a time. */
   claimWebhookDeliveries: mutation(
     { audit: false, invalidates: nothing },
     async (
       db: Db,
-      {
-        nowMs,
-        untilMs,
-        busy,
-      }: {
-        readonly nowMs: number;
-        readonly untilMs: number;
-        readonly busy: { readonly webhooks: readonly WebhookId[]; readonly apps: readonly AppId[] };
-      },
-      mayTake: (delivery: WebhookDeliveryRecord, webhook: WebhookRecord) => boolean,
+      webhookIds: readonly WebhookId[],
+      { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
     ): Promise<ClaimedDelivery[]> => {
-      let due = db
-        .selectFrom('webhook_deliveries')
-        .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhookId')
-        .select(columns.webhookDeliveries)
-        .where('webhook_deliveries.state', '=', 'pending')
-        .where('webhook_deliveries.dueAtMs', '<=', nowMs)
-        .where('webhooks.notBeforeMs', '<=', nowMs)
-        .orderBy('webhook_deliveries.dueAtMs')
-        .limit(claimWindow);
-      if (busy.webhooks.length > 0) due = due.where('webhook_deliveries.webhookId', 'not in', busy.webhooks);
-      if (busy.apps.length > 0) due = due.where('webhooks.appId', 'not in', busy.apps);
-      const found = await due.execute();
-      if (found.length === 0) return [];
-      const rows = await db
+      const webhooks = await db
         .selectFrom('webhooks')
         .select(columns.webhooks)
-        .where('id', 'in', setOf(found.map(({ webhookId }) => webhookId)))
+        .where('id', 'in', setOf(webhookIds))
+        .where('notBeforeMs', '<=', nowMs)
         .execute();
-      const webhooks = new Map(rows.map((webhook) => [webhook.id, webhook]));
-      const taken = found.flatMap((delivery) => {
-        const webhook = webhooks.get(delivery.webhookId);
-        if (webhook === undefined || !mayTake(delivery, webhook)) return [];
-        return [{ ...delivery, attempts: delivery.attempts + 1, webhook }];
+      const due = await db
+        .selectFrom('webhooks')
+        .innerJoin('webhook_deliveries', (join) =>
+          join.on((on) => on('webhook_deliveries.id', '=', nextDue(on, nowMs))),
+        )
+        .select(columns.webhookDeliveries)
+        .where('webhooks.id', 'in', setOf(webhooks.map(({ id }) => id)))
+        .execute();
+      if (due.length === 0) return [];
+      await db
+        .updateTable('webhook_deliveries')
+        .set(({ eb }) => ({ dueAtMs: untilMs, attempts: eb('attempts', '+', 1) }))
+        .where('id', 'in', setOf(due.map(({ id }) => id)))
+        .execute();
+      const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+      return due.flatMap((delivery) => {
+        const webhook = byId.get(delivery.webhookId);
+        return webhook === undefined ? [] : [{ ...delivery, attempts: delivery.attempts + 1, webhook }];
       });
-      if (taken.length > 0) {
-        await db
-          .updateTable('webhook_deliveries')
-          .set(({ eb }) => ({ dueAtMs: untilMs, attempts: eb('attempts', '+', 1) }))
-          .where('id', 'in', setOf(taken.map(({ id }) => id)))
-          .execute();
-      }
-      return taken;
     },
   ),
 
@@ -334,6 +358,18 @@ export const webhookMutations = {
     },
   ),
 };
+
+/** The id of the delivery of a webhook that was due first. */
+function nextDue(eb: ExpressionBuilder<Database, 'webhooks'>, nowMs: number) {
+  return eb
+    .selectFrom('webhook_deliveries as next')
+    .select('next.id')
+    .whereRef('next.webhookId', '=', 'webhooks.id')
+    .where('next.state', '=', 'pending')
+    .where('next.dueAtMs', '<=', nowMs)
+    .orderBy('next.dueAtMs')
+    .limit(1);
+}
 
 function dueAgain(nowMs: number) {
   return { state: 'pending', attempts: 0, dueAtMs: nowMs, error: null } as const;

@@ -86,6 +86,7 @@ export async function updateWebhook(
     const after: WebhookRecord = {
       ...before,
       ...(url !== undefined && { url }),
+      ...(url !== undefined && url !== before.url && { failingSinceMs: null, notBeforeMs: 0 }),
       ...(input.description !== undefined && { description: input.description }),
       ...(input.actions !== undefined && { actions: input.actions }),
       ...(isEnabled === true && before.state !== 'enabled' && (await enabled(tx))),

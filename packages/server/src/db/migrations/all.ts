@@ -17,6 +17,7 @@ import { ociPush } from './0015-oci-push.ts';
 import { rollOuts } from './0016-roll-outs.ts';
 import { mirror } from './0017-mirror.ts';
 import { callReports } from './0018-call-reports.ts';
+import { webhookQueue } from './0019-webhook-queue.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   rollOuts,
   mirror,
   callReports,
+  webhookQueue,
 ];
