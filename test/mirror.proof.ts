@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, type SigningKey } from '@tenon/client';
+import { ociRepositoryOf, type Version } from '@tenon/protocol';
 import { loadConfig, serve } from '@tenon/server';
 import { deleteChanges, mirrorRefusals } from '../packages/server/test/helpers/mirror.ts';
+import { digestOf, imageOf, pushImage } from '../packages/server/test/helpers/oci-images.ts';
 import { noPostgres, startPostgres } from '../packages/server/test/helpers/postgres.ts';
 import { openService, type TestService } from '../packages/server/test/helpers/service.ts';
 import {
@@ -201,6 +203,26 @@ describe('a mirror', () => {
     const loaded = await verifying.loadPlugin(key);
     assert.equal(loaded.provenance?.state, 'verified');
     await verifying.close();
+  });
+
+  it('has the image that an OCI client pushed, with its digest', async () => {
+    const { source, world } = stage;
+    const { appId, extensionPointId, guest, guestKey } = world;
+    const repository = ociRepositoryOf(appId, extensionPointId, guest.id, 'pushed');
+    const image = imageOf();
+    const pushed = await pushImage(source, repository, '1.0.0', image, { token: guest.token });
+    assert.equal(pushed.statusCode, 201, pushed.payload);
+    await untilEqual(stage, mirror, guestKey);
+    const digest = digestOf(image.manifest);
+    for (const reference of ['1.0.0', digest]) {
+      assert.equal(await (await mirror.get(`/v2/${repository}/manifests/${reference}`)).text(), image.manifest);
+    }
+    for (const bytes of [image.config, image.module]) {
+      const blob = await mirror.get(`/v2/${repository}/blobs/${digestOf(bytes)}`);
+      assert.equal(digestOf(Buffer.from(await blob.arrayBuffer())), digestOf(bytes));
+    }
+    const path = `/api/v1/artifacts/${extensionPointId}/plugin/${guest.id}/pushed/versions/1`;
+    assert.equal((await jsonOf<Version>(mirror.get(path))).oci.digest, digest);
   });
 
   it('mirrors new guests and new extension points, and forgets deleted ones', async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,27 +9,16 @@ import { createRandom } from '../../../test/helpers/random.ts';
 import type { Config } from '../src/config/config.ts';
 import { type KilledServer, killedServer } from './helpers/killed-server.ts';
 import { noOciClients, skopeo } from './helpers/oci-clients.ts';
+import { digestOf, imageOf, manifestType } from './helpers/oci-images.ts';
 import { noPostgres, type PostgresServer, startPostgres } from './helpers/postgres.ts';
 import { type ObjectStore, startObjectStore } from './helpers/s3.ts';
 import { openService, type TestService } from './helpers/service.ts';
-import { freshModule, makeWorld, ok, type World } from './helpers/world.ts';
-
-const manifestType = 'application/vnd.oci.image.manifest.v1+json';
-
-const digestOf = (bytes: Buffer) => `sha256:${hash('sha256', bytes, 'hex')}`;
+import { makeWorld, ok, type World } from './helpers/world.ts';
 
 /** An image as a client makes it: its blobs and its manifest. */
 function makeImage() {
-  const module = freshModule();
-  const config = Buffer.from(JSON.stringify({ architecture: 'wasm', os: 'wasip1', layerDigests: [digestOf(module)] }));
-  const descriptor = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
-  const manifest = JSON.stringify({
-    schemaVersion: 2,
-    mediaType: manifestType,
-    config: descriptor('application/vnd.wasm.config.v0+json', config),
-    layers: [descriptor('application/wasm', module)],
-  });
-  return { blobs: [module, config], manifest: Buffer.from(manifest) };
+  const { module, config, manifest } = imageOf();
+  return { blobs: [module, Buffer.from(config)], manifest: Buffer.from(manifest) };
 }
 
 function repositoryOf({ appId, extensionPointId, guest }: World, name: string): string {

@@ -11,6 +11,7 @@ import {
   type ExtensionPointId,
   newId,
   ociRepositoryOf,
+  type PluginBinding,
   type TokenCreated,
   type Version,
 } from '@tenon/protocol';
@@ -23,6 +24,15 @@ import { maxUploads, startUpload as startOciUpload, uploadLifetimeMs } from '../
 import { purgeOciUploads } from '../src/oci/purge-uploads.ts';
 import { copy, embedded } from './helpers/copies.ts';
 import { noOciClients, skopeo as runSkopeo, withRegistry } from './helpers/oci-clients.ts';
+import {
+  configType,
+  descriptorOf,
+  digestOf,
+  type Image,
+  imageOf,
+  manifestType,
+  pushImage,
+} from './helpers/oci-images.ts';
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
 import {
@@ -40,8 +50,6 @@ import {
 /* The push points of https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md, and clients that we did not write. */
 
 const api = '/api/v1';
-const manifestType = 'application/vnd.oci.image.manifest.v1+json';
-const configType = 'application/vnd.wasm.config.v0+json';
 const emptyType = 'application/vnd.oci.empty.v1+json';
 
 /** What the simulations of a module come to. */
@@ -62,40 +70,6 @@ after(async () => {
   await service.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-interface Descriptor {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
-}
-
-function digestOf(bytes: Uint8Array | string): string {
-  return `sha256:${hash('sha256', bytes, 'hex')}`;
-}
-
-function descriptorOf(mediaType: string, bytes: Uint8Array | string): Descriptor {
-  return { mediaType, digest: digestOf(bytes), size: Buffer.byteLength(bytes) };
-}
-
-/** An image as a client makes it. */
-interface Image {
-  readonly module: Buffer;
-  readonly config: string;
-  readonly manifest: string;
-}
-
-function imageOf(module = freshModule(), fields: object = {}): Image {
-  const config = JSON.stringify({
-    created: '2026-01-02T03:04:05.678Z',
-    author: 'ünï',
-    architecture: 'wasm',
-    os: 'wasip1',
-    layerDigests: [digestOf(module)],
-  });
-  const layers = [descriptorOf('application/wasm', module)];
-  const manifest = { schemaVersion: 2, mediaType: manifestType, config: descriptorOf(configType, config), layers };
-  return { module, config, manifest: JSON.stringify({ ...manifest, ...fields }, undefined, 2) };
-}
 
 /** A repository of the guest's, or of another user's. */
 function repositoryOf(name: string, { id } = world.guest, at = world.extensionPointId): string {
@@ -133,10 +107,8 @@ function putManifest(repository: string, tag: string, manifest: string, options:
   return call('PUT', `${repository}/manifests/${tag}`, { body: manifest, headers, ...options });
 }
 
-async function push(repository: string, tag: string, image: Image, options: Sent = {}): Promise<Response> {
-  await pushBlob(repository, image.module, options);
-  await pushBlob(repository, image.config, options);
-  return putManifest(repository, tag, image.manifest, options);
+function push(repository: string, tag: string, image: Image, { at = service, ...options }: Sent = {}) {
+  return pushImage(at, repository.slice('/v2/'.length), tag, image, { token: world.guest.token, ...options });
 }
 
 function assertError(response: Response, status: number, code: string, message?: RegExp): void {
@@ -472,6 +444,37 @@ describe('a pushed manifest', () => {
     assertCreated(await putManifest(repository, '2.0.0', image.manifest));
     assert.equal((await call('GET', `${repository}/manifests/2.0.0`)).payload, image.manifest);
     assert.equal((await call('GET', `${repository}/blobs/${digestOf('{}')}`)).payload, '{}');
+  });
+
+  it('is published under guests that were accepted since, when it is pushed again', async () => {
+    const user = await guest('further-guests');
+    const options = { token: user.token };
+    const repository = repositoryOf('further', user);
+    const [older, image] = [imageOf(), imageOf()];
+    assertCreated(await push(repository, '1.0.0', older, options));
+    assertCreated(await push(repository, '2.0.0', image, options));
+    const boundTo = async () => {
+      const path = `${api}/artifacts/${world.extensionPointId}/plugin/${user.id}/further/bindings`;
+      const { objects } = await ok<{ objects: PluginBinding[] }>(service, 'GET', path, { token: world.owner.token });
+      return objects.map(({ guestKey, version }) => `${guestKey} ${version}`).sort();
+    };
+    assert.deepEqual(await boundTo(), ['further-guests 2']);
+    const again = async (tag: string, manifest = image.manifest) => {
+      assertCreated(await putManifest(repository, tag, manifest, options));
+    };
+    const expected = ['further-guests 2'];
+    for (const tag of ['2.0.0', '2', digestOf(image.manifest)]) {
+      const key = `further-guests-${expected.length}`;
+      await makeGuest(service, world.owner, world.appId, key, user);
+      await again('1.0.0', older.manifest); // no publish of an older version
+      assert.deepEqual(await boundTo(), expected);
+      await again(tag);
+      await again(tag);
+      expected.push(`${key} 2`);
+      assert.deepEqual(await boundTo(), expected);
+    }
+    const versions = `${api}/artifacts/${world.extensionPointId}/plugin/${user.id}/further/versions`;
+    assert.equal((await ok<{ objects: Version[] }>(service, 'GET', versions, options)).objects.length, 2);
   });
 
   it('has no effect when it is pushed again, and never becomes another one', async () => {

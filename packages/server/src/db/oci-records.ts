@@ -34,3 +34,8 @@ export interface OciImageRecord {
   /** The pushed JSON text. */
   readonly config: string;
 }
+
+/** A pushed image with the digest of its manifest, which its version has. */
+export interface PushedImage extends Omit<OciImageRecord, 'versionId'> {
+  readonly manifestDigest: OciDigest;
+}

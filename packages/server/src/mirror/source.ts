@@ -19,6 +19,7 @@ import { Type } from '@tenon/protocol/type';
 import { faultsOf } from '@tenon/protocol/validate';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { PluginKey } from '../db/records.ts';
+import { maxDocumentBytes } from '../plugins/pushed-image.ts';
 import { type ReceivedEvent, readEvents } from './event-reader.ts';
 
 /*
@@ -52,7 +53,7 @@ const sourceGuest = some(guest, ['id', 'guestKey', 'label', 'createdAt']);
 const sourcePlugin = some(plugin, ['userName', 'description', 'homepage', 'createdAt']);
 const sourceVersion = some(version, [
   ...(['id', 'number', 'contentAddress', 'size', 'semver', 'note', 'state', 'stateReason', 'verdict'] as const),
-  ...(['provenance', 'createdAt', 'releaseAt', 'stateChangedAt', 'decidedBy'] as const),
+  ...(['provenance', 'createdAt', 'releaseAt', 'stateChangedAt', 'decidedBy', 'oci'] as const),
 ]);
 
 export type SourceExtensionPoint = Static<typeof sourceExtensionPoint>;
@@ -212,6 +213,11 @@ export function openSource(url: string, readToken: () => string) {
       const bytes = await readBody(await get(`/api/v1/c/${address}`, {}, signal), size, signal);
       if (hash('sha256', bytes, 'base64url') === address) return bytes;
       throw new SourceError('invalid', `The content ${address} does not have its digest`);
+    },
+    /** A document of a version that an OCI client pushed. The caller verifies its digest. */
+    async ociDocument({ oci }: SourceVersion, path: string, signal: AbortSignal): Promise<Buffer> {
+      const repository = oci.repository.slice(oci.repository.indexOf('/') + 1);
+      return readBody(await get(`/v2/${repository}/${path}`, {}, signal), maxDocumentBytes, signal);
     },
     async signingKeys(signal: AbortSignal) {
       return (await getJson('/.well-known/tenon-signing-keys.json', signingKeys, signal)).keys;

@@ -9,6 +9,7 @@ import { toStoredAttestation } from './attestations.ts';
 import type { MirroredBinding, MirroredList } from './mirrored-list-queries.ts';
 import type { HeldVersion } from './mirrored-version-queries.ts';
 import { type Source, SourceError, type SourceGuest, type SourceList, type SourceVersion } from './source.ts';
+import { readSourceImage } from './source-image.ts';
 
 /*
  * Makes one list equal to the source's:
@@ -110,9 +111,10 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
         const limit = `larger than this server's limit of ${settings.maxModuleBytes} bytes`;
         throw new SourceError('invalid', `The content ${address} has ${version.size} bytes, which is ${limit}`);
       }
-      const [plugin, attestations, bytes] = await Promise.all([
+      const [plugin, attestations, image, bytes] = await Promise.all([
         source.plugin(key, signal),
         readAttestations(key, version),
+        readSourceImage(source, version, signal),
         source.content(address, version.size, signal),
       ]);
       const { userName, description, homepage, createdAt } = plugin;
@@ -121,6 +123,7 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
         await assertFollowing(tx);
         await tx.putMirroredVersion({ version: toRecord(key, version), plugin: about });
         await tx.putMirroredAttestations(version.id as VersionId, attestations);
+        if (image !== undefined) await tx.insertMirroredImage(version.id as VersionId, image);
       });
     });
 

@@ -10,8 +10,8 @@ import type { Route } from '../http/route.ts';
 import { publishErrors } from '../plugins/plugin-routes.ts';
 import type { PluginTarget } from '../plugins/plugins.ts';
 import { authorizePublisher } from '../plugins/publish.ts';
+import { maxDocumentBytes } from '../plugins/pushed-image.ts';
 import { invalidDigest, OciError } from './oci-error.ts';
-import { maxDocumentBytes } from './oci-manifest.ts';
 import { pendingReason, pushManifest } from './oci-push.ts';
 import { manifestExample, nameOf, options, repositoryPath, route } from './oci-route.ts';
 import {
@@ -182,8 +182,8 @@ export const ociPushRoutes: readonly Route[] = [
     description:
       'Makes the same checks as every publish. The tag is the semantic version (`_` instead of `+`), or the number of the next version. The ' +
       'manifest has one layer of the type `application/wasm`, and a configuration of the type `application/vnd.wasm.config.v0+json` or ' +
-      '`application/vnd.oci.empty.v1+json`. The server keeps both documents unchanged. To push the same manifest again has no effect. A version ' +
-      'never gets another manifest.',
+      '`application/vnd.oci.empty.v1+json`. The server keeps both documents unchanged. To push the same manifest again only publishes the newest version under guests that you ' +
+      'have accepted since. A version never gets another manifest.',
     responses: {
       201: {
         description: 'the version',

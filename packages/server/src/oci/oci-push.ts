@@ -11,6 +11,7 @@ import {
 } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../auth/access.ts';
 import { takeQuota } from '../auth/quotas.ts';
+import { guestWithinRestriction } from '../auth/token-restriction.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
@@ -19,10 +20,17 @@ import { requirePublisherNotBlocked } from '../plugins/blocked-publishers.ts';
 import { manifestDigestOf, sha256Hex } from '../plugins/oci-version-names.ts';
 import { requireNotBlocked } from '../plugins/plugins.ts';
 import { publish } from '../plugins/publish.ts';
+import { guestsOfVersion, readHeldGuests } from '../plugins/publish-guests.ts';
+import {
+  InvalidImageError,
+  type PushedManifest,
+  readPushedConfig,
+  readPushedManifest,
+  toPushedImage,
+} from '../plugins/pushed-image.ts';
 import { findVersionOfDocument } from './oci-documents.ts';
-import { OciError, wrongDigest } from './oci-error.ts';
+import { invalidManifest, OciError, wrongDigest } from './oci-error.ts';
 import { imageOf } from './oci-image.ts';
-import { type PushedManifest, readPushedConfig, readPushedManifest } from './oci-manifest.ts';
 import type { Uploader } from './oci-uploads.ts';
 
 /** A push of a manifest. */
@@ -42,7 +50,7 @@ type VersionTag = Pick<VersionRecord, 'semver'> & { readonly tag: string; readon
 
 /**
  * Publishes the module of a pushed manifest, as {@link publish}, with the tag as its version. The server keeps the manifest and the
- * configuration byte for byte. To push the same manifest again has no effect.
+ * configuration byte for byte. To push the same manifest again only publishes the newest version under guests that you have accepted since.
  *
  * @returns the version with this manifest
  * @throws DomainError as {@link publish}; `invalid_request` for an unsupported manifest or tag; `not_found` for unknown blobs; `conflict` for
@@ -55,43 +63,59 @@ export async function pushManifest(
   const { uploader, access, reference, bytes, reserve, signal } = push;
   const { actor, key } = uploader;
   const { read } = deps.store;
-  const manifest = readPushedManifest(bytes);
+  const manifest = orInvalid(() => readPushedManifest(bytes));
   const { digest } = manifest.document;
-  if (reference.includes(':')) {
-    if (reference !== digest) throw wrongDigest();
-    const found = await findPushed(deps, access, key, digest);
-    if (found === undefined || manifestDigestOf(found) !== digest)
-      throw new OciError('invalid_request', 'UNSUPPORTED', `Push a tag. ${tagRule}`);
-    return { version: found, digest };
-  }
-  const tag = parseTag(reference);
+  const tag = reference.includes(':') ? await tagOfDigest(deps, push, digest) : parseTag(reference);
   const plugin = await read.plugin(key);
   requireNotBlocked(plugin);
   requirePublisherNotBlocked(plugin?.publisherBlock ?? null);
-  const uploaded = [manifest.config, manifest.layer].map((blob) => addressOf(blob.digest));
   const present = plugin && (await findVersion(read, uploader, tag));
-  if (present !== undefined) {
-    requireSameImage(present, tag, digest);
-    await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
-    return { version: requirePublishable(present), digest };
-  }
-  const config = await readConfig(deps, push, manifest);
-  const module = await readModule(deps, uploader, manifest, reserve);
-  let number = 0;
-  const release = {
-    ...module,
-    semver: tag.semver ?? undefined,
-    withVersion: async (tx: Transaction, version: VersionRecord, isNew: boolean) => {
+  if (present !== undefined) requireSameImage(present, tag, digest);
+  let number = present?.number ?? 0;
+  if (present === undefined || (plugin?.newest.id === present.id && (await hasFurtherGuests(read, push, present)))) {
+    const config = await readConfig(deps, push, manifest);
+    const module = await readModule(deps, uploader, manifest, reserve);
+    const withVersion = async (tx: Transaction, version: VersionRecord, isNew: boolean): Promise<void> => {
+      if (isNew && present !== undefined) throw rolledBack(present);
       number = version.number;
       if (isNew) await storeImage(deps, tx, uploader, access.app.id, version, { tag, manifest, config });
       else requireSameImage(version, tag, digest);
-    },
-  };
-  await publish(deps, actor, access, key, release, { signal });
+    };
+    const semver = present === undefined ? (tag.semver ?? undefined) : undefined;
+    await publish(deps, actor, access, key, { ...module, semver, withVersion }, { signal });
+  }
+  const uploaded = [manifest.config, manifest.layer].map((blob) => addressOf(blob.digest));
   await deps.store.write((tx) => tx.deleteFinishedOciUploads(key, uploaded));
   const version = await read.version(key, number);
   if (version === undefined) throw new DomainError('conflict', 'The version was deleted while it was published.');
   return { version: requirePublishable(version), digest };
+}
+
+/** Whether the publisher holds guests under which a version, which was not withdrawn, is not published: those accepted since its push. */
+async function hasFurtherGuests(
+  read: Queries,
+  { uploader: { actor }, access: { app } }: ManifestPush,
+  version: VersionRecord,
+): Promise<boolean> {
+  if (isWithdrawn(version)) return false;
+  const guests = await readHeldGuests(read, actor.userId, app.id, guestWithinRestriction(actor, undefined));
+  const ids = guests.map(({ id }) => id);
+  return (await guestsOfVersion(read, version.id, ids)).size < ids.length;
+}
+
+/** Publishing the same bytes again would create another version. */
+function rolledBack(version: VersionRecord): DomainError {
+  const message = `Version ${describe(version)} is rolled back under a guest. Push another version.`;
+  return new DomainError('conflict', message);
+}
+
+function orInvalid<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidImageError) throw invalidManifest(error.message);
+    throw error;
+  }
 }
 
 const tagRule =
@@ -102,6 +126,20 @@ function parseTag(tag: string): VersionTag {
   const named = parseOciTag(tag);
   if (named !== undefined) return { tag, ...named };
   throw new OciError('invalid_request', 'UNSUPPORTED', `${tagRule} The server computes all other tags.`);
+}
+
+/** Returns the number of the version that has a manifest. @throws DomainError `invalid_request` */
+async function tagOfDigest(
+  deps: Deps,
+  { uploader, access, reference }: ManifestPush,
+  digest: OciDigest,
+): Promise<VersionTag> {
+  if (reference !== digest) throw wrongDigest();
+  const found = await findPushed(deps, access, uploader.key, digest);
+  if (found !== undefined && manifestDigestOf(found) === digest) {
+    return { tag: reference, semver: null, number: found.number };
+  }
+  throw new OciError('invalid_request', 'UNSUPPORTED', `Push a tag. ${tagRule}`);
 }
 
 async function findVersion(
@@ -132,10 +170,14 @@ function requireSameImage(version: VersionRecord, { tag, semver, number }: Versi
 
 /** @throws DomainError `conflict` for a version that was withdrawn, or has failed */
 function requirePublishable(version: VersionRecord): VersionRecord {
+  if (!isWithdrawn(version)) return version;
   const { state, stateReason } = version;
-  if (state !== 'failed' && state !== 'rejected' && state !== 'yanked') return version;
   const end = state === 'failed' ? 'did not pass its simulations' : `was ${state}`;
   throw new DomainError('conflict', `Version ${describe(version)} ${end}${stateReason ? `: ${stateReason}` : '.'}`);
+}
+
+function isWithdrawn({ state }: VersionRecord): boolean {
+  return state === 'failed' || state === 'rejected' || state === 'yanked';
 }
 
 /** Returns why a version that was pushed has no tag yet; `undefined` if it has. */
@@ -178,20 +220,14 @@ async function storeImage(
   await takeQuota(deps, tx, 'account-bytes', userId, await tx.sumPublishedBytes(userId), addedBytes);
   await takeQuota(deps, tx, 'app-bytes', appId, (await tx.countPlugins(appId)).bytes, addedBytes);
   await tx.setProvenance(version, version.provenance, addedBytes);
-  await tx.insertOciImage(document.digest, {
-    versionId: version.id,
-    configDigest: config.digest,
-    configType: config.mediaType,
-    manifest: document.text,
-    config: config.text,
-  });
+  await tx.insertOciImage(version.id, toPushedImage(document, config));
 }
 
 async function readConfig(deps: Deps, push: ManifestPush, manifest: PushedManifest): Promise<OciDocument> {
   const { config } = manifest;
   const bytes = await findConfigBytes(deps, push, config);
   requireSize(config, bytes.length);
-  return { ...config, text: readPushedConfig(bytes, manifest) };
+  return { ...config, text: orInvalid(() => readPushedConfig(bytes, manifest)) };
 }
 
 async function findConfigBytes(

@@ -1,7 +1,7 @@
-import type { ContentAddress, OciDigest, OciUploadId, UserId, VersionId } from '@tenon/protocol';
+import type { ContentAddress, OciUploadId, UserId, VersionId } from '@tenon/protocol';
 import { type Db, isOfPlugin } from '../db/db.ts';
 import { mutation, nothing, statement } from '../db/mutation.ts';
-import type { OciChunkRecord, OciImageRecord, OciUploadRecord } from '../db/oci-records.ts';
+import type { OciChunkRecord, OciImageRecord, OciUploadRecord, PushedImage } from '../db/oci-records.ts';
 import { inChunks } from '../db/page-queries.ts';
 import { columns, type PluginKey } from '../db/records.ts';
 
@@ -131,11 +131,16 @@ export const ociMutations = {
   ),
 
   /** Stores the image with which a version was pushed. */
-  insertOciImage: mutation(
-    { audit: true, invalidates: nothing },
-    async (db: Db, manifestDigest: OciDigest, image: OciImageRecord): Promise<void> => {
-      await db.insertInto('oci_images').values(image).execute();
-      await db.updateTable('versions').set({ manifestDigest }).where('id', '=', image.versionId).execute();
-    },
-  ),
+  insertOciImage: mutation({ audit: true, invalidates: nothing }, insertImage),
+
+  /** Stores the image with which the source of a mirror has a version. */
+  insertMirroredImage: mutation({ audit: false, invalidates: nothing }, insertImage),
 };
+
+async function insertImage(db: Db, versionId: VersionId, { manifestDigest, ...image }: PushedImage): Promise<void> {
+  await db
+    .insertInto('oci_images')
+    .values({ versionId, ...image })
+    .execute();
+  await db.updateTable('versions').set({ manifestDigest }).where('id', '=', versionId).execute();
+}

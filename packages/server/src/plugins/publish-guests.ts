@@ -1,6 +1,6 @@
 import { type AppId, type GuestId, isRollOutOpen, type UserId, type VersionId } from '@tenon/protocol';
 import type { HeldGuest, PluginKey, PluginRecord, VersionRecord } from '../db/records.ts';
-import type { Transaction } from '../db/store.ts';
+import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 
@@ -24,14 +24,14 @@ async function inBatches(
  * @param guestId reads only this guest
  */
 export async function readHeldGuests(
-  tx: Transaction,
+  read: Pick<Queries, 'guestsHeldBy'>,
   userId: UserId,
   appId: AppId,
   guestId: string | undefined,
 ): Promise<HeldGuest[]> {
   const guests: HeldGuest[] = [];
   for (;;) {
-    const batch = await tx.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
+    const batch = await read.guestsHeldBy(userId, appId, { guestId, after: guests.at(-1)?.id, limit: guestBatchSize });
     for (const guest of batch) guests.push(guest);
     if (batch.length < guestBatchSize) return guests;
   }
@@ -39,13 +39,13 @@ export async function readHeldGuests(
 
 /** Returns those of the given guests under which a version was published. */
 export async function guestsOfVersion(
-  tx: Transaction,
+  read: Pick<Queries, 'guestsOfVersion'>,
   versionId: VersionId,
   guestIds: readonly GuestId[],
 ): Promise<Set<GuestId>> {
   const found = new Set<GuestId>();
   await inBatches(guestIds, async (batch) => {
-    for (const id of await tx.guestsOfVersion(versionId, batch)) found.add(id);
+    for (const id of await read.guestsOfVersion(versionId, batch)) found.add(id);
   });
   return found;
 }
