@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { countTypes } from '@tenon/instrument';
 import { serveTasks } from '../workers/serve-tasks.ts';
 import { runTask, type Task, type TaskResult } from './module-tasks.ts';
@@ -8,6 +9,8 @@ import { runTask, type Task, type TaskResult } from './module-tasks.ts';
  */
 const maxTypeCount = 500_000;
 let typeCount = 0;
+
+flushCompileCache(); // SIGKILL ends most of these processes
 
 serveTasks<Task, TaskResult>((task) => {
   const result = runTask(task);

@@ -6,7 +6,7 @@ import {
   roundedIntegerFault,
   type SimulationInput,
 } from '@tenon/protocol';
-import { mockHostFault, testModuleFault } from '@tenon/run-kit/simulation';
+import { mockHostFault, testModuleFault } from '@tenon/run-kit/module-faults';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalidField } from '../http/domain-errors.ts';
 import type { JobOptions } from '../plugins/module-checker.ts';

@@ -1,8 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { ownCompileCache } from '../workers/own-compile-cache.ts';
 
 /** Where the processes of simulations cache their compiled code. Without a folder, each takes 0.2 seconds longer to start. */
 export interface CompileCache {
@@ -18,8 +18,8 @@ export function createCompileCache(): CompileCache {
   let isUnavailable = false;
   return {
     folder() {
-      const own = getCompileCacheDir(); // a folder for the version of Node.js
-      if (own !== undefined) return dirname(own);
+      const own = ownCompileCache();
+      if (own !== undefined) return own;
       try {
         if (!isUnavailable) created ??= mkdtempSync(join(tmpdir(), 'tenon-simulations-'));
       } catch {

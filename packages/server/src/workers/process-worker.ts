@@ -5,6 +5,7 @@ import { setPriority } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { createMessageDecoder, encodeMessage } from './messages.ts';
+import { workerEnvironment } from './own-compile-cache.ts';
 import { PoolError, type StartWorker } from './pool.ts';
 import { lifelineFd, type Started, type TaskResponse, taskFd } from './serve-tasks.ts';
 
@@ -45,8 +46,7 @@ const untrustedNiceness = 10;
 
 /**
  * Workers in separate processes. SIGKILL ends a process at once, whereas `terminate()` of a thread waits until V8 has validated the
- * current module; and a crash takes nothing else down. The processes get an empty environment, since the server's environment may hold
- * secrets.
+ * current module; and a crash takes nothing else down. The processes don't get the server's environment, since it may hold secrets.
  */
 export function processWorkers<Task, Result>(options: ProcessOptions): StartWorker<Task, Result> {
   const { untrusted } = options;
@@ -54,7 +54,7 @@ export function processWorkers<Task, Result>(options: ProcessOptions): StartWork
   return ({ onResult, onFailure }) => {
     const args = untrusted?.arguments(script) ?? [script];
     const child = spawn(process.execPath, [`--max-old-space-size=${options.maxHeapMiB}`, ...args], {
-      env: {},
+      env: untrusted === undefined ? workerEnvironment() : {},
       cwd: untrusted === undefined ? undefined : '/',
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     });

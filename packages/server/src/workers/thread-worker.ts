@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { workerEnvironment } from './own-compile-cache.ts';
 import { PoolError, type StartWorker } from './pool.ts';
 
 interface ThreadOptions {
@@ -10,7 +11,10 @@ interface ThreadOptions {
 /** Workers in threads. Terminating a thread waits for native code that is running, such as the validation of a module. */
 export function threadWorkers<Task, Result>({ script, maxHeapMiB }: ThreadOptions): StartWorker<Task, Result> {
   return ({ onResult, onFailure }) => {
-    const thread = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } });
+    const thread = new Worker(script, {
+      env: workerEnvironment(),
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
+    });
     thread.on('message', (result: Result) => onResult(result, false));
     thread.on('error', (error: Error & { code?: string }) => {
       const code = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'out_of_memory' : 'crashed';
