@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { loadConfig, type RunningServer, serve } from '@tenon/server';
+import { placeMigratedDatabase } from '../../packages/server/test/helpers/migrated-database.ts';
 import { raisedQuotas } from './raised-quotas.ts';
 
 /** A server with the demo data in the test's own process. */
@@ -29,6 +30,8 @@ export async function startInProcessServer({
 } = {}): Promise<InProcessServer> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-test-'));
   const dataDir = join(folder, 'tenon-data');
+  await mkdir(dataDir, { mode: 0o700 });
+  await placeMigratedDatabase(dataDir);
   const port = settings.TENON_PORT ?? '0';
   const environment = { TENON_CREATE_APPS: 'all', TENON_QUOTAS: raisedQuotas, ...settings };
   const running = await serve(loadConfig({ dataDir, port, host: '127.0.0.1', logLevel: 'silent' }, environment));

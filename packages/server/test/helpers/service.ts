@@ -6,7 +6,7 @@ import { type Problem, problem, type TokenScope, type UserId } from '@tenon/prot
 import inject, { type InjectOptions, type Response as LightMyRequestResponse } from 'light-my-request';
 import { pino } from 'pino';
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { raisedQuotas } from '../../../../test/helpers/raised-quotas.ts';
 import { type App, createApp } from '../../src/app.ts';
 import { issueApiKey, issueToken } from '../../src/auth/tokens.ts';
@@ -23,6 +23,7 @@ import type { Services } from '../../src/services.ts';
 import { createSimulationRuns, type SimulationRuns } from '../../src/simulations/simulation-runs.ts';
 import type { Simulator } from '../../src/simulations/simulator.ts';
 import { cheapCost } from './account-services.ts';
+import { placeMigratedDatabase } from './migrated-database.ts';
 
 /** A user with a token that has all scopes. */
 export interface TestUser {
@@ -70,6 +71,7 @@ export interface ServiceOptions {
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
 export async function openService({ config: changes, replace, simulator }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
+  await placeMigratedDatabase(dataDir);
   const defaults = loadConfig({ dataDir, port: '0', logLevel: 'debug', quotas: raisedQuotas }, {});
   const config: Config = { ...defaults, moduleWorkers: 1, passwordThreads: 1, createApps: 'all', ...changes };
   const data = await openData(config, cheapCost);
@@ -159,6 +161,8 @@ async function beginningOf(app: App, request: InjectOptions): Promise<LightMyReq
 
 const isProblem = Compile(problem);
 const schemas = new Map(allRoutes.flatMap((route) => [...answersOf(route)]));
+const anything: TSchema = {};
+const validators = new Map<TSchema, Validator>();
 
 /** Holds every JSON answer to the schema that the description of the interface gives for it. */
 function checkAnswer({ router }: App, method: string, target: string, response: LightMyRequestResponse): void {
@@ -174,9 +178,9 @@ function checkAnswer({ router }: App, method: string, target: string, response: 
     const schema =
       status < 400
         ? schemas.get(`${method} ${template} ${status}`)
-        : closed(router.pathInfo(target)?.errorFormat?.schema ?? {});
+        : (router.pathInfo(target)?.errorFormat?.schema ?? anything);
     assert.ok(schema !== undefined, `${where}: not described`);
-    const validator = Compile(schema);
+    const validator = validatorOf(schema);
     const value: unknown = JSON.parse(text);
     assert.ok(validator.Check(value), `${where}: ${JSON.stringify(validator.Errors(value))} in ${text}`);
   } else if (status >= 400) {
@@ -195,8 +199,15 @@ function templateOf(router: Router, method: string, target: string): string | un
 function* answersOf({ method, path, responses }: Route): Iterable<[string, TSchema]> {
   for (const [status, answer] of Object.entries(responses)) {
     const schema = answer.schema ?? answer.orJson?.schema;
-    if (schema !== undefined) yield [`${method} ${path} ${status}`, closed(schema)];
+    if (schema !== undefined) yield [`${method} ${path} ${status}`, schema];
   }
+}
+
+/** To compile a schema takes longer than most calls. */
+function validatorOf(schema: TSchema): Validator {
+  const validator = validators.get(schema) ?? Compile(closed(schema));
+  validators.set(schema, validator);
+  return validator;
 }
 
 /** The schema without room for members that it doesn't name: those would be secrets that slip out. */

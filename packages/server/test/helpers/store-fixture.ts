@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/db/sqlite/store.ts';
 import type { Store } from '../../src/db/store.ts';
 import { statements } from '../../src/queries.ts';
 import { addressOfBytes } from './bytes.ts';
+import { placeMigratedDatabase } from './migrated-database.ts';
 import { someTimeMs } from './records.ts';
 
 /** Stores in a temporary folder, with a clock that the test moves. */
@@ -41,6 +42,7 @@ export interface StoreFixture {
 
 export async function openStoreFixture(at?: string): Promise<StoreFixture> {
   const dataDir = at ?? (await mkdtemp(join(tmpdir(), 'tenon-fixture-')));
+  if (at === undefined) await placeMigratedDatabase(dataDir);
   const store = await openSqliteStore(statements, { file: join(dataDir, 'tenon.db') });
   const blobs = await openFolderBlobStore({ folder: join(dataDir, 'blobs') });
   const opened: StoreFixture[] = [];
