@@ -299,6 +299,41 @@ describe('bundles between two servers', () => {
     assert.equal(Object.keys(await list(target, at, mixed.guestName)).length, 3);
   });
 
+  it('refuses a state that is older than one that was imported, also after a deletion', async () => {
+    const dated = await origin.makeGuest();
+    const files = ['dated-1.tar', 'dated-2.tar', 'dated-3.tar'].map((name) => join(origin.folder.path, name));
+    const [first = '', second = '', third = ''] = files;
+    await dated.push(400);
+    await exportTo(first, dated.extensionPoint);
+    await dated.push(401);
+    await exportTo(second, dated.extensionPoint);
+    const importing = (file: string, ...more: string[]) =>
+      target.tenon(['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*', '--json', ...more]);
+    const demand = async (file: string, ...more: string[]) => {
+      const { exitCode, stderr, json } = await importing(file, ...more);
+      assert.equal(exitCode, 0, stderr);
+      return json();
+    };
+    const [{ id }] = (await demand(second)).extensionPoints;
+    const bound = await list(target, id, dated.guestName);
+    const refuses = async (file: string) => {
+      for (const more of [[], ['--dry-run']]) {
+        const { exitCode, stderr } = await importing(file, ...more);
+        assert.equal(exitCode, 7, stderr);
+        assert.match(stderr, /older_bundle.*Nothing was imported.*--allow-older/);
+      }
+    };
+    await refuses(first);
+    assert.deepEqual(await list(target, id, dated.guestName), bound);
+    assert.equal((await demand(second)).versions[0].outcome, 'present');
+    await origin.demand(['plugin', 'delete', dated.id, '--yes']);
+    await exportTo(third, dated.extensionPoint);
+    assert.deepEqual((await demand(third)).versions, []);
+    await refuses(second);
+    assert.equal((await demand(first, '--allow-older')).versions[0].outcome, 'published');
+    await refuses(second);
+  });
+
   it('says what stands if the connection ends midway, and continues', async () => {
     const cut = await origin.makeGuest();
     for (let number = 0; number < 3; number++) {
@@ -311,7 +346,7 @@ describe('bundles between two servers', () => {
     const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
     let publishes = 0;
     const failing: typeof fetch = async (input, init) => {
-      const isPublish = init?.method === 'PUT' && !String(input).includes('dryRun');
+      const isPublish = init?.method === 'PUT' && /artifacts(?!.*dryRun)/.test(String(input));
       if (isPublish && ++publishes === 2) throw new TypeError('fetch failed');
       return fetch(input, init);
     };

@@ -34,6 +34,15 @@ const bounds = {
 export const extensionPointLimits = Type.Object(bounds);
 export type ExtensionPointLimits = Static<typeof extensionPointLimits>;
 
+/** A state of an extension point, which a server attests. */
+const importedState = Type.Object(
+  {
+    extensionPointId: id('extensionPoint', 'the extension point at the other server'),
+    changedAt: timestamp('when it last changed there'),
+  },
+  { additionalProperties: false },
+);
+
 export const extensionPoint = Type.Object({
   id: id('extensionPoint', 'the extension point'),
   appId: id('app', 'the application that owns it'),
@@ -49,6 +58,9 @@ export const extensionPoint = Type.Object({
   provenance: provenancePolicy,
   rollOut: nullable(rollOutPlan, {
     description: 'how new versions reach the guests; `null`: all at once. Guests see `null`',
+  }),
+  imports: Type.Array(importedState, {
+    description: 'the newest state of each extension point that was imported from a bundle; guests see none',
   }),
   createdAt: timestamp('when it was created'),
   updatedAt: timestamp('when it last changed'),
@@ -91,6 +103,7 @@ export const extensionPointExample = {
   limits: { maxModuleBytes: 1_048_576, maxInitialMemoryPages: 64, proposals: null, allowWasi: false },
   provenance: noProvenancePolicy,
   rollOut: rollOutPlanExample,
+  imports: [],
   createdAt: '2026-03-01T12:00:00.000Z',
   updatedAt: '2026-03-01T12:00:00.000Z',
 } satisfies ExtensionPoint;
@@ -127,5 +140,15 @@ export const extensionPointInput = Type.Object({
 export type ExtensionPointInput = Static<typeof extensionPointInput>;
 
 /** A `PUT` that leaves a field out keeps that field's value. */
-export const extensionPointUpdate = Type.Partial(extensionPointInput);
+export const extensionPointUpdate = Type.Partial(
+  Type.Object({
+    ...extensionPointInput.properties,
+    imported: Type.Optional(
+      Type.Object(importedState.properties, {
+        additionalProperties: false,
+        description: 'the state that is being imported from a bundle; 409 if a newer one was imported',
+      }),
+    ),
+  }),
+);
 export type ExtensionPointUpdate = Static<typeof extensionPointUpdate>;

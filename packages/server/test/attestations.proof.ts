@@ -9,6 +9,7 @@ import {
   type ProvenancePolicyInput,
   type SigningKey,
 } from '@tenon/protocol';
+import { deleteUser } from '../src/apps/delete-account.ts';
 import { keyIdOf, openOwnBundle, signStatement } from '../src/attestations/dsse.ts';
 import { readAttestations, toAttestation, verifyAttestations } from '../src/attestations/read-attestations.ts';
 import {
@@ -23,7 +24,7 @@ import type { Queries } from '../src/db/store.ts';
 import { createModuleWorkers } from '../src/instrument/module-workers.ts';
 import { type CiAuthority, jobClaims, openCiAuthority, provenanceOf } from './helpers/ci-authority.ts';
 import { assertProblem, openService, type TestService } from './helpers/service.ts';
-import { formOf, freshModule, type List, makeGuest, makeWorld, ok, type World } from './helpers/world.ts';
+import { formOf, freshModule, type List, makeGuest, makeWorld, ok, publishAs, type World } from './helpers/world.ts';
 
 const api = '/api/v1';
 
@@ -634,9 +635,58 @@ describe('the attestation of an extension point', () => {
     }
     const reset = { requiresApproval: false, minVersionAgeSeconds: 0, limits: { allowWasi: true } };
     await ok(service, 'PUT', path(), { ...owner, json: reset });
-    const { bindings } = await read();
+    const before = await read();
+    service.advance(1000);
     assert.equal((await service.call('DELETE', `${api}/artifacts/${id}`, owner)).statusCode, 204);
-    assert.equal((await read()).bindings, bindings - 1);
+    const { bindings, changedAt } = await read();
+    assert.equal(bindings, before.bindings - 1);
+    assert.ok(changedAt > before.changedAt, 'a deletion is a change');
+  });
+
+  it('is newer after a user of a guest, a guest, or an account is removed', async () => {
+    const { appId, extensionPointId, owner, guest, otherGuest, guestId } = await makeWorld(service);
+    const at = `${api}/extension-points/${extensionPointId}/attestation`;
+    const app = `${api}/apps/${appId}`;
+    await publishAs(service, otherGuest, extensionPointId, 'other', freshModule());
+    const last = await makeGuest(service, owner, appId, 'customers/last', otherGuest);
+    await publishAs(service, otherGuest, extensionPointId, 'last', freshModule());
+    const { deps } = service.services;
+    const removals: readonly (() => Promise<unknown>)[] = [
+      () => service.call('DELETE', `${app}/guests/${guestId}/users/${guest.id}`, { token: owner.token }),
+      () => service.call('DELETE', `${app}/guests/${last}`, { token: owner.token }),
+      () => deleteUser(deps, 'operator', otherGuest.id),
+    ];
+    const read = async () => (await service.call('GET', at, { token: owner.token })).json().predicate;
+    for (const remove of removals) {
+      const before = await read();
+      service.advance(1000);
+      await remove();
+      const { bindings, changedAt } = await read();
+      assert.ok(bindings < before.bindings, String(remove));
+      assert.ok(changedAt > before.changedAt, String(remove));
+    }
+  });
+
+  it('of another server can be noted as imported, never one that is older', async () => {
+    const owner = { token: world.owner.token };
+    const extensionPointId = `ext_${'0'.repeat(26)}`;
+    const note = (changedAt: string, more: object = {}) =>
+      service.call('PUT', path(), { ...owner, json: { imported: { extensionPointId, changedAt, ...more } } });
+    const [first, second] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+    assert.equal((await note(first)).statusCode, 200);
+    assert.equal((await note(second)).statusCode, 200);
+    assert.equal((await note(second)).statusCode, 200);
+    assertProblem(await note(first), 409, 'conflict');
+    assertProblem(await note('yesterday'), 422, 'invalid_field');
+    assertProblem(await note(second, { more: 1 }), 422, 'invalid_field');
+    const importsFor = async (token: string) => (await service.call('GET', path(), { token })).json().imports;
+    assert.deepEqual(await importsFor(world.viewer.token), [{ extensionPointId, changedAt: second }]);
+    assert.deepEqual(await importsFor(world.guest.token), [], 'guests see none');
+    const both = await Promise.all([note('2026-01-04T00:00:00.000Z'), note('2026-01-03T00:00:00.000Z')]);
+    assert.ok(both.some(({ statusCode }) => statusCode === 200));
+    assert.deepEqual(await importsFor(world.viewer.token), [
+      { extensionPointId, changedAt: '2026-01-04T00:00:00.000Z' },
+    ]);
   });
 
   it('is of one state, whatever changes while it is read', async () => {

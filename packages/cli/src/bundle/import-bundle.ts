@@ -31,6 +31,10 @@ export interface ImportTarget {
   readonly isDryRun: boolean;
   /** The pinned keys, with which the bundle was verified. */
   readonly keys: readonly TrustedKey[];
+  /** When each extension point of the bundle last changed, by its id there. */
+  readonly changes: ReadonlyMap<string, string>;
+  /** Imports a state although a newer one was imported before. */
+  readonly allowsOlder: boolean;
 }
 
 /** An extension point of a bundle, and the one here. */
@@ -39,6 +43,8 @@ interface Destination {
   /** `null` until it exists. */
   id: string | null;
   readonly isNew: boolean;
+  /** When the newest state that was imported before last changed. */
+  readonly importedAt: string | undefined;
   readonly plugins: readonly PluginImport[];
 }
 
@@ -68,7 +74,8 @@ interface Plan {
  * so that the refusal of one publishes nothing. An import that failed can be repeated, because what a guest has is not published again.
  * Extension points are found by name, and created if they are missing. The user becomes a user of each guest.
  *
- * @throws CliError before the first publish: `conflict` for plugins or extension points whose names are ambiguous, and what the server refuses
+ * @throws CliError before the first publish: `conflict` for plugins or extension points whose names are ambiguous, `older_bundle`, and what the
+ *   server refuses
  * @throws IncompleteImport
  */
 export async function importBundle(target: ImportTarget, bundle: Bundle): Promise<ImportReport> {
@@ -79,6 +86,7 @@ export async function importBundle(target: ImportTarget, bundle: Bundle): Promis
     destination.id ??= await createExtensionPoint(target, destination.source);
   for (const { bindings } of pluginsIn(plan)) for (const { guestKey } of bindings) await plan.guests.hold(guestKey);
   await askServer(target, bundle, plan, asked);
+  for (const destination of plan.destinations) await noteImport(target, destination);
   try {
     await publishAll(target, bundle, plan);
   } catch (error) {
@@ -98,12 +106,14 @@ async function makePlan(target: ImportTarget, bundle: Bundle): Promise<Plan> {
   const guests = await findGuests(target.session, target.appId, [...new Set(keys)].sort(), userId);
   const destinations: Destination[] = [];
   for (const { source, here } of found) {
+    const importedAt = here?.imports.find(({ extensionPointId }) => extensionPointId === source.id)?.changedAt;
+    requireNotOlder(target, source, importedAt);
     const plugins: PluginImport[] = [];
     for (const plugin of source.plugins) {
       const present = here === undefined ? [] : await listVersions(target, placeOf(here.id, userId, plugin));
       plugins.push({ plugin, present, bindings: bindingsOf(plugin, present, guests) });
     }
-    destinations.push({ source, id: here?.id ?? null, isNew: here === undefined, plugins });
+    destinations.push({ source, id: here?.id ?? null, isNew: here === undefined, importedAt, plugins });
   }
   return { userId, guests, destinations };
 }
@@ -148,6 +158,34 @@ function ambiguous(why: string): CliError {
     exitCode: exitCodes.conflict,
     hint: 'Export fewer extension points, or rename one.',
   });
+}
+
+/** An old bundle stays valid for ever, with faults that were mended since. */
+function requireNotOlder(
+  { changes, allowsOlder }: ImportTarget,
+  { id, name }: CatalogExtensionPoint,
+  importedAt: string | undefined,
+): void {
+  const changedAt = changes.get(id);
+  if (allowsOlder || importedAt === undefined || changedAt === undefined) return;
+  if (Date.parse(changedAt) >= Date.parse(importedAt)) return;
+  throw new CliError(
+    'older_bundle',
+    `The bundle is refused: its state of "${printable(name)}" last changed at ${changedAt}, and one of ${importedAt} was imported. Nothing was imported.`,
+    { exitCode: exitCodes.refused, hint: 'To import the older state anyway: --allow-older' },
+  );
+}
+
+/** Stores the time of the state before its first publish, so that two imports at once can't end with the older one. */
+async function noteImport(
+  { session: { api }, changes }: ImportTarget,
+  { id, source, importedAt }: Destination,
+): Promise<void> {
+  const changedAt = changes.get(source.id);
+  if (id === null || changedAt === undefined) return;
+  if (importedAt !== undefined && Date.parse(changedAt) <= Date.parse(importedAt)) return;
+  const imported = { extensionPointId: source.id, changedAt };
+  await api.send('PUT', path`/api/v1/extension-points/${id}`, { imported }, savedExtensionPoint);
 }
 
 async function createExtensionPoint(

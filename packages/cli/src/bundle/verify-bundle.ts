@@ -96,13 +96,20 @@ function requireAbout(bytes: Buffer, { id }: CatalogPlugin, { number, contentAdd
 /**
  * Refuses a bundle with an extension point or a version that no pinned key vouches for.
  *
+ * @returns when each extension point last changed, by id
  * @throws CliError `provenance_failed`, `provenance_absent`
  */
-export async function requireVerified(bundle: Bundle, keys: readonly TrustedKey[]): Promise<void> {
+export async function requireVerified(
+  bundle: Bundle,
+  keys: readonly TrustedKey[],
+): Promise<ReadonlyMap<string, string>> {
+  const changes = new Map<string, string>();
   for (const extensionPoint of bundle.catalog.extensionPoints) {
     const judged = await judgeExtensionPoint(bundle, keys, extensionPoint);
-    if (judged.state === 'verified') continue;
-    throw unverified('failed', `${extensionPoint.id}: its attestation failed: ${judged.detail}`);
+    if (judged.state !== 'verified') {
+      throw unverified('failed', `${extensionPoint.id}: its attestation failed: ${judged.detail}`);
+    }
+    changes.set(extensionPoint.id, judged.predicate.changedAt);
   }
   for await (const { plugin, version, state, attestations } of judgeBundle(bundle, keys)) {
     if (state === 'verified') continue;
@@ -110,6 +117,7 @@ export async function requireVerified(bundle: Bundle, keys: readonly TrustedKey[
     const why = `${plugin.id}@${version.number}: ${worst?.kind ?? 'publish'} attestation ${state}: ${worst?.detail ?? ''}`;
     throw unverified(state, why);
   }
+  return changes;
 }
 
 function unverified(state: 'failed' | 'absent', why: string): CliError {

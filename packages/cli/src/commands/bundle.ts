@@ -61,6 +61,7 @@ so only the application's team can make it. Equal states of the server give equa
       'a plugin that may come in; "*" matches any characters; may be repeated',
       append,
     )
+    .option('--allow-older', 'import a state although a newer one was imported before')
     .option('--dry-run', 'verify the bundle and show what would change')
     .description('verify a bundle on this machine, and publish its plugins')
     .use(withApp, withServer)
@@ -177,21 +178,22 @@ interface ImportOptions {
   readonly app?: string;
   readonly key: readonly string[];
   readonly allow: readonly string[];
+  readonly allowOlder?: boolean;
   readonly dryRun?: boolean;
 }
 
 async function importFile(
   session: Session,
-  { app, key, allow, dryRun: isDryRun = false }: ImportOptions,
+  { app, key, allow, allowOlder: allowsOlder = false, dryRun: isDryRun = false }: ImportOptions,
   file: string,
 ): Promise<void> {
   const { io, out, signal } = session;
   const keys = await readPinnedKeys(io, key);
   await withBundle(io, !out.isJson, file, signal, async (bundle) => {
     requireAllowed(bundle, allow);
-    await requireVerified(bundle, keys);
+    const changes = await requireVerified(bundle, keys);
     const appId = await resolveApp(session, app);
-    const target = { session, appId, isDryRun, keys };
+    const target = { session, appId, isDryRun, keys, changes, allowsOlder };
     try {
       const report = await importBundle(target, bundle);
       showImport(out, report);

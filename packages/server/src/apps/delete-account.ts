@@ -82,6 +82,7 @@ async function erase(deps: Deps, userId: UserId, authorize: (tx: Transaction) =>
     }
     const isLarge = await tx.hasMoreRows({ userId }, deleteBatchSize);
     const plugins = isLarge ? await tx.markPluginsDeleted(userId, deletedAtMs) : [];
+    await tx.noteDeletedBindings({ userId }, deletedAtMs);
     await tx.eraseUser(userId, { name: deletedUserName, deletedAtMs });
     const target = { id: userId, name: deletedUserName };
     const entry = { action: 'account.delete', accountId: userId, target } as const;

@@ -212,6 +212,7 @@ export async function removeGuest(deps: Deps, access: AppAccess, guestId: string
     await renewAccess(tx, access, 'changeGuests');
     const guest = await findGuest(tx, access, guestId);
     await requireStepUp(deps, access.actor.sessionId, tx);
+    await tx.noteDeletedBindings(guest, deps.clock());
     await tx.deleteGuest(guest.id);
     const target = { id: guest.id, name: null };
     await record(deps, tx, access.actor, { action: 'guest.remove', appId: guest.appId, target, guests: [guest] });
@@ -230,6 +231,7 @@ export async function removeGuestUser(deps: Deps, access: AppAccess, guestId: st
     const users = await tx.usersOfGuests([guest.id]);
     const guestUser = users.find((user) => user.userId === userId);
     if (guestUser === undefined) throw notFound('user of the guest');
+    await tx.noteDeletedBindings(guest, deps.clock());
     await tx.deleteGuestUser([guest.id], guestUser.userId);
     await record(deps, tx, access.actor, {
       action: 'guest.remove_user',

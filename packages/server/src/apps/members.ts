@@ -170,6 +170,7 @@ async function removeGuestsHeldBy(
 ): Promise<void> {
   const guests = await tx.guestsHeldBy(userId, appId);
   const ids = guests.map(({ id }) => id);
+  await tx.noteDeletedBindings({ appId }, deps.clock());
   await tx.deleteGuestUser(ids, userId);
   const target = { id: userId, name: (await tx.user(userId))?.name ?? null };
   const entries = guests.map((guest) => ({ action: 'guest.remove_user', appId, target, guests: [guest] }) as const);

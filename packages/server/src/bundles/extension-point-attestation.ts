@@ -62,7 +62,7 @@ async function readState(
 ): Promise<AttestedState> {
   const { schemaJson, updatedAtMs } = extensionPoint;
   const digest = createHash('sha256').update(extensionPointLine({ ...extensionPoint, schema: JSON.parse(schemaJson) }));
-  let [bindings, changedAtMs] = [0, updatedAtMs];
+  let [bindings, changedAtMs] = [0, Math.max(updatedAtMs, await read.bindingsDeletedAtMs(extensionPoint.id))];
   for await (const page of readBindings(read, extensionPoint)) {
     for (const binding of page) {
       signal.throwIfAborted();

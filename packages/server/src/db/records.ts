@@ -193,6 +193,8 @@ export interface ExtensionPointRecord {
   readonly minVersionAgeSeconds: number;
   /** How new versions reach the guests; `null`: all at once. */
   readonly rollOut: RollOutPlan | null;
+  /** When the newest state that was imported last changed at its server, by the id of the extension point there. */
+  readonly imports: Readonly<Record<string, number>>;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -484,7 +486,7 @@ export interface Database {
   device_grants: DeviceGrantRecord;
   apps: AppRecord & Deletable & SimulationCharge;
   members: MemberRecord;
-  extension_points: ExtensionPointRecord & Deletable;
+  extension_points: ExtensionPointRecord & Deletable & { readonly bindingsDeletedAtMs: Generated<number> };
   guests: GuestRecord & Sortable;
   guest_users: GuestUserRecord;
   invitations: InvitationRecord;
@@ -630,7 +632,7 @@ export const columns = {
   members: columnsOf<MemberRecord>()('members', ['appId userId role createdAtMs']),
   extensionPoints: columnsOf<ExtensionPointRecord>()('extension_points', [
     'id appId name schemaJson requiresApproval limits provenance simulationsRevision minVersionAgeSeconds rollOut',
-    'createdAtMs updatedAtMs',
+    'imports createdAtMs updatedAtMs',
   ]),
   guests: columnsOf<GuestRecord>()('guests', ['id appId guestKey label note ring createdAtMs']),
   heldGuests: columnsOf<HeldGuest>()('guests', ['id appId guestKey label createdAtMs']),

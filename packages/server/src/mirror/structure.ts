@@ -81,6 +81,7 @@ function toRecord(found: SourceExtensionPoint): ExtensionPointRecord {
     schemaJson: JSON.stringify(schema),
     simulationsRevision: 0,
     rollOut: null,
+    imports: {},
     ...{ name, requiresApproval, limits, provenance, minVersionAgeSeconds },
     createdAtMs: Date.parse(found.createdAt),
     updatedAtMs: Date.parse(found.updatedAt),

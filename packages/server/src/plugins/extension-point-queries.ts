@@ -1,4 +1,4 @@
-import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
 import { allContentsTag } from '../cache/cache-tag.ts';
 import type { Db } from '../db/db.ts';
 import { nothing, statement } from '../db/mutation.ts';
@@ -12,6 +12,12 @@ function extensionPointsNotDeleted(db: Db) {
 
 const orders = nameOrders('extension_points');
 
+/** An extension point, those of an application, or those with plugins of a user. */
+type BindingsScope =
+  | { readonly extensionPointId: ExtensionPointId }
+  | { readonly appId: AppId }
+  | { readonly userId: UserId };
+
 function extensionPointsFound(db: Db, appId: AppId, text: string | undefined) {
   const points = extensionPointsNotDeleted(db).where('appId', '=', appId);
   if (text === undefined) return points;
@@ -24,6 +30,16 @@ export const extensionPointQueries = {
 
   extensionPoints: (db: Db, appId: AppId, page: SortedPage<NameSort>, text?: string): Promise<ExtensionPointRecord[]> =>
     sorted(extensionPointsFound(db, appId, text), orders, page, 'createdAt').execute(),
+
+  /** Returns when bindings of the extension point were last deleted; 0 for never. */
+  async bindingsDeletedAtMs(db: Db, id: ExtensionPointId): Promise<number> {
+    const row = await db
+      .selectFrom('extension_points')
+      .select('bindingsDeletedAtMs')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row?.bindingsDeletedAtMs ?? 0;
+  },
 
   countExtensionPointsFound: (db: Db, appId: AppId, text: string | undefined): Promise<number> =>
     countMatches(db, extensionPointsFound(db, appId, text)),
@@ -39,6 +55,18 @@ export const extensionPointMutations = {
     { audit: true, invalidates: (id) => [id] },
     (db: Db, id: ExtensionPointId, change: ExtensionPointChange) =>
       db.updateTable('extension_points').set(change).where('id', '=', id),
+  ),
+
+  /** Stores when bindings are deleted. The event of what is deleted describes it. */
+  noteDeletedBindings: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, scope: BindingsScope, atMs: number) => {
+      const points = db.updateTable('extension_points').set({ bindingsDeletedAtMs: atMs });
+      if ('extensionPointId' in scope) return points.where('id', '=', scope.extensionPointId);
+      if ('appId' in scope) return points.where('appId', '=', scope.appId);
+      const { userId } = scope;
+      return points.where('id', 'in', db.selectFrom('plugins').select('extensionPointId').where('userId', '=', userId));
+    },
   ),
 
   /** Also deletes its plugins, versions and bindings, but not the blobs. */

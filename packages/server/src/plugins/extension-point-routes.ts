@@ -103,7 +103,7 @@ export const extensionPointRoutes: readonly Route[] = [
     summary: 'Update an extension point; absent fields keep their values',
     requestHeaders: conditionalWrite.requestHeaders,
     responses: { 200: json('the extension point', savedExtensionPoint, savedExample, conditionalWrite.headers) },
-    errors: ['step_up_required', 'precondition_failed', 'quota_exceeded'],
+    errors: ['step_up_required', 'precondition_failed', 'quota_exceeded', 'conflict', 'limit_exceeded'],
     handle: async ({ deps }, { request, auth, body }, reply) => {
       const jobOptions = jobOptionsOf(auth.actor, reply);
       const precondition = preconditionOf(request, toMemberView);

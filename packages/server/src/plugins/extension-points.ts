@@ -12,7 +12,7 @@ import { type PageOf, readAllPages, readPage } from '../db/paging.ts';
 import { type ExtensionPointChange, type ExtensionPointRecord, noLimits } from '../db/records.ts';
 import type { NameSort, Page, SortedPage } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
+import { DomainError, invalidField, notFound, type Precondition, requirePrecondition } from '../http/domain-errors.ts';
 import type { JobOptions, ReadSchema } from './module-checker.ts';
 import { requireValidPlan } from './roll-outs/plans.ts';
 
@@ -46,6 +46,7 @@ export async function createExtensionPoint(
     simulationsRevision: 0,
     minVersionAgeSeconds: fields.minVersionAgeSeconds ?? 0,
     rollOut: requireValidPlan(fields.rollOut ?? null),
+    imports: {},
     createdAtMs,
     updatedAtMs: createdAtMs,
   };
@@ -100,7 +101,8 @@ export async function listExtensionPoints(
  * Replaces the given fields. An omitted field keeps its value.
  *
  * @throws DomainError `invalid_field` for an invalid schema or an invalid plan of roll-outs, `step_up_required` to turn approval off, lower
- *   the minimum age, change the plan of roll-outs or relax the provenance policy, `precondition_failed`, `quota_exceeded`
+ *   the minimum age, change the plan of roll-outs or relax the provenance policy, `precondition_failed`, `quota_exceeded`; `conflict` for an
+ *   imported state that is older than one before, `limit_exceeded` for those of too many extension points
  */
 export async function updateExtensionPoint(
   deps: Deps,
@@ -134,6 +136,7 @@ export async function updateExtensionPoint(
       minVersionAgeSeconds,
       provenance,
       rollOut,
+      imports: addImport(present.imports, fields.imported),
       updatedAtMs: deps.clock(),
     };
     const addedBytes = Buffer.byteLength(change.schemaJson) - Buffer.byteLength(present.schemaJson);
@@ -147,11 +150,36 @@ export async function updateExtensionPoint(
       action: 'extension_point.update',
       appId: present.appId,
       target: changed,
-      details: changedFields(auditDetails(present), auditDetails(changed)),
+      details: changedFields(
+        { ...auditDetails(present), imports: present.imports },
+        { ...auditDetails(changed), imports: changed.imports },
+      ),
     });
     return changed;
   });
   return { extensionPoint, warnings: read?.warnings ?? [] };
+}
+
+/** Of how many other extension points the imported states are known. */
+const maxImports = 100;
+
+/** @throws DomainError `conflict` if a newer state was imported, `limit_exceeded` */
+function addImport(
+  imports: ExtensionPointRecord['imports'],
+  imported: ExtensionPointUpdate['imported'],
+): ExtensionPointRecord['imports'] {
+  if (imported === undefined) return imports;
+  const { extensionPointId, changedAt } = imported;
+  const [before, changedAtMs] = [imports[extensionPointId], Date.parse(changedAt)];
+  if (Number.isNaN(changedAtMs)) throw invalidField('/imported/changedAt', 'must be a time');
+  if (before !== undefined && before > changedAtMs) {
+    const newer = new Date(before).toISOString();
+    throw new DomainError('conflict', `A newer state of ${extensionPointId} was imported, of ${newer}.`);
+  }
+  if (before === undefined && Object.keys(imports).length >= maxImports) {
+    throw new DomainError('limit_exceeded', `An extension point can import ${maxImports} others.`);
+  }
+  return { ...imports, [extensionPointId]: changedAtMs };
 }
 
 /**

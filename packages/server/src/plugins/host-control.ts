@@ -126,6 +126,7 @@ export async function deletePlugin(deps: Deps, access: ExtensionPointAccess, tar
       const facts = await tx.bindingFacts(plugin, { limit: maxAuditedGuests });
       const guestIds = facts.map(({ guestId }) => guestId);
       const isLarge = await tx.hasMoreRows(plugin, deleteBatchSize);
+      await tx.noteDeletedBindings({ extensionPointId: plugin.extensionPointId }, nowMs);
       await tx.retirePlugin(plugin, { atMs: nowMs, untilMs: nowMs + nameReservationMs });
       if (isLarge)
         await tx.markPluginDeleted(plugin, nowMs); // its rows are purged in batches

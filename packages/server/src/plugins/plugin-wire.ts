@@ -21,7 +21,10 @@ const schemaOf = createParsedSchemas();
 export function toExtensionPoint(extensionPoint: ExtensionPointRecord, isForMember: boolean): wire.ExtensionPoint {
   const { id, appId, name, schemaJson, simulationsRevision: _, createdAtMs, updatedAtMs, ...others } = extensionPoint;
   const [schema, rollOut] = [schemaOf(schemaJson), isForMember ? extensionPoint.rollOut : null];
-  return { id, appId, name, schema, ...others, rollOut, createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
+  const imported = isForMember ? Object.entries(extensionPoint.imports) : [];
+  const imports = imported.map(([extensionPointId, atMs]) => ({ extensionPointId, changedAt: time(atMs) }));
+  const times = { createdAt: time(createdAtMs), updatedAt: time(updatedAtMs) };
+  return { id, appId, name, schema, ...others, rollOut, imports, ...times };
 }
 
 export function toSchemaTrial({

@@ -55,6 +55,7 @@ export function upgradeContract(make: () => Promise<EmptyDatabase>): void {
           ...point,
           minVersionAgeSeconds: 0,
           rollOut: null,
+          imports: {},
           provenance: noProvenancePolicy,
         });
     } finally {

@@ -121,6 +121,7 @@ export async function enlarge(dataDir: string, acme: Acme): Promise<void> {
           simulationsRevision: 0,
           minVersionAgeSeconds: 0,
           rollOut: null,
+          imports: {},
           createdAtMs: nowMs,
           updatedAtMs: nowMs,
         }),

@@ -22,6 +22,7 @@ export async function addExtensionPoints(
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
         rollOut: null,
+        imports: {},
         ...times,
       });
     }

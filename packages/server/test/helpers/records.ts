@@ -289,6 +289,7 @@ export function createRecords(store: Store) {
         simulationsRevision: 0,
         minVersionAgeSeconds: 0,
         rollOut: null,
+        imports: {},
         createdAtMs: someTimeMs,
         updatedAtMs: someTimeMs,
         ...fields,

@@ -240,6 +240,7 @@ async function setUp(deps: Deps) {
       simulationsRevision: 0,
       minVersionAgeSeconds: 0,
       rollOut: null,
+      imports: {},
     };
     await tx.insertExtensionPoint({ id: extensionPointId, appId, name: 'Point', ...settings, ...made });
     for (const [guestKey, id] of guestIds)

@@ -18,6 +18,7 @@ import { rollOuts } from './0016-roll-outs.ts';
 import { mirror } from './0017-mirror.ts';
 import { callReports } from './0018-call-reports.ts';
 import { webhookQueue } from './0019-webhook-queue.ts';
+import { bundleImports } from './0020-bundle-imports.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   mirror,
   callReports,
   webhookQueue,
+  bundleImports,
 ];

@@ -176,6 +176,7 @@ const everyQuery: { [M in keyof Queries]: (ask: Queries) => Promise<unknown>[] }
   isMemberOfAny: (ask) => [ask.isMemberOfAny(user)],
   appsOwnedAlone: (ask) => [ask.appsOwnedAlone(user)],
   extensionPoint: (ask) => [ask.extensionPoint(point)],
+  bindingsDeletedAtMs: (ask) => [ask.bindingsDeletedAtMs(point)],
   extensionPoints: (ask) => [
     ask.extensionPoints(app, {}),
     ask.extensionPoints(app, page),
@@ -523,7 +524,13 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
   putMirroredExtensionPoint: (tx) =>
     tx.putMirroredExtensionPoint({
       ...{ id: point, appId: app, name: 'a', schemaJson: '{}', requiresApproval: false, limits: noLimits },
-      ...{ provenance: noProvenancePolicy, simulationsRevision: 0, minVersionAgeSeconds: 0, rollOut: null },
+      ...{
+        provenance: noProvenancePolicy,
+        simulationsRevision: 0,
+        minVersionAgeSeconds: 0,
+        rollOut: null,
+        imports: {},
+      },
       ...{ createdAtMs: 1, updatedAtMs: 1 },
     }),
   markMirroredExtensionPointDeleted: (tx) => tx.markMirroredExtensionPointDeleted(point, 1),
@@ -630,9 +637,15 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       limits: noLimits,
       minVersionAgeSeconds: 1,
       rollOut: null,
+      imports: {},
       provenance: noProvenancePolicy,
       updatedAtMs: 1,
     }),
+  noteDeletedBindings: async (tx) => {
+    for (const scope of [{ extensionPointId: point }, { appId: app }, { userId: user }]) {
+      await tx.noteDeletedBindings(scope, 1);
+    }
+  },
   deleteExtensionPoint: (tx) => tx.deleteExtensionPoint(point),
   updateGuest: (tx) => tx.updateGuest(guest, { label: 'a', note: null }),
   renewInvitation: (tx) =>

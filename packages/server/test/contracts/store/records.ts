@@ -161,6 +161,7 @@ export function recordsContract(backend: Backend): void {
         limits,
         minVersionAgeSeconds: 60,
         rollOut: null,
+        imports: {},
         provenance: { mode: 'require' as const, sources: [{ issuer: 'https://ci.example.com' }] },
         updatedAtMs: someTimeMs + 1,
       };
