@@ -189,6 +189,18 @@ describe('bundles between two servers', () => {
     const unknown = await target.tenon([...common, own, '--allow', '*']);
     assert.equal(unknown.exitCode, 12);
     assert.match(unknown.stderr, /ext_\w+: its attestation failed: .*not trusted.*Nothing was imported/s);
+    const foreignId = JSON.parse(await readFile(keys, 'utf8'));
+    for (const key of foreignId.keys) key.keyId = '0'.repeat(64);
+    await writeFile(own, JSON.stringify(foreignId));
+    const damaged = await target.tenon([...common, own, '--allow', '*']);
+    assert.equal(damaged.exitCode, 7);
+    assert.match(damaged.stderr, /contains no signing keys: `keys\[0\]\.keyId` is not the SHA-256/);
+    const ended = JSON.parse(await readFile(keys, 'utf8'));
+    for (const key of ended.keys) key.validUntil = '2020-01-01T00:00:00.000Z';
+    await writeFile(own, JSON.stringify(ended));
+    const late = await target.tenon([...common, own, '--allow', '*']);
+    assert.equal(late.exitCode, 12);
+    assert.match(late.stderr, /its key was not valid at .*Nothing was imported/);
     assert.equal(await target.line(['ext', 'list', '--json']), before);
   });
 
@@ -332,6 +344,27 @@ describe('bundles between two servers', () => {
     await refuses(second);
     assert.equal((await demand(first, '--allow-older')).versions[0].outcome, 'published');
     await refuses(second);
+  });
+
+  it('leaves one extension point if two imports create it at once', async () => {
+    const both = await origin.makeGuest();
+    await both.push(500);
+    const file = join(origin.folder.path, 'both.tar');
+    await exportTo(file, both.extensionPoint);
+    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const outcomes = await Promise.all([target.tenon(words), target.tenon(words)]);
+    for (const { exitCode, stderr } of outcomes) {
+      if (exitCode === 0) continue;
+      assert.equal(exitCode, 5, stderr);
+      assert.match(stderr, /by another import at the same time\.\nNothing was published/);
+    }
+    await target.demand(words);
+    const points: { id: string; name: string }[] = (
+      await target.demand(['ext', 'list', '--app', target.app, '--json'])
+    ).json();
+    const [one, ...others] = points.filter(({ name }) => name === both.guestName);
+    assert.deepEqual(others, []);
+    assert.equal(Object.keys(await list(target, one?.id ?? '', both.guestName)).length, 1);
   });
 
   it('says what stands if the connection ends midway, and continues', async () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { ClientError } from '@tenon/client';
 import { readTrustedKeys, type SigningKey, type TrustedKey } from '@tenon/client/provenance';
 import { signingKeys } from '@tenon/protocol';
@@ -32,14 +33,17 @@ function parseKeys(text: string, file: string): unknown {
 
 function checkKeys(keys: unknown, file: string): readonly TrustedKey[] {
   try {
-    return readTrustedKeys(keys, 'keys');
+    const trusted = readTrustedKeys(keys, 'keys');
+    const other = trusted.find(({ keyId, spki }) => keyId !== undefined && keyId !== hash('sha256', spki, 'hex'));
+    if (other !== undefined) throw invalidKeys(file, `\`${other.option}.keyId\` is not the SHA-256 of \`publicKey\``);
+    return trusted;
   } catch (cause) {
     if (cause instanceof ClientError) throw invalidKeys(file, cause.message, cause);
     throw cause;
   }
 }
 
-function invalidKeys(file: string, why: string, cause: unknown): CliError {
+function invalidKeys(file: string, why: string, cause?: unknown): CliError {
   return new CliError('invalid_key', `${file} contains no signing keys: ${why}`, {
     exitCode: exitCodes.refused,
     hint: 'A file has Ed25519 public keys in PEM, or what `tenon signing-keys --json` writes.',
