@@ -17,6 +17,8 @@ import { root, withoutTenon } from './helpers/server.ts';
 import { until } from './helpers/until.ts';
 
 const maxLines = 150;
+/** Cargo builds the TLS library of the host in Rust, too. */
+const buildTimeout = { timeout: 20 * 60_000 };
 const guestKey = 'customers/ünï/acme & co';
 
 /** Bytes like those of no other host and version. */
@@ -34,7 +36,7 @@ for (const language of hostLanguages) {
       const [program = '', ...args] = language.build?.(folder) ?? ['true'];
       const cwd = dirname(join(root, 'examples', language.source));
       await promisify(execFile)(program, args, { cwd, env });
-    });
+    }, buildTimeout);
     after(() => rm(folder, { recursive: true, force: true }));
 
     it(`has at most ${maxLines} lines`, () => {

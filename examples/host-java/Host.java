@@ -13,7 +13,7 @@ class Host {
     static final String BASE = env("URL").replaceAll("/+$", ""), POINT = "/extension-points/" + encode(env("EXTENSION_POINT_ID"));
     static final String LIST = POINT + "/bindings/" + encode(env("GUEST_KEY"));
     static final String LIST_FILE = "list-" + UUID.nameUUIDFromBytes((BASE + LIST).getBytes(UTF_8));
-    static final int HEADER_SECONDS = 10, RESPONSE_SECONDS = 30, SILENCE_SECONDS = 20, MAX_BYTES = 64 << 20;
+    static final int HEADER_SECONDS = 10, RESPONSE_SECONDS = 30, SILENCE_SECONDS = 20, MAX_BYTES = 64 << 20, MAX_LINE = 1 << 20;
     static final Pattern TOKEN = Pattern.compile("\\G\\s*+([\\[\\]{},:]|\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"|[-+.\\w]++)\\s*+");
     static final ScheduledExecutorService TIMER = Executors.newScheduledThreadPool(1);
     static final HttpClient CLIENT = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
@@ -22,7 +22,6 @@ class Host {
     static Map<String, byte[]> contents = new HashMap<>(); // by address
     static String etag = "", lastEventId = "";
     static long delayMs = 1000, retryAfterMs = 0, failures = 0;
-
     static String env(String name) { return System.getenv("TENON_" + name); }
     static String encode(String segment) { return URLEncoder.encode(segment, UTF_8).replace("+", "%20"); }
     static void check(boolean isRight, String message) throws IOException { if (!isRight) throw new IOException(message); }
@@ -50,7 +49,6 @@ class Host {
     static byte[] readCached(String name) {
         try { return Files.readAllBytes(Path.of(env("CACHE_DIR"), name)); } catch (IOException error) { return new byte[0]; }
     }
-
     /** Writes a file whole or not at all. Without a cache the host still works. */
     static void writeCached(String name, byte[] content) {
         try {
@@ -68,7 +66,6 @@ class Host {
         if (!isCached) writeCached(address, content);
         contents.put(address, content);
     }
-
     /** Loads the plugins of a list. One that fails keeps its version, and the next request repeats the list. */
     static void apply(String newEtag, String body, boolean isOnline) throws Exception {
         var token = TOKEN.matcher(body);
@@ -98,16 +95,20 @@ class Host {
         var body = new String(read(response), UTF_8);
         if (response.statusCode() == 200) apply(response.headers().firstValue("etag").orElse(""), body, true);
     }
+    static String readLine(InputStream body) throws IOException {
+        var line = new ByteArrayOutputStream();
+        for (int next; (next = body.read()) != '\n'; line.write(next)) check(next >= 0 && line.size() < MAX_LINE, "no whole line");
+        return line.toString(UTF_8).replaceAll("\r$", "");
+    }
     static void follow() throws Exception {
         var response = get(POINT + "/changes", "last-event-id", lastEventId);
-        try (var lines = new BufferedReader(new InputStreamReader(response.body(), UTF_8))) {
+        try (var lines = new BufferedInputStream(response.body())) {
             check(response.headers().firstValue("content-type").orElse("").startsWith("text/event-stream"), "no event stream");
             var fields = new HashMap<String, String>();
             for (;;) {
                 var silence = closeAfter(SILENCE_SECONDS, response.body());
-                var line = lines.readLine();
+                var line = readLine(lines);
                 silence.cancel(false);
-                if (line == null) return;
                 var parts = line.split(": ?", 2);
                 if (!line.isEmpty()) { fields.put(parts[0], parts.length > 1 ? parts[1] : ""); continue; }
                 // A list that has not changed costs a 304.
@@ -135,7 +136,6 @@ class Host {
         }
         return isObject ? members : null;
     }
-
     public static void main(String[] arguments) throws Exception {
         var cached = new String(readCached(LIST_FILE), UTF_8).split("\n", 3);
         var isIntact = cached.length == 3 && cached[0].equals(addressOf((cached[1] + "\n" + cached[2]).getBytes(UTF_8)));

@@ -8,7 +8,7 @@ URL = urlsplit(os.environ["TENON_URL"])
 TOKEN, POINT, GUEST_KEY = (os.environ[f"TENON_{name}"] for name in ("TOKEN", "EXTENSION_POINT_ID", "GUEST_KEY"))
 CACHE = Path(os.environ["TENON_CACHE_DIR"])
 POINT_PATH = f"/extension-points/{quote(POINT, safe='')}"
-IDLE_SECONDS, SILENCE_SECONDS, MAX_BYTES = 10, 20, 64 * 1024 * 1024
+IDLE_SECONDS, SILENCE_SECONDS, MAX_BYTES, MAX_LINE_BYTES = 10, 20, 64 * 1024 * 1024, 1024 * 1024
 
 
 class ServerError(Exception):
@@ -118,7 +118,9 @@ class Host:
         if not response.getheader("content-type", "").startswith("text/event-stream"):
             raise ServerError("the change feed is no event stream")
         fields = {}
-        while line := response.readline(MAX_BYTES).decode(errors="replace"):
+        while line := response.readline(MAX_LINE_BYTES).decode(errors="replace"):
+            if not line.endswith("\n"):
+                raise ServerError("a line of the change feed is too long or incomplete")
             if field := line.rstrip("\r\n"):
                 name, _, value = field.partition(":")
                 fields[name] = value.removeprefix(" ")

@@ -113,7 +113,7 @@ impl Host {
         let response = self.get(&point_path("changes", ""), SILENCE_SECONDS, "last-event-id", &self.last_event_id.clone())?;
         if response.content_type() != "text/event-stream" { return Err("the change feed is no event stream".into()); }
         let mut fields = BTreeMap::new();
-        for line in BufReader::new(response.into_reader()).lines() {
+        for line in BufReader::new(response.into_reader().take(MAX_BYTES)).lines() { // a line could be endless
             let line = line?;
             if !line.is_empty() {
                 let (name, value) = line.split_once(':').unwrap_or((&line, ""));

@@ -16,6 +16,9 @@ import { makeApp, ok } from './helpers/world.ts';
 const script = fileURLToPath(new URL('helpers/serve-child.ts', import.meta.url));
 const events = 60;
 
+/** Longer than a test. */
+const foreverMs = 60 * 60_000;
+
 /** An application with a webhook for its changes, which are made by `change`. */
 async function makeWebhook(service: TestService, owner: TestUser, { origin }: TestReceiver) {
   const path = `/api/v1/apps/${await makeApp(service, owner)}`;
@@ -99,6 +102,52 @@ describe('two nodes that send the webhooks of one PostgreSQL', { skip: noPostgre
       senders.every(({ counts }) => counts.delivered > 0),
       'both sent',
     );
+    await Promise.all(senders.map((sender) => sender.stop()));
+    await Promise.all([...nodes.map((node) => node.close()), receiver.close()]);
+    postgres.stop();
+  });
+
+  it('deliver for an account while the receivers of another one hang', async () => {
+    const [receiver, postgres] = await Promise.all([openReceiver(), startPostgres()]);
+    const { url: databaseUrl } = await postgres.createDatabase();
+    const config = { webhookOrigins: [receiver.origin], databaseUrl, databaseConnections: 6 };
+    const nodes = [await openService({ config }), await openService({ config })] as const;
+    const [here] = nodes;
+    const [hostile, good] = [await here.user(), await here.user()];
+    const held: (() => void)[] = [];
+    const delivered = new Set<string>();
+    receiver.answers((response, { path, headers }) => {
+      if (path === '/hangs') held.push(() => response.writeHead(204).end());
+      else {
+        delivered.add(headers['webhook-id'] ?? '');
+        response.writeHead(204).end();
+      }
+    });
+    const makeWebhooks = async (owner: TestUser, apps: number, url: string) => {
+      const { token } = owner;
+      const paths: string[] = [];
+      for (let index = 0; index < apps; index++) paths.push(`/api/v1/apps/${await makeApp(here, owner)}`);
+      const json = { url: `${receiver.origin}${url}`, actions: ['app.update'] };
+      for (const path of paths) await ok(here, 'POST', `${path}/webhooks`, { token, json });
+      return async (name: string) => {
+        for (const path of paths) await ok(here, 'PUT', path, { token, json: { name } });
+        await sealAuditEvents(here.services.deps);
+      };
+    };
+    const changeHostile = await makeWebhooks(hostile, 20, '/hangs');
+    const changeGood = await makeWebhooks(good, 1, '/good');
+    for (let number = 0; number < 5; number++) await changeHostile(`Name ${number}`);
+    const senders = nodes.map(({ services: { deps, log } }) => {
+      const settings = { ...deps.settings, webhookPollMs: 20, webhookLeaseMs: foreverMs };
+      return startWebhookSender({ deps: { ...deps, settings }, log, timeoutMs: foreverMs });
+    });
+    // Of 80 deliveries to 20 webhooks, each node makes half as many at once as it can.
+    await until(() => held.length === 2 * 32);
+    for (let number = 1; number <= 10; number++) {
+      await changeGood(`Name ${number}`);
+      await until(() => delivered.size === number);
+    }
+    assert.equal(held.length, 2 * 32);
     await Promise.all(senders.map((sender) => sender.stop()));
     await Promise.all([...nodes.map((node) => node.close()), receiver.close()]);
     postgres.stop();

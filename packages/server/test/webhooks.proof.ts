@@ -399,8 +399,8 @@ describe('webhooks', () => {
     await rename('First');
     const { deps, log } = service.services;
     await sealAuditEvents(deps);
-    const settings = { ...deps.settings, webhookPollMs: 20 };
-    const sender = startWebhookSender({ deps: { ...deps, settings }, log });
+    const settings = { ...deps.settings, webhookPollMs: 20, webhookLeaseMs: hourMs };
+    const sender = startWebhookSender({ deps: { ...deps, settings }, log, timeoutMs: hourMs });
     const delivered = async () => (await deliveries(good.id, '?state=delivered')).length;
     try {
       await until(async () => (await delivered()) === 1);

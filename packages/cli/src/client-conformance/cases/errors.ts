@@ -90,6 +90,11 @@ const listFaults: readonly Fault[] = [
 const contentFaults: readonly Fault[] = [
   ...anyFaults,
   { name: '404', when: 'has the status 404', responder: failWith(404, 'not_found') },
+  {
+    name: '304',
+    when: 'is 304 to a request without if-none-match',
+    responder: ({ send }) => send({ status: 304, headers: {}, body: Buffer.alloc(0) }),
+  },
   { name: 'empty', when: 'is empty', responder: badBody('') },
   { name: 'wrong-bit', when: 'has a wrong bit', responder: withBody(withWrongBit) },
   {
@@ -166,7 +171,7 @@ export const errorCases: readonly ConformanceCase[] = [
       await showsList();
     },
   },
-  ...(['list', 'content'] as const).map((kind) => endless(kind)),
+  ...(['list', 'content', 'stream'] as const).map((kind) => endless(kind)),
 ];
 
 function recovery(kind: RequestKind, { name, when, responder, isUsable = false }: Fault): ConformanceCase {
@@ -204,8 +209,9 @@ const maxBodyBytes = 256 * 1024 * 1024;
 function endless(kind: RequestKind): ConformanceCase {
   return {
     name: `${kind}-endless`,
-    expected: `stops reading a ${kind} that exceeds a limit, of 64 MiB or less, and tries again`,
-    async run({ server, bind, start, showsList, check }) {
+    expected: `stops reading a ${kind === 'stream' ? 'line of a stream' : kind} that exceeds a limit, of 64 MiB or less, and tries again`,
+    ...(kind === 'stream' && { needs: 'streaming' as const }),
+    async run({ server, bind, start, until, showsList, check, requests }) {
       let sentBytes = 0;
       bind('greet');
       server.replace(
@@ -216,6 +222,7 @@ function endless(kind: RequestKind): ConformanceCase {
       );
       await start();
       await showsList();
+      await until(`ask again for the ${kind}`, () => requests(kind).length > 1);
       check(sentBytes < maxBodyBytes, 'read 256 MiB');
     },
   };
