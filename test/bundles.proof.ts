@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { ociRepositoryOf } from '@tenon/protocol';
 import { createPluginWorld, moduleOf, type PluginWorld } from '../packages/cli/test/helpers/plugin-world.ts';
 import { type Catalog, openBundleFile, writeTampered } from '../packages/cli/test/helpers/tampered-bundle.ts';
 import { wat } from '../packages/cli/test/helpers/wat.ts';
+import { digestOf, imageOf, pushImageTo } from '../packages/server/test/helpers/oci-images.ts';
 import { tenon as tenonFile, withoutTenon } from './helpers/server.ts';
 import { until } from './helpers/until.ts';
 
@@ -266,6 +268,37 @@ describe('bundles between two servers', () => {
       annotations === undefined ? [] : [digest],
     );
   }
+
+  it('carries the image that an OCI client pushed, with its digest', async () => {
+    const { extensionPoint, user, setting } = await origin.makeGuest();
+    const image = imageOf(moduleOf(41));
+    const digest = digestOf(image.manifest);
+    const { TENON_URL: url, TENON_TOKEN: token } = setting.environment;
+    await pushImageTo(url, token, ociRepositoryOf(origin.app, extensionPoint, user, 'pushed'), '1.0.0', image);
+    const [file, again] = [join(origin.folder.path, 'pushed.tar'), join(target.folder.path, 'pushed.tar')];
+    await exportTo(file, extensionPoint);
+    const pinned = ['--key', keys, '--app', target.app, '--allow', '*', '--json'];
+
+    const forged = await openBundleFile(file, readCatalog);
+    delete forged.extensionPoints[0]?.plugins[0]?.versions[0]?.image;
+    const tampered = join(origin.folder.path, 'tampered.tar');
+    await writeTampered(tampered, forged, [file]);
+    assert.equal((await target.tenon(['bundle', 'import', tampered, ...pinned])).exitCode, 12);
+
+    const [{ id }] = (await target.demand(['bundle', 'import', file, ...pinned])).json().extensionPoints;
+    const { TENON_URL: targetUrl, TENON_TOKEN: targetToken, TENON_USER_ID: importer } = target.server.quickstart;
+    const repository = ociRepositoryOf(target.app, id, importer ?? '', 'pushed');
+    for (const reference of ['1.0.0', digest]) {
+      const headers = { authorization: `Bearer ${targetToken}` };
+      const response = await fetch(`${targetUrl}/v2/${repository}/manifests/${reference}`, { headers });
+      assert.equal(await response.text(), image.manifest);
+    }
+    await exportTo(again, id, target);
+    for (const bundle of [file, again]) {
+      const { stdout } = await promisify(execFile)('tar', ['-xOf', bundle, 'index.json']);
+      assert.ok(stdout.includes(digest), stdout);
+    }
+  });
 
   it('imports only what the extension point accepts', async () => {
     const strict = await origin.makeGuest();

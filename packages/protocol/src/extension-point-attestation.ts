@@ -32,7 +32,7 @@ export interface AttestedBinding {
   readonly size: number;
   /**
    * The SHA-256 of each document about the version, in hexadecimal: its attestations, except for origins, and its test result, as
-   * `JSON.stringify()` writes them.
+   * `JSON.stringify()` writes them, and the OCI manifest with which it was pushed.
    */
   readonly documents: readonly string[];
 }

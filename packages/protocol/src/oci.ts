@@ -77,7 +77,7 @@ export interface OciReferrer {
 
 /** Computes the manifest of a referrer: an artifact with an empty configuration, whose subject is the image. */
 export function ociReferrerManifest(
-  { manifest }: OciImage,
+  { manifest }: { readonly manifest: OciDescriptor },
   { artifactType, document, annotations }: OciReferrer,
   sha256Hex: Sha256Hex,
 ): OciDocument {

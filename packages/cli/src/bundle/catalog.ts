@@ -22,6 +22,8 @@ const maxDocumentBytes = 16 * 1024 * 1024;
 /** The lower-case hexadecimal SHA-256 of a document, and its size in bytes. */
 const blob = { digest, size: Type.Integer({ minimum: 1, maximum: maxDocumentBytes }) };
 
+const document = Type.Object(blob, { additionalProperties: false });
+
 const catalogVersion = Type.Object(
   {
     number: version.properties.number,
@@ -32,7 +34,9 @@ const catalogVersion = Type.Object(
     attestations: Type.Array(Type.Object({ kind: attestationKind, ...blob }, { additionalProperties: false }), {
       maxItems: 20,
     }),
-    testResult: Type.Union([Type.Object(blob, { additionalProperties: false }), Type.Null()]),
+    testResult: Type.Union([document, Type.Null()]),
+    /** Of a version that an OCI client pushed. All other images are computed. */
+    image: Type.Optional(Type.Object({ manifest: document, config: document }, { additionalProperties: false })),
   },
   { additionalProperties: false },
 );
@@ -65,7 +69,7 @@ const catalogExtensionPoint = Type.Object(
     ...{ id, name, schema, requiresApproval, minVersionAgeSeconds, limits },
     plugins: Type.Array(catalogPlugin),
     /** The server's attestation of all this. */
-    attestation: Type.Object(blob, { additionalProperties: false }),
+    attestation: document,
   },
   { additionalProperties: false },
 );
@@ -134,6 +138,18 @@ function checkPlugin(extensionPoint: CatalogExtensionPoint, plugin: CatalogPlugi
     if (!isCanonical) throw invalidBundle(`${id} has the content address ${contentAddress}, which is not canonical`);
     if (semver !== null && !isSemver(semver)) throw invalidBundle(`${id} has an invalid semantic version`);
   }
+}
+
+const imageManifest = Type.Object({
+  config: Type.Object({ digest: Type.String() }),
+  layers: Type.Array(Type.Object({ digest: Type.String() })),
+});
+
+/** Reads the digests in the manifest of a pushed image. The server checks all else. @throws CliError `invalid_bundle` */
+export function readImageManifest(bytes: Uint8Array): { readonly config: string; readonly layers: readonly string[] } {
+  const value = parseJson(bytes, 'the manifest of an image');
+  if (!isValid(imageManifest, value)) throw invalidBundle('the manifest of an image is malformed');
+  return { config: value.config.digest, layers: value.layers.map(({ digest }) => digest) };
 }
 
 /** Entries are in code-unit order, without duplicates. */

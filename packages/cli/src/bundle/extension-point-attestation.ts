@@ -44,8 +44,8 @@ function bindingsOf({ plugins }: Pick<CatalogExtensionPoint, 'plugins'>): Attest
     return bindings.flatMap(({ guestKey, version }) => {
       const bound = byNumber.get(version);
       if (bound === undefined) return [];
-      const { semver, note, contentAddress, size, attestations, testResult } = bound;
-      const documents = [...attestations, ...(testResult === null ? [] : [testResult])].map(({ digest }) => digest);
+      const { semver, note, contentAddress, size, attestations, testResult, image } = bound;
+      const documents = [...attestations, testResult ?? [], image?.manifest ?? []].flat().map(({ digest }) => digest);
       return [{ guestKey, plugin, name, userName, version, semver, note, contentAddress, size, documents }];
     });
   });

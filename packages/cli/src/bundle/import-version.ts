@@ -51,6 +51,7 @@ export async function publishVersion(
   if (present[0]?.contentAddress !== version.contentAddress) {
     for (const [field, bytes] of (await documentsOf(version, read)).attached) fields.set(field, bytes);
     fields.set('origin', await originOf(version, read, keys));
+    for (const [field, { digest }] of Object.entries(version.image ?? {})) fields.set(field, await read(digest));
   }
   const query = new URLSearchParams({ guest: guestId, ...(isDryRun && { dryRun: 'true' }) });
   return api.upload(`${place}?${query}`, { ...formBody(fields), onSent }, publishedPlugin);

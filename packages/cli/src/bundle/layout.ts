@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import {
   type ContentAddress,
   type OciDescriptor,
-  type OciImage,
   ociDocument,
   ociEmptyConfig,
   ociEmptyText,
@@ -10,7 +9,7 @@ import {
   ociMediaTypes,
   ociReferrerManifest,
 } from '@tenon/protocol';
-import { type Catalog, catalogType, type PlacedPlugin, pluginsOf } from './catalog.ts';
+import { type Catalog, type CatalogVersion, catalogType, type PlacedPlugin, pluginsOf } from './catalog.ts';
 
 /*
  * The OCI image layout of a bundle (https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md). All of it is computed from
@@ -79,12 +78,23 @@ export function createLayout(catalog: Catalog, catalogBytes: Buffer): Layout {
   const referrer = (
     artifactType: string,
     { digest, size }: { readonly digest: string; readonly size: number },
-    image: OciImage,
+    manifest: OciDescriptor,
   ) => {
     add(digest, size, { kind: 'document' });
     const document: OciDescriptor = { mediaType: artifactType, digest: `sha256:${digest}`, size };
-    const { text } = ociReferrerManifest(image, { artifactType, document, annotations: {} }, sha256Hex);
+    const { text } = ociReferrerManifest({ manifest }, { artifactType, document, annotations: {} }, sha256Hex);
     return { ...compute(ociMediaTypes.manifest, Buffer.from(text)), artifactType };
+  };
+
+  const addImage = ({ contentAddress, size, image }: CatalogVersion): OciDescriptor => {
+    if (image === undefined) {
+      const computed = ociImageOf({ contentAddress: contentAddress as ContentAddress, size }, sha256Hex);
+      compute(ociMediaTypes.config, Buffer.from(computed.config.text));
+      return compute(ociMediaTypes.manifest, Buffer.from(computed.manifest.text));
+    }
+    for (const { digest, size: bytes } of [image.manifest, image.config]) add(digest, bytes, { kind: 'document' });
+    const { digest } = image.manifest;
+    return { mediaType: ociMediaTypes.manifest, digest: `sha256:${digest}`, size: image.manifest.size };
   };
 
   compute(ociMediaTypes.empty, Buffer.from(ociEmptyText));
@@ -101,13 +111,11 @@ export function createLayout(catalog: Catalog, catalogBytes: Buffer): Layout {
     for (const version of placed.plugin.versions) {
       const { contentAddress, size, attestations, testResult } = version;
       add(hexOf(contentAddress), size, { kind: 'module', contentAddress });
-      const image = ociImageOf({ contentAddress: contentAddress as ContentAddress, size }, sha256Hex);
-      compute(ociMediaTypes.config, Buffer.from(image.config.text));
-      const manifest = compute(ociMediaTypes.manifest, Buffer.from(image.manifest.text));
+      const manifest = addImage(version);
       const name = referenceOf(placed, version.number);
       entries.push({ ...manifest, annotations: { 'org.opencontainers.image.ref.name': name } });
-      const attached = attestations.map((one) => referrer(ociMediaTypes.sigstoreBundle, one, image));
-      if (testResult !== null) attached.push(referrer(ociMediaTypes.testResult, testResult, image));
+      const attached = attestations.map((one) => referrer(ociMediaTypes.sigstoreBundle, one, manifest));
+      if (testResult !== null) attached.push(referrer(ociMediaTypes.testResult, testResult, manifest));
       for (const one of attached) referrers.set(one.digest, one);
     }
   }

@@ -4,7 +4,7 @@ import { isValid } from '@tenon/protocol/validate';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Judgement, judgeAll, overallState, withPublish } from '../provenance/judge.ts';
-import { type CatalogPlugin, type CatalogVersion, parseJson, pluginsOf } from './catalog.ts';
+import { type CatalogPlugin, type CatalogVersion, parseJson, pluginsOf, readImageManifest } from './catalog.ts';
 import { judgeExtensionPoint } from './extension-point-attestation.ts';
 import { hexOf } from './layout.ts';
 import type { Bundle } from './open-bundle.ts';
@@ -59,10 +59,16 @@ async function judgeVersion(
   plugin: CatalogPlugin,
   version: CatalogVersion,
 ): Promise<JudgedVersion> {
-  const { number, contentAddress, attestations: listed, testResult } = version;
+  const { number, contentAddress, attestations: listed, testResult, image } = version;
   const attested: { readonly kind: Judgement['kind']; readonly bundle: unknown }[] = [];
   for (const { kind, digest } of listed) {
     attested.push({ kind, bundle: parseJson(await read(digest), `the attestation ${digest}`) });
+  }
+  if (image !== undefined) {
+    const { config, layers } = readImageManifest(await read(image.manifest.digest));
+    const isOfModule =
+      layers.join() === `sha256:${hexOf(contentAddress)}` && config === `sha256:${image.config.digest}`;
+    if (!isOfModule) throw invalidBundle(`the image of ${plugin.id}@${number} is not that of its bytes`);
   }
   if (testResult !== null) requireAbout(await read(testResult.digest), plugin, version);
   const trust = { keys, sigstore: undefined };

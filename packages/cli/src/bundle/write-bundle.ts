@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   attestation,
+  type ContentAddress,
   extensionPointAttestation as extensionPointAttestationSchema,
   extensionPoint as extensionPointSchema,
+  ociImageOf,
   pluginBinding,
   plugin as pluginSchema,
   testResult,
@@ -20,7 +22,13 @@ import { createProgress, showStep } from '../progress.ts';
 import { readStatement } from '../provenance/statement.ts';
 import type { Session } from '../session.ts';
 import { printable } from '../text.ts';
-import type { Catalog, CatalogExtensionPoint, CatalogPlugin, CatalogVersion } from './catalog.ts';
+import {
+  type Catalog,
+  type CatalogExtensionPoint,
+  type CatalogPlugin,
+  type CatalogVersion,
+  readImageManifest,
+} from './catalog.ts';
 import { stateDigest } from './extension-point-attestation.ts';
 import { type Blob, blobFile, createLayout, indexFile, layoutFile, layoutText, sha256 } from './layout.ts';
 import { maxFileBytes, tarEnd, tarHeader, tarPadding } from './tar.ts';
@@ -28,6 +36,7 @@ import { maxFileBytes, tarEnd, tarHeader, tarPadding } from './tar.ts';
 /** Keeps documents in files until they are written, because there may be many. */
 interface Spool {
   readonly put: (value: unknown) => Promise<{ readonly digest: string; readonly size: number }>;
+  readonly putBytes: (bytes: Buffer) => Promise<{ readonly digest: string; readonly size: number }>;
   readonly get: (digest: string) => Promise<Buffer>;
 }
 
@@ -94,13 +103,14 @@ async function writeModule(
 async function withSpool<T>(work: (spool: Spool) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-bundle-'));
   try {
+    const putBytes = async (bytes: Buffer) => {
+      const digest = sha256(bytes);
+      await writeFile(join(folder, digest), bytes);
+      return { digest, size: bytes.length };
+    };
     return await work({
-      async put(value) {
-        const bytes = Buffer.from(JSON.stringify(value));
-        const digest = sha256(bytes);
-        await writeFile(join(folder, digest), bytes);
-        return { digest, size: bytes.length };
-      },
+      put: (value) => putBytes(Buffer.from(JSON.stringify(value))),
+      putBytes,
       get: (digest) => readFile(join(folder, digest)),
     });
   } finally {
@@ -168,7 +178,8 @@ async function readPlugin(
   for (const one of bound) {
     const { number, semver, note, contentAddress, size } = one;
     const found = await readDocuments(api, spool, `${place}/versions/${number}`, one);
-    versions.push({ number, semver, note, contentAddress, size, ...found });
+    const image = await readPushedImage(api, spool, one);
+    versions.push({ number, semver, note, contentAddress, size, ...found, ...(image && { image }) });
   }
   return { id, userId, userName, name, versions, bindings };
 }
@@ -183,6 +194,33 @@ async function readDocuments(api: Api, spool: Spool, place: string, { verdict }:
   const isTested = verdict !== null && verdict !== 'none_configured';
   const result = isTested ? await readTestResult(api, `${place}/test-result`) : undefined;
   return { attestations, testResult: result === undefined ? null : await spool.put(result) };
+}
+
+/** The documents of the image that an OCI client pushed; `undefined` for a computed image. */
+async function readPushedImage(
+  api: Api,
+  spool: Spool,
+  { contentAddress, size, oci }: Static<typeof versionSchema>,
+): Promise<CatalogVersion['image']> {
+  const computed = ociImageOf({ contentAddress: contentAddress as ContentAddress, size }, (text) =>
+    sha256(Buffer.from(text)),
+  );
+  if (oci.digest === computed.manifest.digest) return undefined;
+  const place = `/v2/${oci.repository.slice(oci.repository.indexOf('/') + 1)}`;
+  const download = async (kind: 'manifests' | 'blobs', digest: string) => {
+    const bytes = await readAll((await api.download(`${place}/${kind}/${digest}`)).chunks);
+    if (`sha256:${sha256(bytes)}` === digest) return bytes;
+    throw new CliError('digest_mismatch', `The downloaded bytes don't match ${digest}.`);
+  };
+  const manifest = await download('manifests', oci.digest);
+  const { config } = readImageManifest(manifest);
+  return { manifest: await spool.putBytes(manifest), config: await spool.putBytes(await download('blobs', config)) };
+}
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
 }
 
 /** Runs are deleted some time after the test. */

@@ -45,7 +45,9 @@ async function readDocuments(
 ): Promise<VersionDocuments> {
   const version = await read.version(key, number);
   if (version === undefined) return { digests: [], changedAtMs: 0 };
-  const digests: string[] = [];
+  const { manifestDigest } = version;
+  // That of a pushed image alone: others follow from the module.
+  const digests = manifestDigest === null ? [] : [manifestDigest.slice('sha256:'.length)];
   let changedAtMs = 0;
   for (const { id, kind, createdAtMs } of await read.attestations(version.id)) {
     if (kind === 'origin') continue;

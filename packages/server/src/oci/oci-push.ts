@@ -1,4 +1,5 @@
 import {
+  type AppId,
   type ContentAddress,
   contentAddressOfDigest,
   type OciDescriptor,
@@ -6,18 +7,17 @@ import {
   type OciDocument,
   ociEmptyConfig,
   ociEmptyText,
-  ociImageOf,
   parseOciTag,
 } from '@tenon/protocol';
 import type { ExtensionPointAccess } from '../auth/access.ts';
-import { takeQuota } from '../auth/quotas.ts';
 import { guestWithinRestriction } from '../auth/token-restriction.ts';
+import type { PushedImage } from '../db/oci-records.ts';
 import type { PluginKey, VersionRecord } from '../db/records.ts';
 import type { Queries, Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
 import { requirePublisherNotBlocked } from '../plugins/blocked-publishers.ts';
-import { manifestDigestOf, sha256Hex } from '../plugins/oci-version-names.ts';
+import { manifestDigestOf } from '../plugins/oci-version-names.ts';
 import { requireNotBlocked } from '../plugins/plugins.ts';
 import { publish } from '../plugins/publish.ts';
 import { guestsOfVersion, readHeldGuests } from '../plugins/publish-guests.ts';
@@ -28,6 +28,7 @@ import {
   readPushedManifest,
   toPushedImage,
 } from '../plugins/pushed-image.ts';
+import { storeImage } from '../plugins/version-image.ts';
 import { findVersionOfDocument } from './oci-documents.ts';
 import { invalidManifest, OciError, wrongDigest } from './oci-error.ts';
 import { imageOf } from './oci-image.ts';
@@ -73,12 +74,12 @@ export async function pushManifest(
   if (present !== undefined) requireSameImage(present, tag, digest);
   let number = present?.number ?? 0;
   if (present === undefined || (plugin?.newest.id === present.id && (await hasFurtherGuests(read, push, present)))) {
-    const config = await readConfig(deps, push, manifest);
+    const image = toPushedImage(manifest.document, await readConfig(deps, push, manifest));
     const module = await readModule(deps, uploader, manifest, reserve);
     const withVersion = async (tx: Transaction, version: VersionRecord, isNew: boolean): Promise<void> => {
       if (isNew && present !== undefined) throw rolledBack(present);
       number = version.number;
-      if (isNew) await storeImage(deps, tx, uploader, access.app.id, version, { tag, manifest, config });
+      if (isNew) await storePushed(deps, tx, access.app.id, version, tag, image);
       else requireSameImage(version, tag, digest);
     };
     const semver = present === undefined ? (tag.semver ?? undefined) : undefined;
@@ -198,29 +199,20 @@ function describe({ number, semver }: VersionRecord): string {
   return semver === null ? String(number) : `${number} (${semver})`;
 }
 
-/** Stores the pushed image of a new version, within the quotas. */
-async function storeImage(
+/** Stores the image of a new version, unless it is the one that is computed. @throws DomainError `conflict`, `quota_exceeded` */
+async function storePushed(
   deps: Deps,
   tx: Transaction,
-  { key: { userId } }: Uploader,
-  appId: ExtensionPointAccess['app']['id'],
+  appId: AppId,
   version: VersionRecord,
-  {
-    tag,
-    manifest: { document },
-    config,
-  }: { readonly tag: VersionTag; readonly manifest: PushedManifest; readonly config: OciDocument },
+  { number }: VersionTag,
+  image: PushedImage,
 ): Promise<void> {
-  if (tag.number !== undefined && tag.number !== version.number) {
-    throw new DomainError('conflict', `The next version has the number ${version.number}, and not ${tag.number}.`);
+  if (number !== undefined && number !== version.number) {
+    throw new DomainError('conflict', `The next version has the number ${version.number}, and not ${number}.`);
   }
-  // As a copy of an image from another server. It needs no place.
-  if (document.digest === ociImageOf(version, sha256Hex).manifest.digest) return;
-  const addedBytes = document.size + config.size;
-  await takeQuota(deps, tx, 'account-bytes', userId, await tx.sumPublishedBytes(userId), addedBytes);
-  await takeQuota(deps, tx, 'app-bytes', appId, (await tx.countPlugins(appId)).bytes, addedBytes);
-  await tx.setProvenance(version, version.provenance, addedBytes);
-  await tx.insertOciImage(version.id, toPushedImage(document, config));
+  if (image.manifestDigest === manifestDigestOf(version)) return;
+  await storeImage(deps, tx, appId, version, image);
 }
 
 async function readConfig(deps: Deps, push: ManifestPush, manifest: PushedManifest): Promise<OciDocument> {

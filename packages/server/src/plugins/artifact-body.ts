@@ -4,6 +4,7 @@ import { formErrors, readForm } from '../http/bodies/multipart.ts';
 import { readBytes } from '../http/bodies/read-bytes.ts';
 import { DomainError, invalidField } from '../http/domain-errors.ts';
 import { HttpError } from '../http/http-error.ts';
+import { maxDocumentBytes } from './pushed-image.ts';
 
 const binary = { type: 'string', format: 'binary' } as const;
 
@@ -24,6 +25,10 @@ interface Artifact {
   readonly sbom?: Uint8Array;
   /** A document with the publish attestation of another server. */
   readonly origin?: Uint8Array;
+  /** The OCI manifest with which the version was pushed. */
+  readonly manifest?: Uint8Array;
+  /** The configuration that the manifest names. */
+  readonly config?: Uint8Array;
 }
 
 /** Reads a plugin's bytes: the field `artifact` of a form, or a body of type `application/wasm`. */
@@ -41,12 +46,14 @@ export const artifactBody: BodyReader<Artifact> = {
           provenance: { maxBytes: maxAttachmentBytes, what: 'Provenance' },
           sbom: { maxBytes: maxAttachmentBytes, what: 'An SBOM' },
           origin: { maxBytes: maxOriginBytes, what: 'An origin' },
+          manifest: { maxBytes: maxDocumentBytes, what: 'A manifest' },
+          config: { maxBytes: maxDocumentBytes, what: 'A configuration' },
         });
         const texts = (['semver', 'note'] as const).flatMap((name) => {
           const bytes = form.get(name);
           return bytes === undefined || bytes.length === 0 ? [] : [[name, textOf(name, bytes)]];
         });
-        const documents = (['provenance', 'sbom', 'origin'] as const).flatMap((name) => {
+        const documents = (['provenance', 'sbom', 'origin', 'manifest', 'config'] as const).flatMap((name) => {
           const bytes = form.get(name);
           return bytes === undefined || bytes.length === 0 ? [] : [[name, bytes]];
         });
@@ -77,6 +84,12 @@ export const artifactBody: BodyReader<Artifact> = {
               description:
                 'of an imported version: JSON with `bundle`, the publish attestation of the server that it comes from, and `publicKey`, its key in PEM; only for owners and admins',
             },
+            manifest: {
+              type: 'string',
+              description:
+                'the OCI manifest with which the version was pushed to another server, so that it has the same digest here; computed by default',
+            },
+            config: { type: 'string', description: 'the OCI configuration that `manifest` names' },
           },
         },
       },

@@ -7,12 +7,14 @@ import type { Actor, ExtensionPointAccess } from '../auth/access.ts';
 import { warnOfQuota } from '../auth/quota-warnings.ts';
 import { quotasOf, requirePublishQuota } from '../auth/quotas.ts';
 import { quotaLimit } from '../config/quotas.ts';
+import type { PushedImage } from '../db/oci-records.ts';
 import type { ExtensionPointRecord, PluginKey, PluginRecord, TokenRecord, VersionRecord } from '../db/records.ts';
 import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { queueApprovalNotices } from '../mail/notices.ts';
 import type { ModuleRequirements } from './module-checker.ts';
 import { type ReleaseLabels, requireUnusedSemver } from './release-labels.ts';
+import type { ImageDocuments } from './version-image.ts';
 import { isReleasing, queueTest, type TestResult } from './version-tester.ts';
 
 /** A module to publish, with the publisher's optional semantic version and note. */
@@ -22,6 +24,8 @@ export interface Release extends ReleaseLabels {
   readonly attachments?: readonly AttachedDocument[];
   /** Of an imported version: the publish attestation of the server that it comes from, with its key. */
   readonly origin?: Uint8Array | undefined;
+  /** The image of an imported version. Default: the computed one. */
+  readonly image?: ImageDocuments | undefined;
   /** Whether the account was charged for the bytes when it uploaded them. Default: `false`. */
   readonly isCharged?: boolean;
   /**
@@ -41,7 +45,7 @@ export interface PublishRequest {
 }
 
 /** A release that passed the module check. */
-export interface CheckedRelease extends Omit<Release, 'attachments' | 'origin'> {
+export interface CheckedRelease extends Omit<Release, 'attachments' | 'origin' | 'image'> {
   readonly attachments: readonly VerifiedAttachment[];
   readonly contentAddress: ContentAddress;
   readonly interfaceJson: string | null;
@@ -50,6 +54,7 @@ export interface CheckedRelease extends Omit<Release, 'attachments' | 'origin'> 
   /** In a dry run, the result of the simulations. */
   readonly tried: TestResult | undefined;
   readonly origin: Origin | undefined;
+  readonly image: PushedImage | undefined;
 }
 
 /** The state of a version before users decide on it. */

@@ -100,7 +100,8 @@ export const pluginRoutes: readonly Route[] = [
       const isDryRun = query.dryRun === 'true';
       const reserve = isDryRun ? reserveFrom(services, auth, request, reply.response) : undefined;
       const options = { signal: disconnectSignal(reply.response), isDryRun, reserve };
-      const { bytes, semver = query.semver, note = query.note, provenance, sbom, origin } = body;
+      const { bytes, semver = query.semver, note = query.note, provenance, sbom, origin, manifest, config } = body;
+      const image = manifest && { manifest, config };
       const attachments = [
         ...(provenance === undefined
           ? []
@@ -112,7 +113,7 @@ export const pluginRoutes: readonly Route[] = [
         actor,
         access,
         target(params, query),
-        { bytes, semver, note, attachments, origin },
+        { bytes, semver, note, attachments, origin, image },
         options,
       );
       reply.code(published.created === 'plugin' && !isDryRun ? 201 : 200);

@@ -33,6 +33,7 @@ import { finishRebind, rebind, rebindBatch, requireNoPendingRebind, retryAfterPe
 import { requireValidLabels } from './release-labels.ts';
 import { startRollOut } from './roll-outs/start.ts';
 import { findSimilarNames } from './similar-names.ts';
+import { readImage, storeImage } from './version-image.ts';
 import { withdrawalRule } from './withdrawals.ts';
 
 /** The path and query of a publish: `PUT …/artifacts/<extension point>/plugin/<userId>/<name>?guest=<guestId>`. */
@@ -125,6 +126,7 @@ export async function publish(
   const request: PublishRequest = { actor, access, appId: access.app.id, key, guestId };
   const contentAddress = contentAddressOf(release.bytes);
   const imported = await readImport(deps, access, release, contentAddress);
+  const image = release.image && (await readImage({ contentAddress, size: release.bytes.length }, release.image));
   await requirePublishable(deps, request, release, contentAddress);
   const attachments: VerifiedAttachment[] = imported === undefined ? [] : [imported.attachment];
   const jobOptions = { fairnessKey: actor.userId, signal };
@@ -152,6 +154,7 @@ export async function publish(
       requirements,
       tried,
       origin: imported?.origin,
+      image,
     };
     const outcome = isDryRun
       ? await tryRelease(deps, request, checked)
@@ -312,6 +315,7 @@ function releaseSteps(deps: Deps, request: PublishRequest, checked: CheckedRelea
         });
 
     await checked.withVersion?.(tx, version, !isCurrent);
+    if (!isCurrent && checked.image !== undefined) await storeImage(deps, tx, appId, version, checked.image);
     if (!isCurrent) await insertPublishAttestation(deps, tx, appId, version, meansOf(token), checked.origin);
     await attachToPublished(deps, tx, request, version, checked, { isNew: !isCurrent, nowMs });
 

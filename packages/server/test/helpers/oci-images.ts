@@ -58,3 +58,22 @@ export async function pushImage(
   const headers = { ...options.headers, 'content-type': manifestType };
   return service.call('PUT', `/v2/${repository}/manifests/${tag}`, { ...options, body: manifest, headers });
 }
+
+/** As {@link pushImage}, to a server that listens at a URL. */
+export async function pushImageTo(
+  url: string,
+  token: string,
+  repository: string,
+  tag: string,
+  { module, config, manifest }: Image,
+): Promise<void> {
+  const send = async (method: string, path: string, body: Uint8Array<ArrayBuffer> | string, contentType: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': contentType };
+    const response = await fetch(`${url}/v2/${repository}/${path}`, { method, body, headers });
+    assert.equal(response.status, 201, await response.text());
+  };
+  for (const bytes of [Uint8Array.from(module), config]) {
+    await send('POST', `blobs/uploads/?digest=${digestOf(bytes)}`, bytes, 'application/octet-stream');
+  }
+  await send('PUT', `manifests/${tag}`, manifest, manifestType);
+}
