@@ -248,7 +248,7 @@ describe('reports of hosts', () => {
     assert.equal((await stage.rollOut()).step, 1);
     await stage.report([{ address: stage.new, calls: 40, errors: 4 }]);
     assert.equal((await stage.rollOut()).state, 'running');
-    await stage.report([{ address: stage.new, calls: 40, errors: 8 }]);
+    await stage.report([{ address: stage.new, calls: 40, errors: 20 }]);
     assert.equal((await stage.rollOut()).state, 'halted');
   });
 
