@@ -5,8 +5,11 @@ import { nameReservationMs } from '../src/plugins/rebind.ts';
 import { releaseDueVersions } from '../src/plugins/release-versions.ts';
 import { advanceRollOuts } from '../src/plugins/roll-outs/advance.ts';
 import { haltRollOut } from '../src/plugins/roll-outs/halt.ts';
+import { signUpPerson } from './helpers/jar.ts';
+import { openMailServer, sendMails } from './helpers/mail-server.ts';
 import { openWorkshop, type Workshop } from './helpers/plugins.ts';
 import { openService, type TestService } from './helpers/service.ts';
+import { makeMember, ok } from './helpers/world.ts';
 
 /** Reaches no guest of the workshop. */
 const plan: RollOutPlan = {
@@ -159,6 +162,54 @@ describe('a version in a roll-out', () => {
     assert.doesNotMatch((await call('GET', '/versions/2/roll-out', undefined, publisher)).payload, /staff/);
     for (const path of [...paths.slice(0, 2), `/apps/${appId}/audit`]) {
       assert.match(await read(path, workshop.owner), /staff/, path);
+    }
+  });
+});
+
+describe('a roll-out that is halted', () => {
+  it('is mailed to the members who may resume it, except those who turned the notice off', async () => {
+    const mails = await openMailServer();
+    const service = await openService({ config: { smtp: mails.at } });
+    try {
+      const workshop = await openWorkshop(service);
+      const { appId, owner, first, extensionPointId } = workshop;
+      const join = async (role: string, muted: 'rollOuts'[] = []) => {
+        const { id, email, jar } = await signUpPerson(service);
+        await service.store.write((tx) => tx.putMailPreferences({ userId: id, verifiedEmail: email, muted }));
+        await makeMember(service, owner, appId, role, { token: await jar.token() });
+        return email;
+      };
+      const recipients = [await join('owner'), await join('admin')].sort();
+      await join('viewer');
+      await join('admin', ['rollOuts']);
+      await workshop.publish(1);
+      await workshop.settings({ rollOut: { steps: [{ percent: 100, holdSeconds: null }], halt: null } });
+      const { id } = (await workshop.publish(2)).version;
+      const pin = `/api/v1/extension-points/${extensionPointId}/guests/${first}/pins/median`;
+      await ok(service, 'PUT', pin, { token: owner.token, json: { version: 2 } });
+      const { deps } = service.services;
+      const rollOut = await service.store.read.rollOut(id as VersionId);
+      assert.ok(rollOut);
+      await sendMails(service, mails);
+      mails.mails.length = 0;
+      await service.store.write((tx) =>
+        haltRollOut(deps, tx, rollOut, 'Hosts report: <b>5 %</b>\nof 20 calls failed.'),
+      );
+      await sendMails(service, mails);
+      assert.deepEqual(mails.mails.map(({ recipient }) => recipient).sort(), recipients);
+      const [mail] = mails.mails;
+      assert.equal(mail?.subject, 'The roll-out of median, version 2, was halted');
+      const text = mail?.text?.replaceAll(/\s+/g, ' ') ?? '';
+      assert.match(text, /version 2 of median in the application “.+”: Hosts report: <b>5 %<\/b> of 20 calls failed\./);
+      assert.match(text, /except those that are pinned to it/);
+      assert.match(text, new RegExp(`/apps/${appId}/roll-outs`));
+      assert.match(String(mail?.html), /&lt;b&gt;5 %/);
+      // While it is halted, only pinned guests have the version.
+      const { reachedGuests } = (await workshop.call('GET', '/versions/2/roll-out')).json();
+      assert.equal(reachedGuests, 1);
+    } finally {
+      await service.close();
+      await mails.close();
     }
   });
 });

@@ -108,7 +108,11 @@ function fieldsOf(rollOut: RollOut): (readonly [string, string])[] {
           ['halt', formatHalt(plan.halt)],
         ] as const)),
     ['step', present === undefined ? stepOf(rollOut) : `${stepOf(rollOut)}: ${formatStep(present)}`],
-    ['guests', shareOf(rollOut)],
+    // While it is halted, only pinned guests have the version.
+    [
+      'guests',
+      `${shareOf(rollOut)}${state === 'halted' && rollOut.reachedGuests > 0 ? ', which are pinned to it' : ''}`,
+    ],
     ...(stepAt === null ? [] : [['step since', formatTime(stepAt)] as const]),
     ...(nextStepAt === null ? [] : [['next step', formatTime(nextStepAt)] as const]),
     ...(waitsForReports === null

@@ -12,6 +12,7 @@ import { ReportsView } from './reports-view.tsx';
 import { RollOutDialog } from './roll-out-dialog.tsx';
 import type { RollOutProps } from './roll-out-props.ts';
 import {
+  exceptPinned,
   previousInWords,
   type RollOutAction,
   rollOutActions,
@@ -134,7 +135,7 @@ function situations(rollOut: RollOut, previous: string): ComponentChildren {
     case 'paused':
       return `Guests keep the version that they have. The other guests keep ${previous}.`;
     case 'halted':
-      return `All guests are back on ${previous}.`;
+      return `All guests are back on ${previous}${exceptPinned(rollOut)}.`;
     case 'completed':
       return (
         <>

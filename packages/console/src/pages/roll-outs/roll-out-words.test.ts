@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { rollOutActions, shareInWords, stepInWords } from './roll-out-words.ts';
+import { exceptPinned, rollOutActions, shareInWords, stepInWords } from './roll-out-words.ts';
 
 describe('rollOutActions()', () => {
   it('offers what the state allows', () => {
@@ -11,6 +11,14 @@ describe('rollOutActions()', () => {
     assert.equal(at('paused'), 'resume promote promoteToAll abort');
     assert.equal(at('halted'), 'resume abort');
     for (const state of ['planned', 'completed', 'aborted', 'superseded'] as const) assert.equal(at(state), '', state);
+  });
+});
+
+describe('exceptPinned()', () => {
+  it('counts the guests that keep a halted version', () => {
+    assert.equal(exceptPinned({ reachedGuests: 0 }), '');
+    assert.equal(exceptPinned({ reachedGuests: 1 }), ', except 1 that is pinned to this version');
+    assert.equal(exceptPinned({ reachedGuests: 1030 }), ', except 1,030 that are pinned to this version');
   });
 });
 

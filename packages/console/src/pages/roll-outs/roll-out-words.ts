@@ -29,6 +29,14 @@ export function previousInWords({ previousVersion }: Pick<RollOut, 'previousVers
   return previousVersion === null ? 'the version before' : `version ${previousVersion}`;
 }
 
+/** Which guests keep the version of a halted roll-out: only those that are pinned to it. */
+export function exceptPinned({ reachedGuests }: Pick<RollOut, 'reachedGuests'>): string {
+  if (reachedGuests === 0) return '';
+  return reachedGuests === 1
+    ? ', except 1 that is pinned to this version'
+    : `, except ${count(reachedGuests)} that are pinned to this version`;
+}
+
 export type RollOutAction = 'pause' | 'resume' | 'promote' | 'promoteToAll' | 'abort';
 
 /** The actions that a state allows. */

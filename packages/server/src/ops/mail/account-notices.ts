@@ -78,7 +78,7 @@ export function quotasText(addresses: Addresses): NoticeText {
   };
 }
 
-/** Names a webhook that the server disabled, and why. Returns no mail if it was enabled again or deleted meanwhile. */
+/** Names a roll-out that the reports of hosts halted, and why. */
 export function rollOutsText(addresses: Addresses): NoticeText {
   return async (tx, { appId, facts: { plugin = '', version = '', reason = '' } }) => {
     const app = appId === null ? undefined : await tx.app(appId);
@@ -87,13 +87,14 @@ export function rollOutsText(addresses: Addresses): NoticeText {
       subject: `The roll-out of ${plugin}, version ${version}, was halted`,
       paragraphs: [
         `The reports of hosts halted the roll-out of version ${version} of ${plugin} in the application “${oneLine(app.name)}”: ${oneLine(reason)}`,
-        'Its guests have the version before again.',
+        'Its guests have the version before again, except those that are pinned to it.',
       ],
       action: { label: 'View the roll-outs', url: `${addresses.base()}/apps/${app.id}/roll-outs` },
     };
   };
 }
 
+/** Names a webhook that the server disabled, and why. Returns no mail if it was enabled again or deleted meanwhile. */
 export function webhooksText(addresses: Addresses): NoticeText {
   return async (tx, { facts: { webhookId = '' } }) => {
     const webhook = isId('webhook', webhookId) ? await tx.webhook(webhookId) : undefined;
