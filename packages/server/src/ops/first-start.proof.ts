@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closeContext, demoOptions, openContext, withSteps } from '../../test/helpers/first-start-services.ts';
@@ -249,8 +251,14 @@ describe('firstStart()', () => {
     const dataDir = await makeFolder();
     await start(dataDir);
     const before = await readFile(join(dataDir, 'quickstart.env'), 'utf8');
-    await mkdir(join(dataDir, 'quickstart.env.tmp'));
-    await assert.rejects(start(dataDir, { url: 'http://localhost:9999' }), { code: /EISDIR$/ });
+    const failing = mock.method(fs, 'renameSync', () => {
+      throw Object.assign(new Error('rename'), { code: 'EIO' });
+    });
+    syncBuiltinESMExports();
+    await assert.rejects(start(dataDir, { url: 'http://localhost:9999' }), { code: 'EIO' });
+    failing.mock.restore();
+    syncBuiltinESMExports();
+    assert.deepEqual(await readdir(dataDir).then((names) => names.filter((name) => name.endsWith('.tmp'))), []);
     assert.equal(await readFile(join(dataDir, 'quickstart.env'), 'utf8'), before);
   });
 
@@ -299,9 +307,22 @@ describe('firstStart()', () => {
     );
   });
 
-  it('overwrites the files of an interrupted write', async () => {
+  it('writes the file from several processes at the same time', async () => {
     const dataDir = await makeFolder();
-    await writeFile(join(dataDir, 'quickstart.env.tmp'), 'TENON_TOK');
+    const code = `
+      const { writeQuickstart } = await import(${JSON.stringify(new URL('./quickstart-file.ts', import.meta.url))});
+      for (let port = 1; port <= 300; port++) writeQuickstart(process.argv[1], 'http://localhost:' + process.pid + port);
+    `;
+    const write = () => run(process.execPath, ['--input-type=module', '--eval', code, dataDir]);
+    await Promise.all([write(), write(), write()]);
+    assert.deepEqual(await readdir(dataDir), ['quickstart.env']);
+  });
+
+  it('deletes the files of an interrupted write', async () => {
+    const dataDir = await makeFolder();
+    const temporary = join(dataDir, 'quickstart.env.0123456789abcdef.tmp');
+    await writeFile(temporary, 'TENON_TOK');
+    await utimes(temporary, 1, 1);
     await writeFile(join(dataDir, 'quickstart.env.0123456789abcdef.new'), 'TENON_TOKEN=tnn_unk');
     await start(dataDir);
     await assertWholeDemo(dataDir);

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
@@ -30,6 +40,12 @@ const header = `# Written by Tenon: TENON_URL at every start, the rest once. Exp
 const urlLine = /^(\s*(?:export\s+)?TENON_URL=).*$/m;
 
 const pendingPattern = /^quickstart\.env\.[0-9a-f]+\.new$/;
+
+/** A file that is being written, or was when its process was killed. */
+const temporaryPattern = /^quickstart\.env\.[0-9a-f]+\.tmp$/;
+
+/** A write takes less time than this. */
+const maxWriteMs = 60_000;
 
 /** Returns the assignments in the file; none if the file doesn't exist. */
 export function readQuickstart(folder: string): ReadonlyMap<string, string> {
@@ -68,7 +84,7 @@ export function findPendingSecrets(folder: string): PendingSecrets[] {
 
 /**
  * Updates the URL and the given secrets in the file, and keeps all other lines. The write is atomic, and the file is readable only by its
- * owner. Two processes must not do this at the same time.
+ * owner. If two processes do this at the same time, the secrets that one of them adds may be missing.
  */
 export function writeQuickstart(folder: string, url: string, secrets: ReadonlyMap<string, string> = new Map()): void {
   const path = join(folder, quickstartFileName);
@@ -76,13 +92,18 @@ export function writeQuickstart(folder: string, url: string, secrets: ReadonlyMa
   const withUrl = urlLine.test(keptLines)
     ? keptLines.replace(urlLine, (_, start: string) => start + shellWord(url))
     : `${keptLines.replace(/\n*$/, '\n')}${assignment('TENON_URL', url)}\n`;
-  const temporary = `${path}.tmp`;
   const ordered = secretNames.flatMap((name) => (secrets.has(name) ? [[name, secrets.get(name) ?? ''] as const] : []));
   const text = withUrl.replace(/\n*$/, '\n') + assignments(ordered);
-  rmSync(temporary, { force: true }); // a file left by an interrupted write may be readable by others
   if (text === readText(path)) return; // lets a server start on a full disk
-  writeDurably(temporary, text);
-  renameSync(temporary, path);
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`; // other nodes may write at the same time
+  try {
+    writeDurably(temporary, text);
+    deleteAbandoned(folder, statSync(temporary).mtimeMs);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
   flushFolder(folder);
 }
 
@@ -126,12 +147,22 @@ function readText(path: string): string | undefined {
 }
 
 function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'w', 0o600);
+  const file = openSync(path, 'wx', 0o600);
   try {
     writeSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Deletes the files of interrupted writes, which hold secrets. */
+function deleteAbandoned(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    if (!temporaryPattern.test(name)) continue;
+    const path = join(folder, name);
+    const writtenAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+    if (writtenAtMs + maxWriteMs < nowMs) rmSync(path, { force: true });
   }
 }
 
