@@ -17,6 +17,7 @@ import type { Deps } from '../../src/deps.ts';
 import { createRequestLimits } from '../../src/http/limits/request-limits.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { Router } from '../../src/http/router.ts';
+import { createModuleWorkers, type ModuleWorkers } from '../../src/instrument/module-workers.ts';
 import { createServices, openData } from '../../src/open-services.ts';
 import { allRoutes } from '../../src/routes.ts';
 import type { Services } from '../../src/services.ts';
@@ -68,6 +69,16 @@ export interface ServiceOptions {
   readonly simulator?: Pick<Simulator, 'run'>;
 }
 
+/** Services with other settings of these have workers of their own. */
+const workerSettings = /^module|^trustedRoots$/;
+let checker: ModuleWorkers | undefined;
+
+/** Checks the modules of all services of the process: to start a worker takes longer than most tests. */
+function checkerOf(config: Config): ModuleWorkers {
+  checker ??= createModuleWorkers({ ...config, moduleWorkers: 1 });
+  return checker;
+}
+
 /** The real service on a folder of its own: real stores, real workers, nothing listens yet. */
 export async function openService({ config: changes, replace, simulator }: ServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenon-http-'));
@@ -82,7 +93,10 @@ export async function openService({ config: changes, replace, simulator }: Servi
   const allowances = createRequestLimits(config, monotonicClock);
   const logged: string[] = [];
   const log = pino({ level: config.logLevel, base: {} }, { write: (line: string) => void logged.push(line) });
-  const replaced = simulator && { simulator: { ...data.deps.simulator, ...simulator } };
+  const replaced = {
+    ...(!Object.keys(changes ?? {}).some((name) => workerSettings.test(name)) && { checker: checkerOf(defaults) }),
+    ...(simulator && { simulator: { ...data.deps.simulator, ...simulator } }),
+  };
   const bound = { base: 'http://localhost:8366' };
   const base = (): string => config.publicUrl ?? bound.base;
   const untested = { ...data.deps, baseUrl: base, clock, rates: allowances.rates, ...replaced };
