@@ -192,6 +192,33 @@ describe('manifests and blobs', () => {
     assertError(await get('ranges', `blobs/${digest}`, undefined, { range: 'bytes=999999-' }), 416, 'UNSUPPORTED');
   });
 
+  it('answer HEAD as GET without the body, whatever the request accepts', async () => {
+    const content = freshModule();
+    await publish('heads', content);
+    const { digest } = (await get('heads', 'manifests/1')).json<Manifest>().config;
+    for (const [rest, status] of [
+      ['manifests/latest', 200],
+      ['manifests/none', 404],
+      [`blobs/${digestOf(content)}`, 200],
+      [`blobs/${digest}`, 200],
+      [`blobs/${digestOf('none')}`, 404],
+      ['blobs/sha512:0', 400],
+      ['tags/list?n=1', 200],
+      ['tags/list?n=x', 400],
+      [`referrers/${digestOf('none')}?artifactType=text/x`, 200],
+    ] as const) {
+      for (const headers of [{}, { accept: 'application/vnd.docker.distribution.manifest.v2+json' }]) {
+        const [found, head] = await Promise.all(
+          (['GET', 'HEAD'] as const).map((method) => get('heads', rest, undefined, headers, method)),
+        );
+        const fieldsOf = ({ date: _, 'x-request-id': __, ...fields }: Response['headers'] = {}) => fields;
+        assert.deepEqual([found?.statusCode, head?.statusCode], [status, status], rest);
+        assert.deepEqual(fieldsOf(head?.headers), fieldsOf(found?.headers), rest);
+        assert.equal(head?.payload, '');
+      }
+    }
+  });
+
   it('are unknown for other digests, and for those of another plugin', async () => {
     await publish('mine');
     const other = await get('median', 'manifests/1', world.owner.token);

@@ -47,7 +47,9 @@ export function readPushedManifest(bytes: Uint8Array): PushedManifest {
     throw new InvalidImageError(`The media type of the manifest must be ${ociMediaTypes.manifest} (got ${mediaType}).`);
   }
   if ('subject' in others) {
-    throw new InvalidImageError('Referrers cannot be pushed. Attach attestations to the version with the API.');
+    throw new InvalidImageError(
+      'Referrers cannot be pushed, because the server computes them. Attach attestations with `tenon plugin attach`.',
+    );
   }
   const [layer] = layers;
   if (layer === undefined || layers.length > 1) {
