@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { raisedQuotas } from '../../../test/helpers/raised-quotas.ts';
 import { loadConfig } from '../src/index.ts';
+import { caller } from './support/caller.ts';
 import { moduleOfSize } from './support/module-of-size.ts';
 import { type Node, startNode } from './support/nodes.ts';
 import { describeMachine } from './support/report.ts';
@@ -79,22 +80,6 @@ interface Contender extends SetUp {
   readonly times: Times;
   /** Blocks the plugin, waits for all hosts, unblocks it, and waits again. */
   block(isCounted: boolean): Promise<void>;
-}
-
-type Call = (method: string, path: string, body?: object | Uint8Array<ArrayBuffer>) => Promise<unknown>;
-
-function caller(port: number, token: string): Call {
-  return async (method, path, body) => {
-    const isModule = body instanceof Uint8Array;
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': isModule ? 'application/wasm' : 'application/json' },
-      body: isModule ? body : body === undefined ? null : JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
-  };
 }
 
 async function startHosts(order: HostsOrder, defer: Defer): Promise<(isBound: boolean) => Promise<HostsReport>> {

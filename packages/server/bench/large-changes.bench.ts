@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type App, type ExtensionPoint, newId } from '@tenon/protocol';
 import { loadConfig } from '../src/index.ts';
+import { type Call, caller } from './support/caller.ts';
 import { moduleOfSize } from './support/module-of-size.ts';
 import { startNode } from './support/nodes.ts';
 import { describeMachine } from './support/report.ts';
@@ -31,22 +32,6 @@ const batch = 5000;
 
 /** The settings' defaults, but for who makes few requests in a long time. */
 const environment = { TENON_RATES: 'writes-per-second=1000000,write-burst=1000000' };
-
-type Call = (method: string, path: string, body?: object | Uint8Array<ArrayBuffer>) => Promise<unknown>;
-
-function caller(port: number, token: string): Call {
-  return async (method, path, body) => {
-    const isModule = body instanceof Uint8Array;
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': isModule ? 'application/wasm' : 'application/json' },
-      body: isModule ? body : body === undefined ? null : JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
-  };
-}
 
 /** Repeats a request until stopped. @returns the longest wait, in milliseconds */
 async function longestWait(ask: () => Promise<unknown>, until: AbortSignal): Promise<number> {

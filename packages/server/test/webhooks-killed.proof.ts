@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import process from 'node:process';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { until } from '../../../test/helpers/until.ts';
 import { sealAuditEvents } from '../src/audit/seal.ts';
 import { startWebhookSender } from '../src/webhooks/sender.ts';
-import { noPostgres, startPostgres } from './helpers/postgres.ts';
+import { killServers } from './helpers/kill-servers.ts';
+import { noPostgres } from './helpers/postgres.ts';
 import { openService, type TestService, type TestUser } from './helpers/service.ts';
+import { openTwoNodes } from './helpers/two-nodes.ts';
 import { openReceiver, type TestReceiver } from './helpers/webhook-receiver.ts';
 import { makeApp, ok } from './helpers/world.ts';
 
-const script = fileURLToPath(new URL('helpers/serve-child.ts', import.meta.url));
 const events = 60;
 
 /** Longer than a test. */
@@ -46,30 +42,16 @@ describe('a server that is killed while it sends webhooks', () => {
     const { change, expected } = await makeWebhook(service, owner, receiver);
     for (let number = 0; number < events; number++) await change(service, number);
     receiver.answers((response) => void setTimeout(() => response.writeHead(204).end(), 20));
-    const env = {
-      ...process.env,
-      TENON_WEBHOOK_ORIGINS: receiver.origin,
-      SERVE_CONSTANTS: JSON.stringify({ webhookPollMs: 20, webhookLeaseMs: 2000 }),
-    };
-    let kills = 0;
-    let child: ChildProcess | undefined;
-    try {
-      while (distinct(receiver).length < events) {
-        const before = receiver.received.length;
-        child = spawn(process.execPath, [script, service.dataDir], { env, stdio: 'ignore' });
-        await Promise.race([
-          until(() => receiver.received.length >= before + 10 || distinct(receiver).length === events),
-          sleep(15_000),
-        ]);
-        await sleep(Math.random() * 20);
-        const ended = once(child, 'exit');
-        child.kill('SIGKILL');
-        await ended;
-        kills++;
-      }
-    } finally {
-      child?.kill('SIGKILL');
-    }
+    const kills = await killServers({
+      dataDir: service.dataDir,
+      environment: {
+        TENON_WEBHOOK_ORIGINS: receiver.origin,
+        SERVE_CONSTANTS: JSON.stringify({ webhookPollMs: 20, webhookLeaseMs: 2000 }),
+      },
+      count: () => receiver.received.length,
+      isDone: () => distinct(receiver).length === events,
+      step: 10,
+    });
     assert.deepEqual(distinct(receiver), await expected());
     assert.ok(kills >= 3, String(kills));
     // A node makes four deliveries to one webhook at once.
@@ -81,10 +63,8 @@ describe('a server that is killed while it sends webhooks', () => {
 
 describe('two nodes that send the webhooks of one PostgreSQL', { skip: noPostgres }, () => {
   it('send each event once', async () => {
-    const [receiver, postgres] = await Promise.all([openReceiver(), startPostgres()]);
-    const { url: databaseUrl } = await postgres.createDatabase();
-    const config = { webhookOrigins: [receiver.origin], databaseUrl, databaseConnections: 6 };
-    const nodes = [await openService({ config }), await openService({ config })] as const;
+    const receiver = await openReceiver();
+    const { nodes, close } = await openTwoNodes({ webhookOrigins: [receiver.origin] });
     const [here, there] = nodes;
     const owner = await here.user();
     const { change, expected } = await makeWebhook(here, owner, receiver);
@@ -103,15 +83,12 @@ describe('two nodes that send the webhooks of one PostgreSQL', { skip: noPostgre
       'both sent',
     );
     await Promise.all(senders.map((sender) => sender.stop()));
-    await Promise.all([...nodes.map((node) => node.close()), receiver.close()]);
-    postgres.stop();
+    await Promise.all([close(), receiver.close()]);
   });
 
   it('deliver for an account while the receivers of another one hang', async () => {
-    const [receiver, postgres] = await Promise.all([openReceiver(), startPostgres()]);
-    const { url: databaseUrl } = await postgres.createDatabase();
-    const config = { webhookOrigins: [receiver.origin], databaseUrl, databaseConnections: 6 };
-    const nodes = [await openService({ config }), await openService({ config })] as const;
+    const receiver = await openReceiver();
+    const { nodes, close } = await openTwoNodes({ webhookOrigins: [receiver.origin] });
     const [here] = nodes;
     const [hostile, good] = [await here.user(), await here.user()];
     const held: (() => void)[] = [];
@@ -149,7 +126,6 @@ describe('two nodes that send the webhooks of one PostgreSQL', { skip: noPostgre
     }
     assert.equal(held.length, 2 * 32);
     await Promise.all(senders.map((sender) => sender.stop()));
-    await Promise.all([...nodes.map((node) => node.close()), receiver.close()]);
-    postgres.stop();
+    await Promise.all([close(), receiver.close()]);
   });
 });
