@@ -79,7 +79,10 @@ export const auditActions = {
   'member.remove': action('app', 'user', 'removed the member', ['role', 'provider']),
   'member.leave': action('app', 'user', 'left the team', ['role']),
   'extension_point.create': action('app', 'extension_point', 'created the extension point', extensionPointDetails),
-  'extension_point.update': action('app', 'extension_point', 'changed the extension point', extensionPointDetails),
+  'extension_point.update': action('app', 'extension_point', 'changed the extension point', [
+    ...extensionPointDetails,
+    'imports',
+  ]),
   'extension_point.delete': action('app', 'extension_point', 'deleted the extension point', []),
   'simulation.put': action('app', 'extension_point', 'set a simulation of the extension point', simulationDetails),
   'simulation.delete': action('app', 'extension_point', 'deleted a simulation of the extension point', [
