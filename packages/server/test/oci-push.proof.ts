@@ -36,6 +36,7 @@ import {
 import { type CallOptions, openService, type TestService, type TestUser } from './helpers/service.ts';
 import { putSimulation, reportOf, scriptedSimulator } from './helpers/simulations.ts';
 import {
+  formOf,
   freshModule,
   invite,
   largeModule,
@@ -444,6 +445,28 @@ describe('a pushed manifest', () => {
     assertCreated(await putManifest(repository, '2.0.0', image.manifest));
     assert.equal((await call('GET', `${repository}/manifests/2.0.0`)).payload, image.manifest);
     assert.equal((await call('GET', `${repository}/blobs/${digestOf('{}')}`)).payload, '{}');
+  });
+
+  it('may come with a publish, and is refused with another module', async () => {
+    const { module, config, manifest } = imageOf();
+    const path = `${api}/artifacts/${world.extensionPointId}/plugin/${world.guest.id}/with-image`;
+    const publish = (fields: Readonly<Record<string, string>>) => {
+      const parts = Object.entries(fields).map(([name, content]) => ({ name, content }));
+      return call('PUT', path, formOf([{ name: 'artifact', content: module }, ...parts]));
+    };
+    for (const fields of [
+      { manifest: imageOf().manifest, config },
+      { manifest, config: `${config} ` },
+      { manifest },
+      { manifest: 'x', config },
+    ]) {
+      const refused = await publish(fields);
+      assert.equal(refused.statusCode, 422, refused.payload);
+      assert.equal(refused.json().errors[0].pointer, '/manifest');
+    }
+    assert.equal((await call('GET', path)).statusCode, 404);
+    assertCreated(await publish({ manifest, config }));
+    assert.equal((await call('GET', `${repositoryOf('with-image')}/manifests/1`)).payload, manifest);
   });
 
   it('is published under guests that were accepted since, when it is pushed again', async () => {
