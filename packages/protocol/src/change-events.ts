@@ -13,6 +13,12 @@ export const changeEvents = {
     extensionPointId: id('extensionPoint', 'the extension point'),
     guestKey: Type.String({ description: 'the guest key whose list changed' }),
   }),
+  /** The attestations of a plugin have changed, which no list shows. */
+  plugin: Type.Object({
+    extensionPointId: id('extensionPoint', 'the extension point'),
+    userId: id('user', 'the publisher of the plugin'),
+    pluginName: Type.String({ description: 'the name of the plugin' }),
+  }),
   /** An extension point was deleted, with all its lists. */
   deleted: Type.Object({ extensionPointId: id('extensionPoint', 'the extension point') }),
   /** Events were lost. Clients must fetch all lists again. */

@@ -117,8 +117,10 @@ function show({ out, io }: Session, { event, id, data }: ChangeEvent): void {
     return;
   }
   const time = out.style.dim(formatTime(new Date(io.clockMs()).toISOString()));
-  const { extensionPointId = '', guestKey = '' } = data;
+  const { extensionPointId = '', guestKey = '', userId = '', pluginName = '' } = data;
   if (event === 'binding') out.write(`${time}  ${extensionPointId}  ${printable(guestKey)}\n`);
+  if (event === 'plugin')
+    out.write(`${time}  ${extensionPointId}  attestations of ${userId}/${printable(pluginName)}\n`);
   if (event === 'deleted') out.write(`${time}  ${extensionPointId}  deleted, with all of its lists\n`);
   if (event === 'reset') out.warn('Changes were missed, and the server has not kept them: any list may have changed.');
 }

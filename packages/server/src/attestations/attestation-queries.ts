@@ -142,7 +142,7 @@ export const attestationMutations = {
 
   /** Stores the state of a version's provenance, and adds the size of new attestations to the version and its plugin. */
   setProvenance: mutation(
-    { audit: true, invalidates: nothing },
+    { audit: true, invalidates: nothing, changes: (changed, db, version) => changed.addPlugin(db, version) },
     async (
       db: Db,
       version: PluginKey & { readonly id: VersionId },

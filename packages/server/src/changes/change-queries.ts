@@ -1,12 +1,7 @@
 import type { AppId } from '@tenon/protocol';
 import { sql } from 'kysely';
 import { type CacheTag, listTag } from '../cache/cache-tag.ts';
-import {
-  beforeAllChanges,
-  type ChangedList,
-  type ChangeEventRecord,
-  type ChangePosition,
-} from '../db/change-records.ts';
+import { beforeAllChanges, type Change, type ChangeEventRecord, type ChangePosition } from '../db/change-records.ts';
 import type { Db } from '../db/db.ts';
 import { boundLists } from '../db/list-changes.ts';
 import { mutation, nothing } from '../db/mutation.ts';
@@ -42,12 +37,20 @@ export const changeQueries = {
 /** How many rows one statement inserts. Databases limit the number of a statement's parameters. */
 const insertBatchSize = 100;
 
-type ListKey = Pick<ChangedList, 'extensionPointId' | 'guestKey'>;
+function tagsOf(_appId: AppId, changes: readonly Change[]): readonly CacheTag[] {
+  return changes.flatMap((change) => {
+    if ('pluginName' in change) return [];
+    const { extensionPointId, guestKey } = change;
+    return [guestKey === null ? extensionPointId : listTag(extensionPointId, guestKey)];
+  });
+}
 
-function tagsOf(_appId: AppId, lists: readonly ListKey[]): readonly CacheTag[] {
-  return lists.map(({ extensionPointId, guestKey }) =>
-    guestKey === null ? extensionPointId : listTag(extensionPointId, guestKey),
-  );
+/** The columns of a change. */
+function columnsOf(change: Change) {
+  const { extensionPointId } = change;
+  return 'pluginName' in change
+    ? { extensionPointId, guestKey: null, userId: change.userId, pluginName: change.pluginName }
+    : { extensionPointId, guestKey: change.guestKey, userId: null, pluginName: null };
 }
 
 export const changeMutations = {
@@ -62,27 +65,20 @@ export const changeMutations = {
     async (
       db: Db,
       appId: AppId,
-      lists: readonly ListKey[],
+      changes: readonly Change[],
       { mark, atMs, keep }: { readonly mark: string; readonly atMs: number; readonly keep: number },
     ): Promise<void> => {
       // Locks the head's row until the end of the transaction, so that writers of one application take turns.
       const { serial: last } = await db
         .insertInto('change_heads')
-        .values({ appId, serial: lists.length, mark })
+        .values({ appId, serial: changes.length, mark })
         .onConflict((conflict) =>
-          conflict.column('appId').doUpdateSet({ serial: sql`change_heads.serial + ${lists.length}`, mark }),
+          conflict.column('appId').doUpdateSet({ serial: sql`change_heads.serial + ${changes.length}`, mark }),
         )
         .returning('serial')
         .executeTakeFirstOrThrow();
-      const first = last - lists.length + 1;
-      const rows = lists.map(({ extensionPointId, guestKey }, index) => ({
-        appId,
-        serial: first + index,
-        mark,
-        atMs,
-        extensionPointId,
-        guestKey,
-      }));
+      const first = last - changes.length + 1;
+      const rows = changes.map((change, index) => ({ appId, serial: first + index, mark, atMs, ...columnsOf(change) }));
       const stored = rows.slice(-keep);
       for (let at = 0; at < stored.length; at += insertBatchSize) {
         await db
@@ -104,7 +100,7 @@ export const changeMutations = {
    */
   resetChanges: mutation(
     { audit: false, invalidates: tagsOf },
-    async (db: Db, appId: AppId, _lists: readonly ListKey[], { mark }: { readonly mark: string }): Promise<void> => {
+    async (db: Db, appId: AppId, _changes: readonly Change[], { mark }: { readonly mark: string }): Promise<void> => {
       await db
         .insertInto('change_heads')
         .values({ appId, serial: 1, mark })

@@ -24,7 +24,7 @@ const changesExample = [
 ].join('\n');
 
 const changesDescription =
-  'Server-sent events, until the connection closes. `binding` names a changed list; fetch it again. `deleted` names an extension point whose lists are gone. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.';
+  'Server-sent events, until the connection closes. `binding` names a changed list; fetch it again. `plugin` names a plugin with other attestations. `deleted` names an extension point whose lists are gone. `reset` means that events were lost: fetch all lists again. `ready` follows once all earlier events were sent. `end` has the reason why the server ends the stream. The server sends comments to keep an idle connection open.';
 
 const lastEventId = {
   'last-event-id': 'the id of the last event that you received; the stream starts with the events after it',

@@ -4,8 +4,10 @@ import { eventText } from './event-text.ts';
 
 /** Serializes a change event. */
 export function changeText(record: ChangeEventRecord): string {
-  const { extensionPointId, guestKey } = record;
+  const { extensionPointId, guestKey, userId, pluginName } = record;
   const id = changeId(record);
+  if (userId !== null && pluginName !== null)
+    return changeEventText('plugin', { extensionPointId, userId, pluginName }, id);
   if (guestKey === null) return changeEventText('deleted', { extensionPointId }, id);
   return changeEventText('binding', { extensionPointId, guestKey }, id);
 }

@@ -59,7 +59,9 @@ describe('emitChanges()', () => {
         for (const { extensionPointId, mark, atMs } of changes) {
           assert.deepEqual([extensionPointId, mark, atMs], [extensionPoint.id, 'ab'.repeat(8), someTimeMs]);
         }
-        return changes.map(({ guestKey }) => (guestKey === null ? 'all' : (lists[guestKey] ?? guestKey))).sort();
+        return changes
+          .map(({ guestKey, pluginName }) => pluginName ?? (guestKey === null ? 'all' : (lists[guestKey] ?? guestKey)))
+          .sort();
       },
     };
   }
@@ -109,6 +111,17 @@ describe('emitChanges()', () => {
       await tx.deleteExtensionPoint(extensionPoint.id);
     };
     assert.deepEqual(await reportedOf(remove), ['all']);
+  });
+
+  it('emits an event for a plugin with other attestations, unless its extension point is deleted', async () => {
+    const { reportedOf, one, extensionPoint } = await stage();
+    const attach = (tx: Transaction) => tx.setProvenance(one, 'verified', 1);
+    assert.deepEqual(await reportedOf(attach), ['one']);
+    const both = async (tx: Transaction) => {
+      await attach(tx);
+      await tx.deleteExtensionPoint(extensionPoint.id);
+    };
+    assert.deepEqual(await reportedOf(both), ['all']);
   });
 
   it('emits nothing for a deleted application', async () => {

@@ -17,7 +17,7 @@ const maxLists = 1000;
 const markBytes = 8;
 
 /**
- * Writes a change event for each binding list that the transaction has changed. Call it at the end of the transaction.
+ * Writes a change event for each binding list and plugin that the transaction has changed. Call it at the end of the transaction.
  *
  * @returns the applications of the events
  */
@@ -25,8 +25,8 @@ export async function emitChanges(
   tx: Transaction,
   { clock, random, keep }: ChangeFeedOptions,
 ): Promise<readonly AppId[]> {
-  const { lists, resets } = tx.effects.lists;
-  const byApp = Map.groupBy(lists, ({ appId }) => appId);
+  const { lists, plugins, resets } = tx.effects.lists;
+  const byApp = Map.groupBy([...lists, ...plugins], ({ appId }) => appId);
   const appIds = [...new Set([...byApp.keys(), ...resets])].sort(); // a fixed lock order prevents deadlocks
   const fields = { mark: Buffer.from(random(markBytes)).toString('hex'), atMs: clock(), keep };
   for (const appId of appIds) {

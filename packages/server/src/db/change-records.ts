@@ -19,8 +19,22 @@ export interface ChangedList {
   readonly guestKey: string | null;
 }
 
+/** A plugin whose attestations have changed, which no list shows. */
+export interface ChangedPlugin {
+  readonly appId: AppId;
+  readonly extensionPointId: ExtensionPointId;
+  readonly userId: UserId;
+  readonly pluginName: string;
+}
+
+/** A change of an application. */
+export type Change = Omit<ChangedList, 'appId'> | Omit<ChangedPlugin, 'appId'>;
+
+/** With `userId` and `pluginName`, the change of a plugin; otherwise the change of a list. */
 export interface ChangeEventRecord extends ChangedList, ChangePosition {
   readonly atMs: number;
+  readonly userId: UserId | null;
+  readonly pluginName: string | null;
 }
 
 /** Selects the bindings that match all given fields. */

@@ -1,17 +1,23 @@
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
-import type { BindingFilter, ChangedList } from './change-records.ts';
+import type { BindingFilter, ChangedList, ChangedPlugin } from './change-records.ts';
 import { type Db, pluginBindings } from './db.ts';
 import { setOf } from './page-queries.ts';
+import type { PluginKey } from './records.ts';
 
-/** Collects the binding lists that a transaction changes, each once. */
+/** Collects the binding lists, and the plugins with other attestations, that a transaction changes, each once. */
 export class ListChanges {
   readonly #lists = new Map<string, ChangedList>();
+  readonly #plugins = new Map<string, ChangedPlugin>();
   readonly #resets = new Set<AppId>();
   /** The applications of extension points, because a transaction may move bindings of many plugins. */
   readonly #apps = new Map<ExtensionPointId, AppId>();
 
   get lists(): readonly ChangedList[] {
     return [...this.#lists.values()];
+  }
+
+  get plugins(): readonly ChangedPlugin[] {
+    return [...this.#plugins.values()];
   }
 
   /** The applications whose hosts have to read all lists again. */
@@ -26,6 +32,13 @@ export class ListChanges {
     for (const guestKey of guestKeys) this.#add({ appId, extensionPointId, guestKey });
   }
 
+  async addPlugin(db: Db, { extensionPointId, userId, name: pluginName }: PluginKey): Promise<void> {
+    const appId = await appOf(db, extensionPointId);
+    if (appId === undefined) return;
+    const plugin = { appId, extensionPointId, userId, pluginName };
+    this.#plugins.set(JSON.stringify([extensionPointId, userId, pluginName]), plugin);
+  }
+
   /** Adds the lists in which these bindings bind a version. */
   async addBound(db: Db, of: BindingFilter): Promise<void> {
     for (const list of await boundLists(db, of)) this.#add(list);
@@ -35,7 +48,7 @@ export class ListChanges {
   async addDeleted(db: Db, extensionPointId: ExtensionPointId): Promise<void> {
     const appId = await appOf(db, extensionPointId);
     if (appId === undefined) return;
-    this.#deleteWhere((list) => list.extensionPointId === extensionPointId);
+    this.#deleteWhere((change) => change.extensionPointId === extensionPointId);
     this.#apps.delete(extensionPointId);
     this.#add({ appId, extensionPointId, guestKey: null });
   }
@@ -47,15 +60,16 @@ export class ListChanges {
 
   /** Drops the lists of an application that is deleted with its change events. */
   forget(appId: AppId): void {
-    this.#deleteWhere((list) => list.appId === appId);
+    this.#deleteWhere((change) => change.appId === appId);
   }
 
   #add(list: ChangedList): void {
     this.#lists.set(JSON.stringify([list.extensionPointId, list.guestKey]), list);
   }
 
-  #deleteWhere(matches: (list: ChangedList) => boolean): void {
-    for (const [key, list] of this.#lists) if (matches(list)) this.#lists.delete(key);
+  #deleteWhere(matches: (change: ChangedList | ChangedPlugin) => boolean): void {
+    for (const changes of [this.#lists, this.#plugins])
+      for (const [key, change] of changes) if (matches(change)) changes.delete(key);
   }
 }
 

@@ -695,5 +695,7 @@ export const columns = {
   mirrors: columnsOf<MirrorRecord>()('mirror_states', [
     'source state detail equalAtMs completedAtMs lists missingLists missingContents',
   ]),
-  changes: columnsOf<ChangeEventRecord>()('change_events', ['appId serial mark atMs extensionPointId guestKey']),
+  changes: columnsOf<ChangeEventRecord>()('change_events', [
+    'appId serial mark atMs extensionPointId guestKey userId pluginName',
+  ]),
 } as const;

@@ -19,6 +19,7 @@ import { mirror } from './0017-mirror.ts';
 import { callReports } from './0018-call-reports.ts';
 import { webhookQueue } from './0019-webhook-queue.ts';
 import { bundleImports } from './0020-bundle-imports.ts';
+import { pluginChanges } from './0021-plugin-changes.ts';
 
 /**
  * All migrations, in the order in which they run. A released migration never changes. Write a short migration here, and a long one in
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   callReports,
   webhookQueue,
   bundleImports,
+  pluginChanges,
 ];

@@ -18,17 +18,20 @@ export function newsContract(backend: Backend): void {
       const records = createRecords(store.it);
       const [one, other] = [await records.app(), await records.app()];
       assert.deepEqual(await headOf(one.id), beforeAllChanges);
+      const plugin = { extensionPointId: newId('extensionPoint'), userId: newId('user'), pluginName: 'median' };
       const lists = [list('customers/globex'), list(null), list('👩‍🚀 "quoted"')];
+      const ofList = { userId: null, pluginName: null };
       await store.it.write((tx) => tx.insertChanges(one.id, lists.slice(0, 2), fields));
       await store.it.write((tx) => tx.insertChanges(other.id, [list()], { ...fields, mark: 'bb' }));
       await store.it.write((tx) =>
-        tx.insertChanges(one.id, lists.slice(2), { ...fields, mark: 'cc', atMs: someTimeMs + 7 }),
+        tx.insertChanges(one.id, [...lists.slice(2), plugin], { ...fields, mark: 'cc', atMs: someTimeMs + 7 }),
       );
 
       assert.deepEqual(await store.it.read.changes(one.id, 0, 10), [
-        { appId: one.id, serial: 1, mark: 'aa', atMs: someTimeMs, ...lists[0] },
-        { appId: one.id, serial: 2, mark: 'aa', atMs: someTimeMs, ...lists[1] },
-        { appId: one.id, serial: 3, mark: 'cc', atMs: someTimeMs + 7, ...lists[2] },
+        { appId: one.id, serial: 1, mark: 'aa', atMs: someTimeMs, ...ofList, ...lists[0] },
+        { appId: one.id, serial: 2, mark: 'aa', atMs: someTimeMs, ...ofList, ...lists[1] },
+        { appId: one.id, serial: 3, mark: 'cc', atMs: someTimeMs + 7, ...ofList, ...lists[2] },
+        { appId: one.id, serial: 4, mark: 'cc', atMs: someTimeMs + 7, guestKey: null, ...plugin },
       ]);
       const part = await store.it.read.changes(one.id, 1, 1);
       assert.deepEqual(
@@ -38,7 +41,7 @@ export function newsContract(backend: Backend): void {
       assert.deepEqual(
         await store.it.read.changeHeads([one.id, other.id]),
         new Map([
-          [one.id, { serial: 3, mark: 'cc' }],
+          [one.id, { serial: 4, mark: 'cc' }],
           [other.id, { serial: 1, mark: 'bb' }],
         ]),
       );
