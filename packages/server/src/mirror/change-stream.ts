@@ -1,18 +1,26 @@
-import type { ExtensionPointId } from '@tenon/protocol';
+import { type ChangeEventData, changeEvents, type ExtensionPointId, type UserId } from '@tenon/protocol';
+import { isValid } from '@tenon/protocol/validate';
 import { parseChangeId } from '../db/change-records.ts';
+import type { PluginKey } from '../db/records.ts';
 import type { ReceivedEvent } from './event-reader.ts';
 import type { MirroredList } from './mirrored-list-queries.ts';
 import { SourceError } from './source.ts';
 import { waitAtMost } from './wait.ts';
 
-/** More changed lists than these are not remembered: then all lists are compared. */
-const maxDirtyLists = 10_000;
+/** More changes than these are not remembered: then everything is compared. */
+const maxDirty = 10_000;
+
+/** The longest data of such an event, in characters. A guest key has at most 512 bytes, each of which may be escaped. */
+const maxDataLength = 4096;
+
+/** What may differ from the source: a list, or the attestations of a plugin. */
+export type MirroredItem = MirroredList | PluginKey;
 
 export type ChangeStream = ReturnType<typeof createChangeStream>;
 
 /** What the change stream has said, and was not handled yet. */
 export function createChangeStream(stored: string | null) {
-  const dirty = new Map<string, MirroredList>();
+  const dirty = new Map<string, MirroredItem>();
   let wake = () => {};
   const state = {
     dirty,
@@ -25,19 +33,18 @@ export function createChangeStream(stored: string | null) {
     position: stored,
     receivedAtMs: 0,
   };
+  const add = (items: readonly MirroredItem[]): void => {
+    for (const item of items) dirty.set(JSON.stringify(item), item);
+    if (dirty.size <= maxDirty) return;
+    dirty.clear();
+    state.isFull = true;
+  };
   const takeOne = ({ name, data, id }: ReceivedEvent): void => {
     if (name === 'end') throw new SourceError(endKind(data), 'The source ended the change stream');
     if (name === 'reset') [state.isFull, state.isReady] = [true, false];
     if (name === 'ready') state.isReady = true;
     if (name === 'deleted') state.isStructureStale = true;
-    if (name === 'binding') {
-      const list = parseList(data);
-      dirty.set(JSON.stringify(list), list);
-      if (dirty.size > maxDirtyLists) {
-        dirty.clear();
-        state.isFull = true;
-      }
-    }
+    if (name === 'binding' || name === 'plugin') add([parseItem(name, data)]);
     if (id !== undefined && parseChangeId(id) !== undefined) state.position = id;
   };
   return {
@@ -47,8 +54,14 @@ export function createChangeStream(stored: string | null) {
       for (const event of events) takeOne(event);
       wake();
     },
-    add(lists: readonly MirroredList[]): void {
-      for (const list of lists) dirty.set(JSON.stringify(list), list);
+    add,
+    /** Removes and returns a changed item. */
+    shift(): MirroredItem | undefined {
+      for (const [id, item] of dirty) {
+        dirty.delete(id);
+        return item;
+      }
+      return undefined;
     },
     /** Waits until something was received, or for a time. */
     async next(waitMs: number, signal: AbortSignal): Promise<void> {
@@ -59,12 +72,18 @@ export function createChangeStream(stored: string | null) {
   };
 }
 
-function parseList(data: string): MirroredList {
-  const parsed: unknown = JSON.parse(data);
-  const { extensionPointId, guestKey } = parsed as Partial<Record<'extensionPointId' | 'guestKey', unknown>>;
-  if (typeof extensionPointId !== 'string' || typeof guestKey !== 'string')
-    throw new SourceError('invalid', 'The source sent a malformed change event');
-  return { extensionPointId: extensionPointId as ExtensionPointId, guestKey };
+function parseItem(name: 'binding' | 'plugin', text: string): MirroredItem {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {}
+  if (text.length <= maxDataLength && isValid(changeEvents[name], data)) {
+    const { extensionPointId: id, ...others } = data as ChangeEventData['binding'] | ChangeEventData['plugin'];
+    const extensionPointId = id as ExtensionPointId;
+    if ('guestKey' in others) return { extensionPointId, guestKey: others.guestKey };
+    return { extensionPointId, userId: others.userId as UserId, name: others.pluginName };
+  }
+  throw new SourceError('invalid', 'The source sent a malformed change event');
 }
 
 function endKind(data: string): 'unreachable' | 'refused' {

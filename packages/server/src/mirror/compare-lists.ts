@@ -1,62 +1,82 @@
 import type { AppId, ContentAddress, ExtensionPointId } from '@tenon/protocol';
 import { readAllPages } from '../db/paging.ts';
 import { UnavailableError } from '../db/store.ts';
+import type { MirroredItem } from './change-stream.ts';
 import type { MirroredList } from './mirrored-list-queries.ts';
 import { SourceError, type SourceGuest } from './source.ts';
 import { isOutage, type ListSync, MissingContentsError, type SyncOptions } from './sync-list.ts';
 
-/** How many lists are synchronized at once. */
-const listsAtOnce = 4;
+/** How many lists and plugins are synchronized at once. */
+const itemsAtOnce = 4;
 
 const pageSize = 1000;
 
 /** How many versions one transaction deletes. */
 const pruneBatchSize = 100;
 
-/** A list that could not be made equal. */
+/** What could not be made equal. */
 export interface Failure {
-  readonly list: MirroredList;
+  readonly item: MirroredItem;
   readonly contents: readonly ContentAddress[];
   readonly detail: string;
 }
 
-/** Synchronizes lists, several at once, and collects those that can't be made equal. */
-export function createPass(appId: AppId, sync: ListSync, failures: Map<string, Failure>) {
+export interface PassOptions {
+  readonly appId: AppId;
+  readonly sync: ListSync;
+  readonly failures: Map<string, Failure>;
+  /** Returns what has changed at the source meanwhile. It comes first, so that a block does not wait for a comparison. */
+  readonly nextUrgent: () => MirroredItem | undefined;
+}
+
+export type Pass = ReturnType<typeof createPass>;
+
+/** Synchronizes lists and plugins, several at once, and collects those that can't be made equal. */
+export function createPass({ appId, sync, failures, nextUrgent }: PassOptions) {
+  const syncOne = async (item: MirroredItem, guest?: SourceGuest): Promise<void> => {
+    const id = JSON.stringify(item);
+    try {
+      await ('guestKey' in item ? sync.sync(appId, item, guest) : sync.refreshPlugin(item));
+      failures.delete(id);
+    } catch (error) {
+      if (!isOfOneItem(error)) throw error;
+      const contents = error instanceof MissingContentsError ? error.addresses : [];
+      failures.set(id, { item, contents, detail: error.message });
+    }
+  };
   return {
     /** @throws SourceError if the source can't be used; store errors */
-    async run(lists: Iterable<MirroredList>, guests: ReadonlyMap<string, SourceGuest> = new Map()): Promise<void> {
-      const rest = lists[Symbol.iterator]();
+    async run(items: Iterable<MirroredItem>, guests: ReadonlyMap<string, SourceGuest> = new Map()): Promise<void> {
+      const rest = items[Symbol.iterator]();
+      const nextOf = (): MirroredItem | undefined => {
+        const next = rest.next();
+        return next.done === true ? undefined : next.value;
+      };
       const work = async (): Promise<void> => {
-        for (let next = rest.next(); next.done !== true; next = rest.next()) {
-          const list = next.value;
-          const id = JSON.stringify(list);
-          try {
-            await sync.sync(appId, list, guests.get(list.guestKey));
-            failures.delete(id);
-          } catch (error) {
-            if (!isOfOneList(error)) throw error;
-            const contents = error instanceof MissingContentsError ? error.addresses : [];
-            failures.set(id, { list, contents, detail: error.message });
-          }
+        for (;;) {
+          const urgent = nextUrgent();
+          if (urgent !== undefined) sync.forget();
+          const item = urgent ?? nextOf();
+          if (item === undefined) return;
+          await syncOne(item, 'guestKey' in item ? guests.get(item.guestKey) : undefined);
         }
       };
-      await Promise.all(Array.from({ length: listsAtOnce }, work));
+      await Promise.all(Array.from({ length: itemsAtOnce }, work));
     },
   };
 }
 
-/** Whether an error says nothing about other lists. */
-function isOfOneList(error: unknown): error is Error {
+/** Whether an error says nothing about other items. */
+function isOfOneItem(error: unknown): error is Error {
   if (error instanceof MissingContentsError) return !(error.cause instanceof UnavailableError);
   return error instanceof SourceError && !isOutage(error);
 }
 
-/** Compares all lists of the source, and those that only the mirror has. Deletes versions that hosts have had time to replace. */
+/** Compares all lists of the source, those that only the mirror has, and all plugins. Deletes versions that hosts have had time to replace. */
 export async function compareAll(
   appId: AppId,
   points: ReadonlySet<ExtensionPointId>,
-  sync: ListSync,
-  pass: ReturnType<typeof createPass>,
+  pass: Pass,
   { deps, source, signal, assertFollowing }: SyncOptions,
 ): Promise<void> {
   const { store, clock } = deps;
@@ -76,7 +96,7 @@ export async function compareAll(
   for (const extensionPointId of points) {
     for (let after = undefined as Awaited<ReturnType<typeof read.mirroredPlugins>>[number] | undefined; ; ) {
       const plugins = await read.mirroredPlugins(extensionPointId, { after, limit: pageSize });
-      for (const key of plugins) await sync.refreshPlugin(key);
+      await pass.run(plugins);
       after = plugins.at(-1);
       if (after === undefined) break;
     }

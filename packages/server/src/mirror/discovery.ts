@@ -1,7 +1,7 @@
 import type { AppId } from '@tenon/protocol';
 import type { MirrorSettings } from '../config/mirror-file.ts';
+import { hostsUser } from './hosts-user.ts';
 import { type Source, SourceError } from './source.ts';
-import { hostsUser } from './structure.ts';
 import type { SyncOptions } from './sync-list.ts';
 
 /** The most applications that a mirror follows. The source allows an account 64 streams. */

@@ -1,8 +1,7 @@
 import type { AppId, ExtensionPointId } from '@tenon/protocol';
 import type { Logger } from 'pino';
-import { type ChangeStream, createChangeStream } from './change-stream.ts';
+import { type ChangeStream, createChangeStream, type MirroredItem } from './change-stream.ts';
 import { compareAll, createPass, type Failure } from './compare-lists.ts';
-import type { MirroredList } from './mirrored-list-queries.ts';
 import { SourceError } from './source.ts';
 import { type StructureOptions, syncStructure } from './structure.ts';
 import { createListSync, type SyncDeps } from './sync-list.ts';
@@ -33,7 +32,7 @@ export interface AppProgress {
   readonly equalAtMs: number | undefined;
   readonly missingLists: number;
   readonly missingContents: number;
-  /** Why a list is missing. */
+  /** Why a list, or the attestations of a plugin, are missing. */
   readonly detail: string | undefined;
 }
 
@@ -91,33 +90,28 @@ async function applyChanges(
       const found = await syncStructure(appId, options);
       if (found.isNew) [state.isFull, isSynchronized] = [true, false];
       [points, structureAtMs] = [found.points, clock()];
-      for (const [id, { list }] of failures) if (!points.has(list.extensionPointId)) failures.delete(id);
+      for (const [id, { item }] of failures) if (!points.has(item.extensionPointId)) failures.delete(id);
     }
     if (clock() - comparedAtMs >= settings.mirrorResyncMs) state.isFull = true;
     if (clock() >= retryAtMs) {
-      stream.add([...failures.values()].map(({ list }) => list));
+      stream.add([...failures.values()].map(({ item }) => item));
       retryAtMs = Number.POSITIVE_INFINITY;
     }
-    const until = state.position;
     const isFull = state.isFull && state.isReady;
-    const due = isFull ? undefined : [...state.dirty.values()];
-    if (isFull || (due !== undefined && due.length > 0 && !state.isFull)) {
-      state.dirty.clear();
-      const sync = createListSync(options);
-      const isUnknown = ({ extensionPointId: id }: MirroredList) => !points.has(id) && (chosen?.has(id) ?? true);
-      if (due?.some(isUnknown)) state.isStructureStale = true; // there may be another extension point
-      const pass = createPass(appId, sync, failures);
-      if (due === undefined) {
+    if (isFull || (state.dirty.size > 0 && !state.isFull)) {
+      const pass = createPass({ appId, sync: createListSync(options), failures, nextUrgent });
+      if (isFull) {
         state.isFull = false;
         failures.clear();
         onProgress(progress(false));
-        await compareAll(appId, points, sync, pass, options);
+        await compareAll(appId, points, pass, options);
         [isSynchronized, comparedAtMs] = [true, clock()];
-      } else await pass.run(due.filter(({ extensionPointId }) => points.has(extensionPointId)));
+      } else await pass.run([]);
       if (failures.size === 0) [retries, retryAtMs] = [0, Number.POSITIVE_INFINITY];
       else if (retryAtMs === Number.POSITIVE_INFINITY)
         retryAtMs = clock() + Math.min(maxRetryMs, retryMs * 2 ** retries++);
     }
+    const until = state.position;
     const isIdle = !state.isFull && state.dirty.size === 0 && !state.isStructureStale;
     if (failures.size === 0 && isIdle && until !== position && isSynchronized) {
       await store.write(async (tx) => {
@@ -131,12 +125,21 @@ async function applyChanges(
     await stream.next(Math.max(0, Math.min(settings.mirrorRefreshMs, retryAtMs - clock())), signal);
   }
 
+  /** The next changed item of an extension point that is mirrored. */
+  function nextUrgent(): MirroredItem | undefined {
+    for (;;) {
+      const item = stream.shift();
+      if (item === undefined || points.has(item.extensionPointId)) return item;
+      if (chosen?.has(item.extensionPointId) ?? true) state.isStructureStale = true; // there may be another extension point
+    }
+  }
+
   function progress(isEqual: boolean): AppProgress {
     const contents = new Set([...failures.values()].flatMap((each) => each.contents));
     return {
       isSynchronized,
       equalAtMs: isEqual ? state.receivedAtMs : undefined,
-      missingLists: failures.size,
+      missingLists: [...failures.values()].filter(({ item }) => 'guestKey' in item).length,
       missingContents: contents.size,
       detail: failures.values().next().value?.detail,
     };

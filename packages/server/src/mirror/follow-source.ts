@@ -20,8 +20,11 @@ interface Follow extends Pick<FollowOptions, 'deps' | 'source' | 'log' | 'signal
 
 /** Follows all applications that the token may read. Ends with an error, such as a lost lease. */
 export async function followSource(options: Follow): Promise<never> {
-  const { deps, log, signal, settings, state } = options;
+  const { deps, log, settings, state } = options;
   const { store } = deps;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  const own = { ...options, signal };
   const apps = new Map<AppId, FollowedApp>();
   const fatal = Promise.withResolvers<never>();
   fatal.promise.catch(() => {});
@@ -39,7 +42,7 @@ export async function followSource(options: Follow): Promise<never> {
       const startMs = performance.now();
       try {
         await followApp(appId, {
-          ...options,
+          ...own,
           chosen: settings.extensionPoints && new Set(settings.extensionPoints),
           onProgress(progress) {
             [app.progress, app.failure] = [progress, undefined];
@@ -58,7 +61,7 @@ export async function followSource(options: Follow): Promise<never> {
     }
   };
   const discover = async (): Promise<void> => {
-    for (const appId of await discoverApps(settings, options)) {
+    for (const appId of await discoverApps(settings, own)) {
       if (apps.has(appId)) continue;
       const app: FollowedApp = { progress: undefined, failure: undefined };
       apps.set(appId, app);
@@ -95,6 +98,7 @@ export async function followSource(options: Follow): Promise<never> {
   try {
     return await fatal.promise;
   } finally {
+    ended.abort();
     await Promise.allSettled(works);
   }
 }

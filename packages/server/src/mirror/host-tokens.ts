@@ -1,7 +1,7 @@
 import { issueToken, type NewToken } from '../auth/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../http/domain-errors.ts';
-import { hostsId, hostsUser } from './structure.ts';
+import { hostsId, hostsUser } from './hosts-user.ts';
 
 /**
  * Creates a token with which hosts read all that a mirror has. The token is unknown to the source, and works while the source is away.

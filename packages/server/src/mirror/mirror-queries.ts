@@ -29,17 +29,20 @@ export const mirrorQueries = {
 };
 
 export const mirrorMutations = {
-  putMirror: statement({ audit: false, invalidates: nothing }, (db: Db, mirror: MirrorRecord) => {
-    const { source: _, ...fields } = mirror;
-    return db
-      .insertInto('mirror_states')
-      .values(mirror)
-      .onConflict((conflict) => conflict.column('source').doUpdateSet(fields));
-  }),
+  putMirror: statement(
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
+    (db: Db, mirror: MirrorRecord) => {
+      const { source: _, ...fields } = mirror;
+      return db
+        .insertInto('mirror_states')
+        .values(mirror)
+        .onConflict((conflict) => conflict.column('source').doUpdateSet(fields));
+    },
+  ),
 
   /** Stores up to which change event of the source an application is mirrored. */
   putMirrorPosition: statement(
-    { audit: false, invalidates: nothing },
+    { audit: false, invalidates: nothing, usesDiskReserve: true },
     (db: Db, appId: AppId, position: string | null) =>
       db.updateTable('mirrored_apps').set({ position }).where('appId', '=', appId),
   ),

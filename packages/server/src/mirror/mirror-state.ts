@@ -48,13 +48,11 @@ export function summarize(apps: readonly FollowedApp[], discovery: unknown): Sum
   const [error] = found;
   if (error !== undefined) {
     const isOutage = error instanceof SourceError && error.kind === 'unreachable';
-    const detail = error instanceof Error ? error.message : String(error);
-    return { ...counts, state: isOutage ? 'unreachable' : 'incomplete', detail };
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...counts, state: isOutage ? 'unreachable' : 'incomplete', detail: message };
   }
-  if (counts.missingLists > 0) {
-    const detail = apps.find(({ progress }) => progress?.detail !== undefined)?.progress?.detail;
-    return { ...counts, state: 'incomplete', detail };
-  }
+  const detail = apps.find(({ progress }) => progress?.detail !== undefined)?.progress?.detail;
+  if (detail !== undefined) return { ...counts, state: 'incomplete', detail };
   const isSynchronized = discovery === undefined && apps.every(({ progress }) => progress?.isSynchronized);
   if (!isSynchronized) return { ...counts, state: 'synchronizing', detail: undefined };
   const times = apps.flatMap(({ progress }) => progress?.equalAtMs ?? []);

@@ -58,21 +58,22 @@ export const mirroredListQueries = {
 
 export const mirroredListMutations = {
   /**
-   * Replaces a binding list. The contents of versions that it no longer names stay until `keepUntilMs`, because hosts may have older lists.
+   * Replaces a binding list. The contents of versions that it no longer names stay until `keepUntilMs`, because hosts may have older lists. One
+   * that only loses entries, as after a block, may use the disk reserve.
    */
   putMirroredList: mutation(
     {
       audit: false,
       invalidates: ({ extensionPointId, guestKey }) => [listTag(extensionPointId, guestKey)],
       changes: (changed, db, { extensionPointId, guestKey }) => changed.addLists(db, extensionPointId, [guestKey]),
-      usesDiskReserve: (_list, _guest, bindings) => bindings.length === 0,
+      usesDiskReserve: (_list, _guest, _bindings, { isRemoval }) => isRemoval,
     },
     async (
       db: Db,
       { extensionPointId, guestKey }: MirroredList,
       guest: Omit<GuestRecord, 'guestKey'>,
       bindings: readonly MirroredBinding[],
-      keepUntilMs: number,
+      { keepUntilMs }: { readonly keepUntilMs: number; readonly isRemoval: boolean },
     ): Promise<void> => {
       const { appId } = guest;
       if (bindings.length > 0) {

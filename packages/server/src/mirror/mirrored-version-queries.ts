@@ -123,8 +123,17 @@ export const mirroredVersionMutations = {
 
   /** Stores the attestations of a version. */
   putMirroredAttestations: mutation(
-    { audit: false, invalidates: documentsOfVersion },
-    async (db: Db, versionId: VersionId, attestations: readonly AttestationWithBundle[]): Promise<void> => {
+    {
+      audit: false,
+      invalidates: (_key, versionId) => documentsOfVersion(versionId),
+      changes: (changed, db, key) => changed.addPlugin(db, key),
+    },
+    async (
+      db: Db,
+      _key: PluginKey,
+      versionId: VersionId,
+      attestations: readonly AttestationWithBundle[],
+    ): Promise<void> => {
       await db.deleteFrom('attestations').where('versionId', '=', versionId).execute();
       for (const each of attestations) {
         await db

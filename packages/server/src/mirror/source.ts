@@ -30,7 +30,7 @@ import { type ReceivedEvent, readEvents } from './event-reader.ts';
 /** How long the source may send nothing, in milliseconds. It sends heartbeats more often. */
 const idleTimeoutMs = 60_000;
 
-/** The most concurrent requests. The source allows an account 256. */
+/** The most concurrent requests for JSON, and for contents. The source allows an account 256. */
 const maxConnections = 8;
 
 /** The largest JSON response: an application's extension points with their schemas, or a list of 1,000 plugins. */
@@ -59,6 +59,9 @@ const sourceVersion = some(version, [
 export type SourceExtensionPoint = Static<typeof sourceExtensionPoint>;
 export type SourceGuest = Static<typeof sourceGuest>;
 export type SourceVersion = Static<typeof sourceVersion>;
+
+/** The kinds of responses, which don't share connections. */
+type ResponseKind = 'json' | 'content' | 'stream';
 
 /** Why a request to the source failed. */
 export type SourceErrorKind =
@@ -93,14 +96,21 @@ export type Source = ReturnType<typeof openSource>;
 export function openSource(url: string, readToken: () => string) {
   const isPlain = url.startsWith('http:');
   const agentOptions = { keepAlive: true, maxSockets: maxConnections };
-  const agent = isPlain ? new HttpAgent(agentOptions) : new HttpsAgent(agentOptions);
+  const openAgent = () => (isPlain ? new HttpAgent(agentOptions) : new HttpsAgent(agentOptions));
+  // Contents have connections of their own, so that no list waits for a large one.
+  const [agent, contentAgent] = [openAgent(), openAgent()];
 
-  const send = (path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal, ownConnection = false) =>
+  const send = (
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    kind: ResponseKind = 'json',
+  ) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const fail = (error: Error) =>
         reject(signal.aborted ? signal.reason : new SourceError('unreachable', describe(error), { cause: error }));
       const request = (isPlain ? httpRequest : httpsRequest)(`${url}${path}`, {
-        agent: ownConnection ? false : agent,
+        agent: { json: agent, content: contentAgent, stream: false as const }[kind],
         signal,
         headers: { authorization: `Bearer ${readToken()}`, 'user-agent': 'tenon', ...headers },
       });
@@ -136,12 +146,12 @@ export function openSource(url: string, readToken: () => string) {
     path: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-    isStream = false,
+    kind: ResponseKind = 'json',
   ) => {
-    const response = await send(path, headers, signal, isStream);
+    const response = await send(path, headers, signal, kind);
     const { statusCode: status = 0 } = response;
     if (status === 200 || status === 304) return response;
-    response.resume();
+    response.destroy(); // its body may have no end
     throw new SourceError(kindOf(status), `The source responded with the status ${status}`);
   };
 
@@ -154,10 +164,11 @@ export function openSource(url: string, readToken: () => string) {
     path: string,
     item: T,
     signal: AbortSignal,
-    query = '',
+    { query = '', maxPages }: { readonly query?: string; readonly maxPages: number },
   ): AsyncGenerator<Static<T>[]> {
     const schema = listOf(item);
-    for (let cursor: string | undefined; ; ) {
+    let cursor: string | undefined;
+    for (let pages = 0; pages < maxPages; pages++) {
       const at = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
       const page = (await getJson(`${path}?limit=${pageSize}${query}${at}`, schema, signal)) as {
         objects: Static<T>[];
@@ -168,11 +179,12 @@ export function openSource(url: string, readToken: () => string) {
       if (page.nextCursor === cursor) throw new SourceError('invalid', 'The source repeated a page of a list');
       cursor = page.nextCursor;
     }
+    throw new SourceError('invalid', `A list of the source has more than ${maxPages * pageSize} objects`);
   };
 
   return {
     /** The applications that the token may see, in pages. */
-    apps: (signal: AbortSignal) => getPages('/api/v1/apps', sourceApp, signal),
+    apps: (signal: AbortSignal) => getPages('/api/v1/apps', sourceApp, signal, { maxPages: 10 }),
     app: (appId: AppId, signal: AbortSignal) => getJson(`/api/v1/apps/${appId}`, sourceApp, signal),
     async extensionPoints(appId: AppId, signal: AbortSignal) {
       const schema = Type.Object({ objects: Type.Array(sourceExtensionPoint) });
@@ -180,12 +192,10 @@ export function openSource(url: string, readToken: () => string) {
     },
     /** The guests of an application, in pages. With a guest key, only that guest. */
     guests: (appId: AppId, signal: AbortSignal, guestKey?: string) =>
-      getPages(
-        `/api/v1/apps/${appId}/guests`,
-        sourceGuest,
-        signal,
-        guestKey === undefined ? '' : `&guestKey=${encodeURIComponent(guestKey)}`,
-      ),
+      getPages(`/api/v1/apps/${appId}/guests`, sourceGuest, signal, {
+        query: guestKey === undefined ? '' : `&guestKey=${encodeURIComponent(guestKey)}`,
+        maxPages: 10_000,
+      }),
     /** A binding list, with a verified digest; `undefined` if it still has this entity tag. */
     async bindings(
       extensionPointId: ExtensionPointId,
@@ -204,13 +214,13 @@ export function openSource(url: string, readToken: () => string) {
     plugin: (key: PluginKey, signal: AbortSignal) => getJson(pathOf(key), sourcePlugin, signal),
     /** The versions of a plugin, in pages, the newest first. */
     versions: (key: PluginKey, signal: AbortSignal) =>
-      getPages(`${pathOf(key)}/versions`, sourceVersion, signal, '&maxGuests=1'),
+      getPages(`${pathOf(key)}/versions`, sourceVersion, signal, { query: '&maxGuests=1', maxPages: 100 }),
     async attestations(key: PluginKey, number: number, signal: AbortSignal) {
       return (await getJson(`${pathOf(key)}/versions/${number}/attestations`, listOf(attestation), signal)).objects;
     },
     /** A content, with a verified digest. */
     async content(address: ContentAddress, size: number, signal: AbortSignal): Promise<Buffer> {
-      const bytes = await readBody(await get(`/api/v1/c/${address}`, {}, signal), size, signal);
+      const bytes = await readBody(await get(`/api/v1/c/${address}`, {}, signal, 'content'), size, signal);
       if (hash('sha256', bytes, 'base64url') === address) return bytes;
       throw new SourceError('invalid', `The content ${address} does not have its digest`);
     },
@@ -229,9 +239,12 @@ export function openSource(url: string, readToken: () => string) {
       signal: AbortSignal,
     ): Promise<AsyncGenerator<readonly ReceivedEvent[]>> {
       const headers: Record<string, string> = lastId === null ? {} : { 'last-event-id': lastId };
-      return readEvents(await get(`/api/v1/apps/${appId}/changes`, headers, signal, true));
+      return readEvents(await get(`/api/v1/apps/${appId}/changes`, headers, signal, 'stream'));
     },
-    close: () => agent.destroy(),
+    close(): void {
+      agent.destroy();
+      contentAgent.destroy();
+    },
   };
 }
 

@@ -1,25 +1,8 @@
-import type { AppId, ExtensionPointId, UserId } from '@tenon/protocol';
-import type { AppRecord, ExtensionPointRecord, UserRecord } from '../db/records.ts';
-import type { SourceExtensionPoint } from './source.ts';
+import type { AppId, ExtensionPointId } from '@tenon/protocol';
+import type { AppRecord, ExtensionPointRecord } from '../db/records.ts';
+import { hostsUser } from './hosts-user.ts';
+import { SourceError, type SourceExtensionPoint } from './source.ts';
 import type { SyncOptions } from './sync-list.ts';
-
-/**
- * The user of the hosts' tokens at a mirror: a viewer of all mirrored applications. The id is the same on every mirror, so that `tenon admin`
- * can create tokens before the first synchronization.
- */
-export const hostsId: UserId = 'usr_00000000000000000000000001';
-
-export function hostsUser(nowMs: number): UserRecord {
-  return {
-    id: hostsId,
-    name: 'Hosts of the mirror',
-    email: null,
-    createdAtMs: nowMs,
-    lastSeenAtMs: 0,
-    suspendedAtMs: null,
-    deletedAtMs: null,
-  };
-}
 
 export interface StructureOptions extends SyncOptions {
   /** The extension points to follow; `undefined` for all. */
@@ -44,6 +27,8 @@ export async function syncStructure(
 ): Promise<Structure> {
   const { store, clock } = deps;
   const [app, listed] = await Promise.all([source.app(appId, signal), source.extensionPoints(appId, signal)]);
+  if (listed.some((each) => each.appId !== appId))
+    throw new SourceError('invalid', 'An extension point of the source has the id of another application');
   const present = new Map((await store.read.mirroredExtensionPoints(appId)).map((each) => [each.id, each]));
   // One that is still being deleted is mirrored again once its rows are gone.
   const found = listed.filter(

@@ -5,7 +5,8 @@ import type { Transaction } from '../db/store.ts';
 import type { Deps } from '../deps.ts';
 import { createKeyedMutex } from '../http/limits/keyed-mutex.ts';
 import { toBindingListResponse } from '../plugins/bindings.ts';
-import { toStoredAttestation } from './attestations.ts';
+import { isSameAttestations, toStoredAttestation } from './attestations.ts';
+import { hostsId } from './hosts-user.ts';
 import type { MirroredBinding, MirroredList } from './mirrored-list-queries.ts';
 import type { HeldVersion } from './mirrored-version-queries.ts';
 import { type Source, SourceError, type SourceGuest, type SourceList, type SourceVersion } from './source.ts';
@@ -59,10 +60,12 @@ export class MissingContentsError extends Error {
   }
 }
 
-/** Synchronizes lists. It remembers the versions of plugins, so create one for each pass over lists that have changed. */
+/** Synchronizes lists. It remembers the versions of plugins until {@link ListSync.forget}, so call that for each change. */
 export function createListSync({ deps, source, assertFollowing, signal }: SyncOptions) {
   const { store, clock, settings } = deps;
   const perPlugin = createKeyedMutex();
+  const perVersions = createKeyedMutex();
+  const perList = createKeyedMutex();
   const remembered = new Map<string, Promise<ReadonlyMap<number, SourceVersion>>>();
 
   /** Reads the versions of a plugin at the source, by number, and stores their states. A deleted plugin has none. */
@@ -71,7 +74,8 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
     const known = remembered.get(id);
     if (known !== undefined) return known;
     if (remembered.size >= maxRememberedPlugins) remembered.clear();
-    const reading = readVersions(key);
+    // One after another, so that an older response does not overwrite a newer state.
+    const reading = perVersions(id, () => readVersions(key));
     remembered.set(id, reading);
     reading.catch(() => remembered.delete(id));
     return reading;
@@ -94,13 +98,28 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
       await store.write(async (tx) => {
         await assertFollowing(tx);
         await tx.updateMirroredVersion(toRecord(key, found));
-        if (attestations !== undefined) await tx.putMirroredAttestations(found.id as VersionId, attestations);
+        if (attestations !== undefined) await tx.putMirroredAttestations(key, found.id as VersionId, attestations);
       });
     }
     return versions;
   };
   const readAttestations = async (key: PluginKey, { id, number }: SourceVersion) =>
     (await source.attestations(key, number, signal)).map((each) => toStoredAttestation(id as VersionId, each));
+
+  /** Reads the attestations of the held versions of a plugin, and stores those that differ. */
+  const refreshAttestations = async (key: PluginKey): Promise<void> => {
+    const versions = await versionsOf(key);
+    for (const { id, number } of await store.read.heldVersions(key)) {
+      const version = versions.get(number);
+      if (version?.id !== id) continue;
+      const found = await readAttestations(key, version);
+      if (isSameAttestations(found, await store.read.attestations(id))) continue;
+      await store.write(async (tx) => {
+        await assertFollowing(tx);
+        await tx.putMirroredAttestations(key, id, found);
+      });
+    }
+  };
 
   /** Fetches a version and stores it, unless it is held. */
   const holdVersion = (key: PluginKey, version: SourceVersion): Promise<void> =>
@@ -122,7 +141,7 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
       await writeWithBlob(deps, address, bytes, async (tx) => {
         await assertFollowing(tx);
         await tx.putMirroredVersion({ version: toRecord(key, version), plugin: about });
-        await tx.putMirroredAttestations(version.id as VersionId, attestations);
+        await tx.putMirroredAttestations(key, version.id as VersionId, attestations);
         if (image !== undefined) await tx.insertMirroredImage(version.id as VersionId, image);
       });
     });
@@ -134,6 +153,7 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
     list: MirroredList,
     guest: SourceGuest | undefined,
     bindings: readonly MirroredBinding[],
+    isRemoval = false,
   ) => {
     const { id = newId('guest'), label = null, createdAt } = guest ?? {};
     const createdAtMs = createdAt === undefined ? clock() : Date.parse(createdAt);
@@ -143,7 +163,7 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
         list,
         { id: id as GuestId, appId, label, note: null, ring: null, createdAtMs },
         bindings,
-        clock() + settings.mirrorKeepMs,
+        { keepUntilMs: clock() + settings.mirrorKeepMs, isRemoval },
       );
     });
   };
@@ -195,7 +215,8 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
     const gone = [...own.values()].filter(
       ({ name, userId }) => !entries.some(({ key }) => key.name === name && key.userId === userId),
     );
-    if (!isUnchanged) await put(appId, list, guest, ready);
+    const isRemoval = ready.every(({ name, versionId }) => own.get(name)?.versionId === versionId);
+    if (!isUnchanged) await put(appId, list, guest, ready, isRemoval);
     for (const { extensionPointId, userId, name } of gone) await versionsOf({ extensionPointId, userId, name });
     if (waiting.length === 0) return;
 
@@ -229,18 +250,19 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
      * @param guest the guest at the source, if it is known
      * @throws SourceError; MissingContentsError if the rest of the list is equal; store errors
      */
-    async sync(appId: AppId, list: MirroredList, guest?: SourceGuest): Promise<void> {
-      const { etag } = toBindingListResponse(await readOwn(list));
-      const found = await source.bindings(list.extensionPointId, list.guestKey, etag, signal);
-      if (found === undefined) return;
-      await apply(appId, list, found, guest);
-      const now = toBindingListResponse(await readOwn(list));
-      if (now.etag !== found.etag) throw new SourceError('invalid', 'A list differs from that of the source');
-    },
-    /** Reads the states of a plugin's versions again. */
-    async refreshPlugin(key: PluginKey): Promise<void> {
-      await versionsOf(key);
-    },
+    sync: (appId: AppId, list: MirroredList, guest?: SourceGuest): Promise<void> =>
+      perList(JSON.stringify(list), async () => {
+        const { etag } = toBindingListResponse(await readOwn(list));
+        const found = await source.bindings(list.extensionPointId, list.guestKey, etag, signal);
+        if (found === undefined) return;
+        await apply(appId, list, found, guest);
+        const now = toBindingListResponse(await readOwn(list));
+        if (now.etag !== found.etag) throw new SourceError('invalid', 'A list differs from that of the source');
+      }),
+    /** Reads the states of a plugin's versions, and their attestations. */
+    refreshPlugin: refreshAttestations,
+    /** Forgets the versions that were read, because something has changed at the source. */
+    forget: (): void => remembered.clear(),
   };
 }
 
@@ -274,6 +296,7 @@ function toEntry(
   if (point !== extensionPointId || kind !== 'plugin' || userId === undefined || rest.join('/') !== name) {
     throw new SourceError('invalid', 'An entry of a list has the id of another plugin');
   }
+  if (userId === hostsId) throw new SourceError('invalid', 'A plugin has the publisher that a mirror keeps for hosts');
   return {
     key: { extensionPointId, userId: userId as UserId, name },
     contentAddress: contentAddress as ContentAddress,

@@ -539,14 +539,14 @@ const everyChange: { [M in Exclude<keyof Mutations, `insert${string}`>]: (tx: Tr
       version,
       plugin: { userName: 'a', description: null, homepage: null, createdAtMs: 1 },
     }),
-  putMirroredAttestations: (tx) => tx.putMirroredAttestations(version.id, []),
+  putMirroredAttestations: (tx) => tx.putMirroredAttestations(key, version.id, []),
   updateMirroredVersion: (tx) => tx.updateMirroredVersion(version),
   putMirroredList: (tx) =>
     tx.putMirroredList(
       { extensionPointId: point, guestKey: 'a' },
       { id: guest, appId: app, label: null, note: null, ring: null, createdAtMs: 1 },
       [{ name: 'a', userId: user, versionId: version.id, updatedAtMs: 1 }],
-      1,
+      { keepUntilMs: 1, isRemoval: false },
     ),
   deleteUnlistedVersions: (tx) => tx.deleteUnlistedVersions([version.id], 1),
   putMirroredKeys: (tx) =>
