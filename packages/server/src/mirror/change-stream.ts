@@ -22,6 +22,7 @@ export type ChangeStream = ReturnType<typeof createChangeStream>;
 export function createChangeStream(stored: string | null) {
   const dirty = new Map<string, MirroredItem>();
   let wake = () => {};
+  let onTaken = () => {};
   const state = {
     dirty,
     /** Whether all lists have to be compared. */
@@ -53,8 +54,16 @@ export function createChangeStream(stored: string | null) {
       state.receivedAtMs = nowMs;
       for (const event of events) takeOne(event);
       wake();
+      onTaken();
     },
     add,
+    /** Calls a function after each reception, until the returned function is called. */
+    watch(listener: () => void): () => void {
+      onTaken = listener;
+      return () => {
+        onTaken = () => {};
+      };
+    },
     /** Removes and returns a changed item. */
     shift(): MirroredItem | undefined {
       for (const [id, item] of dirty) {

@@ -9,6 +9,9 @@ import { isOutage, type ListSync, MissingContentsError, type SyncOptions } from 
 /** How many lists and plugins are synchronized at once. */
 const itemsAtOnce = 4;
 
+/** How many changed items are synchronized at once. Most of them wait for contents. */
+const maxUrgent = 64;
+
 const pageSize = 1000;
 
 /** How many versions one transaction deletes. */
@@ -25,14 +28,18 @@ export interface PassOptions {
   readonly appId: AppId;
   readonly sync: ListSync;
   readonly failures: Map<string, Failure>;
-  /** Returns what has changed at the source meanwhile. It comes first, so that a block does not wait for a comparison. */
-  readonly nextUrgent: () => MirroredItem | undefined;
+  /** What changes at the source meanwhile. It does not wait for other items, so that a block arrives during a comparison. */
+  readonly changes: {
+    readonly next: () => MirroredItem | undefined;
+    /** Calls a function after each change, until the returned function is called. */
+    readonly watch: (onChange: () => void) => () => void;
+  };
 }
 
 export type Pass = ReturnType<typeof createPass>;
 
 /** Synchronizes lists and plugins, several at once, and collects those that can't be made equal. */
-export function createPass({ appId, sync, failures, nextUrgent }: PassOptions) {
+export function createPass({ appId, sync, failures, changes }: PassOptions) {
   const syncOne = async (item: MirroredItem, guest?: SourceGuest): Promise<void> => {
     const id = JSON.stringify(item);
     try {
@@ -48,20 +55,37 @@ export function createPass({ appId, sync, failures, nextUrgent }: PassOptions) {
     /** @throws SourceError if the source can't be used; store errors */
     async run(items: Iterable<MirroredItem>, guests: ReadonlyMap<string, SourceGuest> = new Map()): Promise<void> {
       const rest = items[Symbol.iterator]();
-      const nextOf = (): MirroredItem | undefined => {
-        const next = rest.next();
-        return next.done === true ? undefined : next.value;
-      };
       const work = async (): Promise<void> => {
-        for (;;) {
-          const urgent = nextUrgent();
-          if (urgent !== undefined) sync.forget();
-          const item = urgent ?? nextOf();
-          if (item === undefined) return;
+        for (let next = rest.next(); next.done !== true; next = rest.next()) {
+          const item = next.value;
           await syncOne(item, 'guestKey' in item ? guests.get(item.guestKey) : undefined);
         }
       };
-      await Promise.all(Array.from({ length: itemsAtOnce }, work));
+      const urgent = new Set<Promise<void>>();
+      const failed = Promise.withResolvers<never>();
+      failed.promise.catch(() => {});
+      const startUrgent = (): void => {
+        while (urgent.size < maxUrgent) {
+          const item = changes.next();
+          if (item === undefined) return;
+          sync.forget();
+          const task = syncOne(item)
+            .catch(failed.reject)
+            .finally(() => {
+              urgent.delete(task);
+              startUrgent();
+            });
+          urgent.add(task);
+        }
+      };
+      const stopWatching = changes.watch(startUrgent);
+      try {
+        startUrgent();
+        await Promise.race([Promise.all(Array.from({ length: itemsAtOnce }, work)), failed.promise]);
+        while (urgent.size > 0) await Promise.race([Promise.all(urgent), failed.promise]);
+      } finally {
+        stopWatching();
+      }
     },
   };
 }

@@ -82,6 +82,7 @@ async function applyChanges(
   let retries = 0;
   let [structureAtMs, comparedAtMs, retryAtMs] = [0, clock(), Number.POSITIVE_INFINITY];
   let isSynchronized = stored !== null;
+  const changes = { next: nextChanged, watch: stream.watch };
 
   for (;;) {
     signal.throwIfAborted();
@@ -99,7 +100,7 @@ async function applyChanges(
     }
     const isFull = state.isFull && state.isReady;
     if (isFull || (state.dirty.size > 0 && !state.isFull)) {
-      const pass = createPass({ appId, sync: createListSync(options), failures, nextUrgent });
+      const pass = createPass({ appId, sync: createListSync(options), failures, changes });
       if (isFull) {
         state.isFull = false;
         failures.clear();
@@ -126,7 +127,7 @@ async function applyChanges(
   }
 
   /** The next changed item of an extension point that is mirrored. */
-  function nextUrgent(): MirroredItem | undefined {
+  function nextChanged(): MirroredItem | undefined {
     for (;;) {
       const item = stream.shift();
       if (item === undefined || points.has(item.extensionPointId)) return item;

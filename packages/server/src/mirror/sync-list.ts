@@ -20,7 +20,7 @@ import { readSourceImage } from './source-image.ts';
  *   3. Store what can be stored at once: entries with a content that the mirror holds. An entry that the source has moved to a content that
  *      the mirror does not hold keeps its version, unless that was withdrawn. What the source does not list goes.
  *   4. Fetch the missing contents, verify their digests, and store them with their versions.
- *   5. Store the list. It must have the entity tag of the source's.
+ *   5. Start again. The list must have the entity tag of the source's in the end.
  *
  * Each step can be repeated after a crash.
  */
@@ -41,6 +41,9 @@ export interface SyncOptions {
 
 /** How many plugins the memory of a pass has. */
 const maxRememberedPlugins = 1000;
+
+/** How often a list is requested that changes while its contents are fetched. */
+const maxRounds = 4;
 
 /** An entry of a list of the source. */
 interface Entry {
@@ -174,13 +177,17 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
     return undefined;
   };
 
-  /** Makes the list equal to a different one of the source. */
+  /**
+   * Makes the list equal to a different one of the source, as far as the mirror holds its contents.
+   *
+   * @returns the entries whose contents are missing
+   */
   const apply = async (
     appId: AppId,
     list: MirroredList,
     found: SourceList,
     known: SourceGuest | undefined,
-  ): Promise<void> => {
+  ): Promise<readonly Entry[]> => {
     const entries = Object.entries(found.bindings).map(([name, each]) => toEntry(list, name, each));
     const own = new Map((await readOwn(list)).map((each) => [each.name, each]));
     const guest = known ?? (own.size === 0 ? await findGuest(appId, list.guestKey) : undefined);
@@ -218,29 +225,40 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
     const isRemoval = ready.every(({ name, versionId }) => own.get(name)?.versionId === versionId);
     if (!isUnchanged) await put(appId, list, guest, ready, isRemoval);
     for (const { extensionPointId, userId, name } of gone) await versionsOf({ extensionPointId, userId, name });
-    if (waiting.length === 0) return;
+    return waiting;
+  };
 
-    const missing: ContentAddress[] = [];
+  /** Requests a list, and applies it. @returns the entries whose contents are missing */
+  const refresh = async (
+    appId: AppId,
+    list: MirroredList,
+    guest: SourceGuest | undefined,
+  ): Promise<readonly Entry[]> => {
+    const { etag } = toBindingListResponse(await readOwn(list));
+    const found = await source.bindings(list.extensionPointId, list.guestKey, etag, signal);
+    if (found === undefined) return [];
+    const waiting = await apply(appId, list, found, guest);
+    if (waiting.length === 0 && toBindingListResponse(await readOwn(list)).etag !== found.etag)
+      throw new SourceError('invalid', 'A list differs from that of the source');
+    return waiting;
+  };
+
+  /** Fetches the contents of entries. @returns why some can't be stored */
+  const hold = async (entries: readonly Entry[]): Promise<unknown> => {
     let fault: unknown;
-    for (const entry of waiting) {
+    for (const { key, contentAddress } of entries) {
       try {
-        const versions = await versionsOf(entry.key);
-        const version = [...versions.values()].find(
-          (each) => each.contentAddress === entry.contentAddress && each.state === 'published',
+        const version = [...(await versionsOf(key)).values()].find(
+          (each) => each.contentAddress === contentAddress && each.state === 'published',
         );
         if (version === undefined) throw new SourceError('missing', 'The list has changed meanwhile');
-        await holdVersion(entry.key, version);
-        const at = ready.findIndex(({ name }) => name === entry.key.name);
-        if (at >= 0) ready.splice(at, 1);
-        ready.push(toBinding(entry, version.id as VersionId));
+        await holdVersion(key, version);
       } catch (error) {
         if (signal.aborted || isOutage(error)) throw error;
-        missing.push(entry.contentAddress);
         fault = error;
       }
     }
-    if (missing.length < waiting.length) await put(appId, list, guest, ready);
-    if (missing.length > 0) throw new MissingContentsError(missing, fault);
+    return fault;
   };
 
   return {
@@ -250,15 +268,18 @@ export function createListSync({ deps, source, assertFollowing, signal }: SyncOp
      * @param guest the guest at the source, if it is known
      * @throws SourceError; MissingContentsError if the rest of the list is equal; store errors
      */
-    sync: (appId: AppId, list: MirroredList, guest?: SourceGuest): Promise<void> =>
-      perList(JSON.stringify(list), async () => {
-        const { etag } = toBindingListResponse(await readOwn(list));
-        const found = await source.bindings(list.extensionPointId, list.guestKey, etag, signal);
-        if (found === undefined) return;
-        await apply(appId, list, found, guest);
-        const now = toBindingListResponse(await readOwn(list));
-        if (now.etag !== found.etag) throw new SourceError('invalid', 'A list differs from that of the source');
-      }),
+    async sync(appId: AppId, list: MirroredList, guest?: SourceGuest): Promise<void> {
+      let fault: unknown;
+      for (let round = 1; ; round++) {
+        // Contents are fetched outside of the mutex, so that a block of another plugin of the list does not wait for them.
+        const waiting = await perList(JSON.stringify(list), () => refresh(appId, list, guest));
+        if (waiting.length === 0) return;
+        if (round === maxRounds) fault ??= new SourceError('missing', 'The list has changed meanwhile');
+        const addresses = waiting.map(({ contentAddress }) => contentAddress);
+        if (fault !== undefined) throw new MissingContentsError(addresses, fault);
+        fault = await hold(waiting);
+      }
+    },
     /** Reads the states of a plugin's versions, and their attestations. */
     refreshPlugin: refreshAttestations,
     /** Forgets the versions that were read, because something has changed at the source. */
