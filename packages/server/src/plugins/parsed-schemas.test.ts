@@ -12,7 +12,7 @@ describe('stored schemas', () => {
     const times = { createdAtMs: 0, updatedAtMs: 0 };
     const schemaJson = textOf('once for many answers', 100);
     const responses = Array.from({ length: 50 }, () =>
-      toExtensionPoint({ schemaJson, limits: {}, ...times } as never, true),
+      toExtensionPoint({ schemaJson, limits: {}, imports: {}, ...times } as never, true),
     );
     assert.equal(parse.mock.callCount(), 1);
     assert.equal(JSON.stringify(responses[49]?.schema), schemaJson);
