@@ -53,6 +53,41 @@ describe('the status page', { skip: noBrowser }, () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
+  it('shows how a mirror follows its source, and warns when it does not', async () => {
+    const { page } = operator;
+    let mirror: NonNullable<ServerStatus['mirror']> = {
+      ...{ source: 'https://tenon.example.org', state: 'following', detail: null },
+      ...{ isComplete: true, equalAt: null, lists: 1200, missingLists: 0, missingContents: 0 },
+    };
+    await page.route(/\/api\/v1\/status$/, async (route) => {
+      const response = await route.fetch();
+      const status = (await response.json()) as ServerStatus;
+      const equalAt = new Date(Date.parse(status.readAt) - 90_000).toISOString();
+      await route.fulfill({ response, json: { ...status, mirror: { ...mirror, equalAt } } });
+    });
+    await operator.open('/status');
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Mirror' }) });
+    await card.waitFor();
+    assert.match(
+      await card.innerText(),
+      /tenon\.example\.org\s+State[\s\S]*Equal to the source\s+[\s\S]* ago\s+Binding lists\s+1,200/,
+    );
+    await page.getByText('All is well').waitFor();
+    assert.deepEqual(await faultsInBothColours(page), []);
+    mirror = {
+      ...mirror,
+      state: 'incomplete',
+      detail: 'A <b>content</b> is damaged',
+      missingLists: 2,
+      missingContents: 1,
+    };
+    await operator.open('/status');
+    await page.getByText('(A <b>content</b> is damaged)').waitFor();
+    assert.match(await card.innerText(), /Lists that differ\s+2\s+Missing contents\s+1/);
+    assert.deepEqual(await faultsInBothColours(page), []);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   it('fits a phone and a tablet', async () => {
     const { page } = operator;
     await page.setViewportSize({ width: 360, height: 740 });
