@@ -41,12 +41,12 @@ const online = (args: readonly string[], setting: Setting = {}) =>
 
 /** Runs a command that knows of no server. */
 const offline = (args: readonly string[], setting: Setting = {}) =>
-  runTenon(['extension-point', ...args], { environment: {}, ...setting });
+  runTenon(['extension-point', ...args], { environment: {}, workingFolder: folder.path, ...setting });
 
 const generateOnline = (args: readonly string[], setting: Setting = {}) =>
   runTenon(['bindings', 'generate', 'host', ...args], { environment: { TENON_DATA_DIR: server.dataDir }, ...setting });
 const generateOffline = (args: readonly string[], setting: Setting = {}) =>
-  runTenon(['bindings', 'generate', 'host', ...args], { environment: {}, ...setting });
+  runTenon(['bindings', 'generate', 'host', ...args], { environment: {}, workingFolder: folder.path, ...setting });
 
 describe('tenon bindings generate host', () => {
   it('writes the types of an extension point, of a file and of stdin', async () => {
