@@ -41,6 +41,7 @@ describe('bundles between two servers', () => {
     await target.stop();
   });
 
+  const importWords = (file: string) => ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
   const exportTo = (file: string, from = guest.extensionPoint, world = origin) =>
     world.demand(['bundle', 'export', '-e', from, '-o', file]);
   const importing = (...words: string[]) =>
@@ -261,6 +262,20 @@ describe('bundles between two servers', () => {
   });
 
   /** The manifests of the plugins, which have names. */
+  /** Pushes plugins with different modules. */
+  async function pushMany(
+    { path, setting }: typeof guest,
+    name: string,
+    count: number,
+    firstModule: number,
+  ): Promise<void> {
+    const file = join(path, 'one.wasm');
+    for (let number = 0; number < count; number++) {
+      await writeFile(file, moduleOf(firstModule + number));
+      await origin.demand(['plugin', 'push', file, '--name', `${name}-${number}`], setting);
+    }
+  }
+
   async function manifestsOf(file: string): Promise<readonly string[]> {
     const { stdout } = await promisify(execFile)('tar', ['-xOf', file, 'index.json']);
     const { manifests } = JSON.parse(stdout);
@@ -328,7 +343,7 @@ describe('bundles between two servers', () => {
     const at = await target.line(['ext', 'create', mixed.guestName, '--app', target.app, '--schema', '-'], {
       stdin: 'exports: [run]',
     });
-    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const words = importWords(file);
     for (const more of [['--dry-run'], []]) {
       const refused = await target.tenon([...words, ...more]);
       if (more.length > 0 && refused.exitCode === 0) continue; // the guest is not there yet
@@ -384,7 +399,7 @@ describe('bundles between two servers', () => {
     await both.push(500);
     const file = join(origin.folder.path, 'both.tar');
     await exportTo(file, both.extensionPoint);
-    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const words = importWords(file);
     const outcomes = await Promise.all([target.tenon(words), target.tenon(words)]);
     for (const { exitCode, stderr } of outcomes) {
       if (exitCode === 0) continue;
@@ -402,14 +417,10 @@ describe('bundles between two servers', () => {
 
   it('says what stands if the connection ends midway, and continues', async () => {
     const cut = await origin.makeGuest();
-    for (let number = 0; number < 3; number++) {
-      const file = join(cut.path, 'one.wasm');
-      await writeFile(file, moduleOf(300 + number));
-      await origin.demand(['plugin', 'push', file, '--name', `cut-${number}`], cut.setting);
-    }
+    await pushMany(cut, 'cut', 3, 300);
     const file = join(origin.folder.path, 'cut.tar');
     await exportTo(file, cut.extensionPoint);
-    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const words = importWords(file);
     let publishes = 0;
     const failing: typeof fetch = async (input, init) => {
       const isPublish = init?.method === 'PUT' && /artifacts(?!.*dryRun)/.test(String(input));
@@ -441,14 +452,10 @@ describe('bundles between two servers', () => {
 
   it('completes an import that was killed', async () => {
     const many = await origin.makeGuest();
-    for (let number = 0; number < 12; number++) {
-      const file = join(many.path, 'one.wasm');
-      await writeFile(file, moduleOf(100 + number));
-      await origin.demand(['plugin', 'push', file, '--name', `many-${number}`], many.setting);
-    }
+    await pushMany(many, 'many', 12, 100);
     const file = join(origin.folder.path, 'many.tar');
     await exportTo(file, many.extensionPoint);
-    const words = ['bundle', 'import', file, '--app', target.app, '--key', keys, '--allow', '*'];
+    const words = importWords(file);
     const env = { ...withoutTenon(process.env), TENON_DATA_DIR: target.server.dataDir };
     const plugins = async () => {
       const points = (await target.demand(['ext', 'list', '--app', target.app, '--json'])).json();

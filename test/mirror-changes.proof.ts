@@ -91,7 +91,7 @@ describe('changes at the source of a mirror', () => {
 });
 
 describe('a mirror of a roll-out', () => {
-  it('has exactly the version of the source for each guest key, through steps, a halt, and a block', async () => {
+  it('has exactly the version of the source for each guest key, through steps, a pause, an abort, and a block', async () => {
     const stage = await openStage();
     const { source, world } = stage;
     const { owner, appId } = world;
