@@ -264,7 +264,9 @@ export function largeChangesContract(title: string, backend: Backend): void {
       store.onCommitted((tags) => void invalidated.push(tags));
       await one.publish();
       store.revision();
-      const lists = invalidated.flatMap((tags) => tags ?? []).filter((of) => of.startsWith(`${one.extensionPoint.id} `));
+      const lists = invalidated
+        .flatMap((tags) => tags ?? [])
+        .filter((of) => of.startsWith(`${one.extensionPoint.id} `));
       if (invalidated.includes(undefined)) return; // a process may have fallen behind, which invalidates everything
       assert.deepEqual(new Set(lists).size, manyGuests);
     });
