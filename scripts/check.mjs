@@ -16,6 +16,7 @@ const steps = [
     'ci',
     '--colors=off',
     '--error-on-warnings',
+    '--diagnostic-level=warn',
     '--max-diagnostics=100',
     '.',
   ],
